@@ -12,7 +12,7 @@ use crate::memory::resized;
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of recent uses in a row that needed only a small part of the vector's memory.
+    /// Number of latest uses in a row that needed only a small part of the vector's memory.
     oversized_uses: u32,
 }
 
@@ -28,8 +28,8 @@ impl<T> Default for ReusedVec<T> {
 impl<T> ReusedVec<T> {
     /// Ratio of capacity to items needed above which a reused vector counts as oversized.
     const OVERSIZED: usize = 16;
-    /// Each use counts as needing at least this many items, so that small vectors are never freed. A use of
-    /// no items at all ([`rest`](Self::rest)) is exempt.
+    /// Each use counts as needing at least this many items, so that small vectors are never freed. Uses of no
+    /// items ([`rest`](Self::rest)) count as 0.
     const MIN_NEEDED: usize = 1 << 8;
     /// Number of oversized uses in a row after which a reused vector is freed. It is large because one step
     /// may use a vector hundreds of times and need all of its memory only once.

@@ -34,7 +34,7 @@ struct Targets<'a> {
     walls: &'a Walls,
     /// In a periodic domain, the numbers of the solid spheres and the spheres themselves.
     spheres: Vec<(u32, Sphere)>,
-    /// For each mesh, the number of triangles in the meshes before it.
+    /// For each mesh, the number of triangles in all meshes before it.
     first_triangles: Vec<usize>,
     count: usize,
 }

@@ -105,8 +105,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with images (periodic copies) into buckets by index a, with the same limits as the
-/// buckets of pairs without images. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with images (periodic copies) into buckets by index a. The buckets have the same
+/// limits as those of pairs without images. `first_set` is the number of spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,

@@ -51,7 +51,7 @@ impl Bounded {
 }
 
 /// A pair of spheres: the position p and the velocity v of the second relative to the first, and
-/// the sum r of the radii. Each has 1 rounding error.
+/// the sum r of the radii. p, v and r each have one rounding error.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
@@ -59,8 +59,8 @@ pub(super) struct Float64 {
     /// p·p and r², for the relative position p and the sum r of the radii. p·p has 5 rounding
     /// errors, r² has 3.
     squares: [f64; 2],
-    /// Error bound of the relative position, in addition to one rounding error. It is 0 unless the
-    /// second sphere is displaced in a periodic domain.
+    /// Bound of the error that the displacement of the second sphere in a periodic domain adds to
+    /// the relative position, beyond one rounding error. 0 in open space.
     off: DVec3,
 }
 

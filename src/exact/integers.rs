@@ -148,8 +148,8 @@ impl Integers {
         &closing * &closing >= &self.outside * &speed
     }
 
-    /// Compares the time of impact with `time`. The spheres must be apart at the start, approach
-    /// each other, and touch at some time.
+    /// Compares the time of impact with `time`. The spheres must be apart at the start, and touch
+    /// later.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         match self.at(time) {
             [Less, _] | [_, Greater] | [Greater, Equal] => Less,
@@ -202,7 +202,7 @@ impl Integers {
     }
 
     /// Returns the first touch from the start of the step on, or `None` if the spheres never touch.
-    /// If both radii are 0, the normal of a later touch is opposite to the relative velocity.
+    /// If both radii are 0 and the touch is later, the normal is opposite to the relative velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));

@@ -1,5 +1,5 @@
-//! The types of pairs of spheres. In a periodic domain, a pair has an image, which says which
-//! periodic copy of the second sphere is meant.
+//! The types of pairs of spheres, in open space and in a periodic domain. There, an image says
+//! which periodic copy of the second sphere is meant.
 
 use bytemuck::{Pod, Zeroable};
 

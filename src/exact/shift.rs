@@ -80,8 +80,7 @@ impl Translation {
     }
 
     /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
-    /// Returns the sum and a bound of its error. The bound is 0 along each axis on which only this
-    /// addition may have rounded.
+    /// Returns the sum and a bound of its error, in addition to one rounding error.
     pub(crate) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {

@@ -85,7 +85,7 @@ impl Terms {
 }
 
 /// Adds the displacements `shifts` to the relative positions `away` of two pairs. Also returns a
-/// mask of the pairs for which an operation other than this addition has rounded.
+/// mask of the pairs whose relative position may have more than one rounding error.
 #[inline(always)]
 fn displaced<T: Shift>(
     positions: [f32x4; 3],
@@ -202,8 +202,8 @@ impl Terms {
 }
 
 /// Returns a mask of the pairs that just touch at the start: p·p = r² for the relative position p
-/// and the sum r of the radii. Pairs for which any operation rounds are left out. Operations are
-/// often exact for coordinates of similar magnitude, because float64 has room for their digits.
+/// and the sum r of the radii. Pairs for which any operation rounds are left out. Often none
+/// rounds, because float64 has room for all digits if the coordinates are of similar magnitude.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // The bits of a float64 after its first 26 binary digits. If they are 0, the square is exact.

@@ -17,8 +17,8 @@ pub struct Contacts {
 impl Contacts {
     /// Returns the contacts of one sphere, as indices into the list of pairs.
     ///
-    /// The pairs that have the sphere as their second sphere `b` come first, then the pairs that
-    /// have it as their first sphere `a`. Both are in the order of the list.
+    /// Pairs with the sphere as `b` come first, then pairs with the sphere as `a`, both in the
+    /// order of the list.
     ///
     /// With two sets, sphere `i` of the second set has the index
     /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. The result is

@@ -1,8 +1,8 @@
 //! Levels (uniform grids), and the cells of spheres. Twin of `shaders/shared/grid.wgsl`.
 //!
-//! A *proxy* is an uncut sphere or one time segment of a sphere's path. It is an entry of one cell
-//! of one grid: the cell that contains its middle. No proxy is wider than a cell, so two proxies of
-//! one grid that touch are in the same cell or in neighbouring cells.
+//! A *proxy* is a sphere with an uncut path, or one time segment of a cut path. It is an entry of
+//! one cell of one grid: the cell that contains its middle. No proxy is wider than a cell, so two
+//! proxies of one grid that touch are in the same cell or in neighbouring cells.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -38,16 +38,16 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
     [x, y, z]
 }
 
-/// One uniform grid, and its part of the hash table of cells.
+/// One uniform grid, and its part of the table of cells.
 ///
 /// Each cell within a box has a table entry (slot) of its own. Neighbouring cells along x have
-/// consecutive slots, so the contents of three such cells are one range of the sorted spheres and
-/// time segments. Cells outside the box share slots, which are selected by x plus a hash of y, z
-/// and the time slab (part of the step).
+/// consecutive slots, so the spheres in three such cells are one run of the sorted spheres. Cells
+/// outside the box share slots, which are selected by x plus a hash of y, z and the time slab (part
+/// of the step).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
-    /// Lowest cell of the box of cells that have a table entry each.
+    /// Lowest cell of the box in which each cell has a table entry of its own.
     pub(crate) origin: [i32; 3],
     pub(crate) first_slot: u32,
     pub(crate) dims: [u32; 3],
@@ -85,7 +85,7 @@ impl Level {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index of a cell that has a table entry of its own. `slab` is the time slab
+    /// Returns the table index of a cell that has a table entry of its own, in the time slab `slab`
     /// (part of the step).
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
@@ -100,8 +100,8 @@ impl Level {
         [x, x * y]
     }
 
-    /// Returns the table index of a cell. `slab` is the time slab (part of the step). A shader may
-    /// compute another index, because the CPU and the GPU share no table.
+    /// Returns the table index of a cell in the time slab `slab` (part of the step). A shader may
+    /// compute another index, because the CPU and the GPU do not share the table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

@@ -14,42 +14,43 @@ const MAX_CELLS: i32 = 1 << 20;
 /// lattice.
 const MAX_COMBINED: i64 = 1 << 26;
 
-/// Number of bits for the fraction of an edge in the shaders' fixed-point coordinates along the
-/// edges of the lattice.
+/// The shaders use fixed-point coordinates in units of the lattice edges. This is the number of bits for
+/// the fraction.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_FRACTION_BITS: u32 = 20;
-/// Bound of the shaders' error of a displaced centre, in units of ε = 2⁻²³ times the magnitudes that
-/// are added. docs/exact.md (section 5) adds up the errors.
+/// Bound of the shaders' rounding error of the centre of a periodic image, in units of ε = 2⁻²³ times the
+/// magnitudes that are added. docs/exact.md (section 5) adds up the errors.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLACK: f32 = 8.0;
-/// Bound of the shaders' error of a coordinate along an edge of the lattice, in units of ε = 2⁻²³
-/// times the products that are added.
+/// Bound of the shaders' rounding error of a coordinate along a lattice edge, in units of ε = 2⁻²³ times
+/// the products that are added.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
-/// Bound of the shaders' error of the relative position of two images, in units of ε/2 = 2⁻²⁴ times
-/// the magnitudes that are added.
+/// Bound of the shaders' rounding error of the relative position of two periodic images, in units of 2⁻²⁴
+/// times the magnitudes that are added.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 
-/// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same
-/// lattice as the periodic edges of the domain, but are as short and as perpendicular as possible.
-/// Without the reduction, spheres would have many images in the cell of a skewed domain.
+/// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same lattice
+/// as the periodic edges of the domain, but are as short and as perpendicular as possible. Otherwise, many
+/// images of each sphere would reach into the cell of a skewed domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
     pub(crate) count: usize,
     pub(crate) edges: [DVec3; 3],
     pub(crate) edge_error: [f64; 3],
     pub(crate) combined: [[i64; 3]; 3],
-    /// Dual vectors: d·edge = 1 for one edge of the lattice and 0 for the others, so d·x is the
+    /// Dual vectors of the lattice edges: d·edge = 1 for one edge and 0 for the others. So d·x is the
     /// coordinate of a point x along this edge.
     pub(crate) duals: [DVec3; 3],
     pub(crate) dual_lengths: [f64; 3],
     pub(crate) edge_lengths: [f64; 3],
-    /// For each dual vector, upper bounds of the magnitudes of its components. The rounding error
-    /// of a component is at most 8 units in the last place of its bound, however far away the
-    /// spheres are along an open direction (docs/exact.md, Lemma 5.2).
+    /// For each dual vector of the lattice, upper bounds of the magnitudes of its components. The rounding
+    /// error of a component is at most 8 ulps of its bound, however far away the spheres are along an open
+    /// direction (docs/exact.md, Lemma 5.2).
     pub(crate) dual_bounds: [DVec3; 3],
-    /// If all edges are along axes: for each axis, which edge is along it.
+    /// If all lattice edges are parallel to coordinate axes: for each axis, the index of the edge parallel
+    /// to it.
     pub(crate) along: Option<[Option<usize>; 3]>,
     /// The origin of the domain.
     pub(crate) corner: DVec3,
@@ -88,8 +89,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // A lattice edge that is hardly longer than its rounding error would be 0 in exact
-        // arithmetic, or is not determined by the float32 edges of the domain.
+        // A lattice edge that is hardly longer than its rounding error may be 0 in exact arithmetic, so it
+        // is rejected.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -115,7 +116,7 @@ impl Lattice {
             edges,
             dual_lengths,
             edge_lengths: edges.map(DVec3::length),
-            // If each edge is along an axis, the components of its dual vector along the other axes
+            // If each edge is parallel to an axis, the components of its dual vector along the other axes
             // are exactly 0, and so are their bounds.
             dual_bounds: from_fn(|k| match along {
                 Some(_) => 16.0 * duals[k].abs(),
@@ -151,8 +152,8 @@ impl Lattice {
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts an image (a vector of integers) from edges of the reduced lattice to edges of the
-    /// domain. Components wrap around beyond 32 bits, which does not happen for pairs that touch.
+    /// Converts an image (a vector of integers) from edges of the reduced lattice to edges of the domain.
+    /// Beyond 32 bits the components wrap around, but those images are too far away to touch.
     #[inline(always)]
     pub(crate) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -170,9 +171,9 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     i32::try_from(images).map_or(MAX_CELLS, |images| images.min(MAX_CELLS))
 }
 
-/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
-/// another. `combined` describes each new edge as multiples of the given edges. `sum` computes the
-/// edge from these multiples.
+/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one another.
+/// `combined` describes each new edge as multiples of the given edges, and `sum` computes the edge from
+/// them.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
@@ -229,8 +230,9 @@ fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
     Some(along)
 }
 
-/// Returns the duals of the first `count` edges: in the space that these edges span, the vectors d
-/// with d·edge = 1 for one edge and 0 for the others. `None` if the edges span no such space.
+/// Returns the duals of the first `count` edges: in the space that these edges span, the vectors d with
+/// d·edge = 1 for one edge and 0 for the others. Returns `None` if the edges are linearly dependent, or
+/// nearly so.
 fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
@@ -245,9 +247,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // Sums of the lattice edges have components of exactly 0 where both edges have. The
-            // dual vectors are computed as such sums, because cross products might be rounded
-            // there.
+            // Where both lattice edges have a component of exactly 0, so have these sums of edges. Cross
+            // products might round it to another value.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

@@ -1,5 +1,5 @@
-//! Decides which time segments of two spheres' paths report the pair of spheres, and so *own* the
-//! pair. Twin of `shaders/shared/ownership.wgsl`.
+//! Decides which time segments of two spheres' paths report the pair of spheres (*own* the pair).
+//! Twin of `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,22 +12,22 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Error bound of the time of closest approach t, as a fraction of the step, in units of ε·(P /
-/// (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ| of the relative position p
-/// and velocity v of two spheres, and ε = 2⁻²³.
+/// Error bound of t/dt, where t is the time of closest approach and dt the duration of the step, in
+/// units of ε·(P / (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ| of the
+/// relative position p and velocity v of two spheres, and ε = 2⁻²³.
 pub(crate) const TIME: f32 = 8.0;
-/// Largest relative motion along any axis at which two spheres count as at rest relative to each
-/// other, in units of ε·max|pₖ| (p: relative position, ε = 2⁻²³). The first time segments of such
-/// spheres always report the pair. The grid finds these segments, because cells have a margin for
-/// rounding.
+/// Two spheres count as at rest relative to each other if their relative motion along each axis is
+/// at most this constant times ε·max|pₖ| (p: relative position, ε = 2⁻²³). The first time segments
+/// of these spheres always report the pair. The cells have a rounding margin, so the search finds
+/// these segments.
 pub(crate) const STILL: f32 = 3.0;
 
 /// Returns whether two time segments own the pair of their spheres, which means that they report
-/// it. They do so if both contain the time of closest approach. Spheres that touch at all touch at
-/// that time, so the grid finds these segments. docs/exact.md (section 3) has the proof.
+/// it. They own it if both contain the time of closest approach. Spheres that touch at all touch at
+/// that time, so the grid search finds these segments. docs/exact.md (section 3) has the proof.
 ///
-/// `tags` has the packed indices of the two segments. `displaced` is the relative position of the
-/// spheres if it is not the difference of their centres.
+/// `tags` has the packed indices of the two segments. `displaced` is the relative position of two
+/// periodic images. Without it, the relative position is the difference of the centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -48,7 +48,7 @@ pub(crate) fn ownership(
     } else if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // The relative velocity is too small to compute the time of closest approach.
+        // The relative velocity is too small to compute the time of closest approach from it.
         (0.0, finest)
     } else {
         let at = (-p.dot(v) / a).max(0.0).min(dt) / dt;
@@ -82,7 +82,7 @@ pub(crate) struct Displaced {
 pub(crate) enum Ownership {
     Own,
     Other,
-    /// Rounding leaves open which time segments report the pair of spheres. Every segment that may
-    /// be the right one reports it, and the repeats are removed later.
+    /// Rounding leaves open which time segments own (report) the pair of spheres. Every segment
+    /// that may be the right one reports the pair, and the repeats are removed later.
     Shared,
 }

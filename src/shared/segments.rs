@@ -10,8 +10,8 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, four, largest, three};
 
-/// Margin for rounding that is added to the half extent h of a time segment, in units of ε·(W + h).
-/// W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The margin covers the
+/// Rounding margin that is added to the half extent h of a time segment, in units of ε·(W + h). W
+/// is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The margin covers the
 /// rounding of cells, and pairs with hardly any relative motion
 /// ([`STILL`](super::ownership::STILL)). It makes cells wider than 2⁻¹⁹ W, so cell coordinates are
 /// exact in float32. docs/exact.md (section 2) adds up the errors.
@@ -115,16 +115,16 @@ impl<T: Real> SpherePath<T> {
         largest(three(self.shift, T::abs))
     }
 
-    /// Returns the length of the path. Adding 2⁻¹²⁶ to the square keeps the result above 0 for
-    /// motions with squares that underflow.
+    /// Returns the length of the path. Adding 2⁻¹²⁶ to the square of the length keeps the result
+    /// above 0 if the square underflows.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns the half extent h of a time segment plus a margin for rounding, `margin`·ε·(W + h).
-    /// W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length` is the length
-    /// of the path. `half` is half the length of the segment as a fraction of the path.
+    /// Returns the half extent h of a time segment plus the rounding margin `margin`·ε·(W + h). W
+    /// is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length` is the length of
+    /// the path. `half` is half the length of the segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -193,7 +193,7 @@ impl Cut {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Index of the time segment within its path. Lists of segments leave out index 0, because the
+    /// Index of the time segment within its path. Lists of segments omit index 0, because the
     /// sphere itself stands for its first segment.
     pub(crate) number: u32,
 }
@@ -222,9 +222,9 @@ impl ProxySize {
         }
     }
 
-    /// Returns the size of the time segments, like [`new`](Self::new), for a path that periodic
-    /// images may displace. `far` is the largest coordinate that an image may reach. `slack` is the
-    /// largest rounding error, which is added to the radius.
+    /// Returns the size of the time segments of a path that periodic images may displace. `far` is
+    /// the largest coordinate that an image may reach. `slack` is the largest rounding error, which
+    /// is added to the radius.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();
@@ -234,8 +234,9 @@ impl ProxySize {
         }
     }
 
-    /// Returns half of the cell edge that each of [`LANES`] spheres needs, like [`ProxySize::new`],
-    /// or `None` if any of their paths is cut into time segments of length `length`.
+    /// Returns half of the cell edge that each of [`LANES`] uncut spheres needs, or `None` if any
+    /// of their paths has to be cut into time segments. Paths longer than `length` and than the
+    /// diameter are cut.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

@@ -1,5 +1,5 @@
-//! Size classes of spheres. All spheres of a class are in the same set, are cut into the same
-//! number of time segments, and have segments of the same size within half an octave. Twin of
+//! Size classes. All spheres of a class belong to the same set, are cut into the same number of
+//! time segments, and have segments that differ in size by less than half an octave. Twin of
 //! `shaders/shared/size_class.wgsl`.
 
 #![allow(
@@ -16,15 +16,15 @@ pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 /// Number of size classes. For each set and each number of time segments per sphere, there are two
 /// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Number of low bits of a size class that hold the size of a time segment in half octaves. The
-/// next [`POWER_BITS`] bits hold log₂ of the number of time segments, and the bit above them the
-/// set.
+/// The low bits of a size class hold the size of a time segment, in half octaves. This is the
+/// number of low bits. The next [`POWER_BITS`] bits hold log₂ of the number of time segments, and
+/// the bit above them the set.
 pub(crate) const SIZE_BITS: u32 = 8;
 pub(crate) const SIZE_SHIFT: u32 = 22;
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
 /// Flag stored with the size class of a sphere on the CPU: periodic images of the sphere may reach
-/// into the cell of the periodic domain.
+/// into the cell of the domain.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
 
 pub(crate) fn class_power(class: usize) -> u32 {
@@ -36,7 +36,7 @@ pub(crate) fn class_set(class: usize) -> u32 {
 }
 
 /// Returns the size class of a sphere of set `set` (0 or 1) that is cut into 2^`power` time
-/// segments. `half_cell` is half the edge of the smallest cell that a segment fits.
+/// segments. `half_cell` is half the edge of the smallest cell that holds such a segment.
 #[inline(always)]
 pub(crate) fn size_class_of(half_cell: f32, power: u32, set: u32) -> u32 {
     let size = (half_cell.to_bits() >> SIZE_SHIFT) - FIRST_SIZE;

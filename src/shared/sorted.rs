@@ -1,5 +1,5 @@
-//! The spheres and time segments, sorted by cell, in the layout in which the stage `pairs` reads
-//! them. That stage searches for touching pairs.
+//! The layout of the sorted spheres and time segments on the GPU. They are sorted by cell, for the
+//! search for touching pairs.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -9,9 +9,10 @@ use crate::sphere::MAX_MAGNITUDE;
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) spheres: f32,
-    /// The correlation curve (Grassberger and Procaccia, 1983). Entry i is log₂ of the mean number
-    /// of other spheres in the cube of half edge 2^(i − 127) around a sphere. Outliers and empty
-    /// regions do not distort it, because it is measured around spheres.
+    /// The mean number of neighbours by distance (correlation curve of Grassberger and Procaccia,
+    /// 1983). Entry i is log₂ of the mean number of other spheres in the cube of half edge 2^(i −
+    /// 127) around a sphere. The cubes are centred on spheres, so empty regions do not distort the
+    /// curve.
     pub(crate) log_others: [f32; OCTAVES],
     pub(crate) segment: f32,
     /// Moving origin of the cells: the median position of sampled spheres, which moves with their
@@ -47,8 +48,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the spacing of `proxies` grid entries (uncut spheres and time segments): the edge of
-    /// the cube around an entry that is expected to contain one other entry.
+    /// Returns the edge of the cube around a grid entry that is expected to contain one other
+    /// entry, if there are `proxies` entries (uncut spheres and time segments) in all.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -61,10 +62,10 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the edge of the cells of a grid for `proxies` entries (uncut spheres and time
-    /// segments). The edge is as small as the half extent `half_cell` of the largest entry allows,
-    /// but at least [`MIN_CELL_PER_SPACING`] times the spacing of the entries, because smaller
-    /// cells save too few tests.
+    /// Returns the cell edge of a grid for `proxies` entries (uncut spheres and time segments). The
+    /// edge is as small as the half extent `half_cell` of the largest entry allows, but at least
+    /// [`MIN_CELL_PER_SPACING`] times the spacing of the entries, because smaller cells save too
+    /// few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }

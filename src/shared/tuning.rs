@@ -1,5 +1,6 @@
-//! Tuning constants of the stages `measure` (samples the spheres) and `plan` (chooses the grids),
-//! on the CPU and in the shaders. `sample_size` has a twin in `shaders/load_params.wgsl`.
+//! Tuning constants of two stages, on the CPU and in the shaders: `measure` examines a sample of
+//! the spheres, and `plan` chooses the grids. `sample_size` has a twin in
+//! `shaders/load_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
@@ -10,8 +11,8 @@ pub(crate) const SAMPLE_DIVISOR: usize = 512;
 /// In a small world, one in this many spheres is sampled, but at most [`MIN_SAMPLE`] spheres in
 /// all.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
-/// Largest number of sampled spheres. Examining all of their pairs takes a negligible part of a
-/// step.
+/// Largest number of sampled spheres. At this number, examining all pairs of the sample takes a
+/// negligible part of a step.
 pub(crate) const MAX_SAMPLE: usize = 2048;
 /// Smallest number of sampled spheres in a large world: enough to measure the spacing within
 /// clusters of some thousands of spheres.
@@ -31,20 +32,19 @@ pub(crate) const OCTAVES: usize = 256;
 /// many ordered pairs within it. With fewer pairs, chance would dominate, so the number is
 /// extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
-/// The distances to two neighbours of each sphere determine the spacing of the spheres. These
-/// constants are the ranks of the two neighbours, in order of distance.
+/// The spacing of the spheres is estimated from the distances to two neighbours of each sphere.
+/// These constants are the ranks of the two neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// One in this many sampled spheres, at each end of each axis, is left out of the box around the
-/// sample, so that outliers do not stretch the box.
+/// The box around the sampled spheres leaves out one in this many of them at each end of each axis,
+/// so that outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
-/// Lower bound of the measured dimension of the region that the spheres fill: 1 for a line, 2 for a
-/// sheet.
+/// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// Smallest slope of the extrapolated part of the curve of neighbour count by distance, on
-/// logarithmic scales.
+/// The curve of neighbour count by distance, on logarithmic scales, is extrapolated with at least
+/// this slope.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
 /// Stands for log₂ of 0: the number of neighbours within a distance at which the sample has no
 /// pair.
@@ -55,10 +55,10 @@ pub(crate) const LOG_OF_NONE: f32 = -64.0;
 /// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
 /// Number of lengths of time segments whose costs are compared. Each length is twice the previous
-/// one, except the last, at which no path is cut.
+/// one, except the last, which cuts no path.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
-/// Largest number of sampled spheres on which the lengths of time segments are compared.
+/// Largest number of sampled spheres for which the costs of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
 /// Cost of one search for neighbours, which reads the contents of adjacent cells. The unit is the
@@ -82,29 +82,29 @@ pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
 /// log₂ of the largest number of time slabs (parts of the step) that one time segment of a path
 /// searches in another grid. With more slabs, its shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// Fraction of the table of cells that is divided among the grids. The rest absorbs rounding
-/// errors of the shares.
+/// The grids share this fraction of the table of cells. The rest absorbs rounding errors of the
+/// shares.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
 /// A table entry belongs to one cell, or cells share it by a hash. If a grid has entries of both
 /// kinds, at least this fraction is shared.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 /// Smallest number of a grid's table entries that cells share by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
-/// Factor by which the edge of a grid's cells grows, repeatedly, until the grid has enough table
+/// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.
 pub(crate) const CELL_GROWTH: f32 = 1.125;
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
-/// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 around
-/// it.
+/// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 cells
+/// around it, because each pair is searched from one side only.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
-/// Largest number of table entries per sphere or time segment on the CPU, which allocates only as
-/// many as the chosen grids need: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world of
-/// clusters.
+/// Largest number of table entries per sphere or time segment on the CPU. It allocates only the
+/// entries that the chosen grids need: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world
+/// of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries per sphere or time segment on a GPU, which allocates the table before
-/// the grids are chosen: about 1 / [`MIN_CELL_PER_SPACING`]³.
+/// Number of table entries per sphere or time segment on a GPU. The table is allocated before the
+/// grids are chosen, for about 1 / [`MIN_CELL_PER_SPACING`]³ entries each.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

@@ -9,9 +9,9 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// Limit below which a number counts as unusually small. The grids have their own unit of length if
-/// the largest length of the step is below the limit, and their own unit of time if the duration is
-/// below the limit or above its reciprocal.
+/// Limit below which a length or a time counts as unusually small. The grids use their own unit of
+/// length if the largest length of the step is below the limit, and their own unit of time if the
+/// duration is below the limit or above its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

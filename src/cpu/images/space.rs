@@ -77,8 +77,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// entries, in the order of the list of collisions, are the copy that reports it.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the position of the second entry of the grids relative to the first, or `None` if it
-    /// is the difference of the centres of their spheres.
+    /// Returns the relative position of two periodic images, or `None` if it is the difference of
+    /// the centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 

@@ -145,8 +145,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let are_plain = plain[0] && plain[1];
         if just != 0 {
             if self.asks_whose() || !are_plain {
-                // Pairs that just touch are left to `decide_open`. It counts such a pair as grazing
-                // only if these two time segments are the ones that report the pair.
+                // Pairs that just touch are left to `decide_open`, which counts a pair as grazing
+                // only if these two time segments report it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());

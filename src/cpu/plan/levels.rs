@@ -8,8 +8,7 @@ use crate::shared::tag::MAX_LEVELS;
 use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 
 /// Divides the size ranges into grids at the least total cost, and returns the end of each grid's
-/// run of ranges. Dynamic programming finds the best division, because the cost of a grid depends
-/// on the number of smaller segments, but not on how they are divided.
+/// run of ranges. Dynamic programming finds the best division.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
     // For each possible end of a grid in the list of size ranges: the least cost of all grids up to
     // this end, and the start of the last one.

@@ -1,6 +1,5 @@
-//! For tests: the filter (the float32 touch test of a GPU) in simulated arithmetic. The arithmetic
-//! has the largest errors that WGSL allows, and random choices of rounding, fusing, flushing of
-//! subnormal numbers and order of sums.
+//! For tests: simulates the float32 touch test of a GPU, with the largest errors that WGSL allows,
+//! and with random choices of rounding, fusing, flushing of subnormal numbers and order of sums.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -78,7 +77,7 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // One ulp of the quotient is 2⁻²³ times the greatest power of two that is at most the
+        // The ulp of the quotient is 2⁻²³ times the greatest power of two that is at most the
         // quotient.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
@@ -110,8 +109,8 @@ impl AnyGpu {
     }
 
     /// Simulates the float32 touch test of `shaders/shared/filter.wgsl` for a pair of spheres.
-    /// Returns r² − q·q and the bound of its error. r is the sum of the radii, and q joins the
-    /// centres at the closest approach.
+    /// Returns r² − q·q and the bound of its error, where r is the sum of the radii, and q is the
+    /// relative position at the closest approach.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);

@@ -29,8 +29,8 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// Largest distance from tangency of a pair that the float32 test cannot decide, in ulps of the
-    /// sum of the relative coordinates and the radii.
+    /// Largest distance from tangency among the pairs that the float32 test left undecided, in ulps
+    /// of the sum of the relative coordinates and the radii.
     farthest: f64,
 }
 
