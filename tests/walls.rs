@@ -844,6 +844,23 @@ fn a_mesh_is_touched_at_its_face_edge_and_corner() {
     assert_eq!(contact.approach_speed, 4.0);
 }
 
+#[test]
+fn a_fast_mesh_hits_a_sphere_at_rest() {
+    let triangle = vec![
+        [-1.0, -1.0, -100.0],
+        [2.0, -1.0, -100.0],
+        [-1.0, 2.0, -100.0],
+    ];
+    let mesh = Mesh::new(triangle, vec![[0, 1, 2]]).expect("a valid mesh");
+    let mut walls = Walls::default();
+    walls.push_mesh(mesh.with_velocity([0.0, 0.0, 128.0]));
+    let found = detect(&[ball([0.0; 3], 4.0, [0.0; 3])], &walls, 1.0);
+    let [hit] = found.walls[..] else {
+        panic!("{:?}", found.walls);
+    };
+    assert_eq!((hit.sphere, hit.wall, hit.toi), (0, 0, 0.75));
+}
+
 /// A mesh finds the same as each of its triangles and spheres alone, in open and in periodic space.
 #[test]
 fn a_mesh_is_the_sum_of_its_triangles() {
