@@ -57,7 +57,7 @@ struct Arguments {
     #[arg(long, conflicts_with = "only")]
     model: bool,
     /// Number of spheres with which the model simulates each benchmark scene.
-    #[arg(long, value_name = "N", default_value = "1000000", requires = "model",
+    #[arg(long, value_name = "N", default_value = "200000", requires = "model",
         value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
     simulate: u32,
 }
