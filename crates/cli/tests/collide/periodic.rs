@@ -38,6 +38,11 @@ fn lists_have_columns_for_the_image() -> Test {
     let types = "a,b,toi,depth,n1,n2,n3,type_a,type_b\n0,1,0.0,0.5,1,0,0,1,2\n";
     assert_eq!(more(&["--types"])?, types);
 
+    let on_gpu = folder.path("gpu.csv")?;
+    let more = ["--backend", "gpu", "--output", &on_gpu];
+    run(&[&world[..], &more].concat())?.expect_success("on a GPU");
+    assert_eq!(fs::read_to_string(on_gpu)?, list(&folder, &world)?);
+
     let run = run(&[&world[..], &["--backend", "cpu", "--verify"]].concat())?;
     run.expect_success("summary");
     for part in ["periodic abc\n", "pairs    1 ", "verify"] {
@@ -164,9 +169,17 @@ fn boxes_that_do_not_fit_are_errors() -> Test {
             &["edge 1", "length is 0"],
         ),
         (
-            &[&csv, "--box", BOX, "--periodic", "a", "--backend", "gpu"],
+            &[
+                &csv,
+                "--box",
+                "0 0 0 1 0 0 1000 1 0 0 0 1",
+                "--periodic",
+                "abc",
+                "--backend",
+                "gpu",
+            ],
             1,
-            &["periodic", "--backend cpu"],
+            &["skewed", "--backend cpu"],
         ),
     ] {
         run(args)?.expect_error(&args.join(" "), code, parts);
