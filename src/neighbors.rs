@@ -16,6 +16,9 @@ use crate::memory::resized;
 use crate::sphere::MAX_MAGNITUDE;
 use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
 
+/// Number of pairs of which the positions are read at once.
+const MEASURED: usize = 64;
+
 const NEIGHBORS: &str = "the list of neighbours";
 
 /// Smallest cutoff or skin that is allowed, apart from 0. Half of any float32 of at least this size
@@ -416,22 +419,31 @@ struct Entries<'a> {
 impl Entries<'_> {
     fn measure(&mut self, spheres: &[Sphere]) {
         let place = |index: u32| {
-            let sphere = spheres.get(index as usize)?;
-            Some(Vec3::from(sphere.center).as_dvec3())
+            let sphere = spheres.get(index as usize);
+            sphere.map_or(DVec3::ZERO, |sphere| Vec3::from(sphere.center).as_dvec3())
         };
-        let measured = self.vectors.iter_mut().zip(&mut *self.distances);
-        let mut images = self.images.iter();
-        for (&mut [i, j], (own, distance)) in self.pairs.iter_mut().zip(measured) {
-            let image = images.next().filter(|image| **image != [0; 3]);
-            let (Some(from), Some(to)) = (place(i), place(j)) else {
-                continue;
-            };
-            let vector = match image {
-                None => to - from,
-                Some(&image) => displaced(self.domain, from, to, image),
-            };
-            *own = vector.as_vec3().to_array();
-            *distance = vector.length() as f32;
+        let measured = self
+            .vectors
+            .chunks_mut(MEASURED)
+            .zip(self.distances.chunks_mut(MEASURED));
+        let mut images = self.images.chunks(MEASURED);
+        for (pairs, (vectors, distances)) in self.pairs.chunks(MEASURED).zip(measured) {
+            // The positions of many particles are read before the distances are computed, so that
+            // the cache misses overlap.
+            let mut away = [DVec3::ZERO; MEASURED];
+            for (away, &[i, j]) in away.iter_mut().zip(pairs) {
+                *away = place(j) - place(i);
+            }
+            let images = images.next().unwrap_or_default();
+            for ((away, image), &[i, j]) in away.iter_mut().zip(images).zip(pairs) {
+                if *image != [0; 3] {
+                    *away = displaced(self.domain, place(i), place(j), *image);
+                }
+            }
+            for (away, (own, distance)) in away.iter().zip(vectors.iter_mut().zip(distances)) {
+                *own = away.as_vec3().to_array();
+                *distance = away.length() as f32;
+            }
         }
     }
 }

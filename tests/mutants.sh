@@ -153,7 +153,11 @@ mutant 'an image is counted along the wrong edge' src/shared/lattice.rs \
 mutant 'the image on one side of a small cell is lost' src/cpu/images/cell.rs \
     '[self.high.0[k], self.low.0[k]].map(' '[self.low.0[k], self.low.0[k]].map(' "${worlds[@]}"
 mutant 'a sphere near a face counts as inside' src/cpu/images/cell.rs \
-    '(Real::abs(away) + half).simd_le(' 'Real::abs(away).simd_le(' "${worlds[@]}"
+    'let farthest = Real::abs(away) + half;' 'let farthest = Real::abs(away);' "${worlds[@]}"
+mutant 'a sphere near a face of a rectangular cell counts as inside' src/cpu/images/cell.rs \
+    'x + Real::abs(half) + paths.radius()' 'x + Real::abs(half) * f32x4::splat(0.0)' "${worlds[@]}"
+mutant 'every copy of a pair is tested and kept' src/cpu/pairs/sweeper.rs \
+    'usize::from(space.reports(words))' 'usize::from(space.reports(words) || true)' "${worlds[@]}"
 mutant 'a box ignores the motion of its sphere' src/cpu/images/cell.rs \
     ' + duals[k].dot(half_shift).abs()' '' "${worlds[@]}"
 mutant 'every copy of a pair in a periodic domain is reported, on the GPU' shaders/pairs_periodic.wgsl \

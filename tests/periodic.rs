@@ -222,6 +222,24 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
 
 /// Tests two spheres that miss each other, or overlap, by less than 10⁻¹⁷. This distance comes from a tiny
 /// component of a periodic displacement, which float64 rounds away.
+/// A crowd of spheres at one point, a corner of the cell, has eight images in the cell. The grids do
+/// not mix these images, so that each pair is a candidate at most eight times.
+#[test]
+fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
+    let spheres = [Sphere::new([0.0; 3], 0.1); 300];
+    let open = detect(&Step::new(&spheres, 1.0));
+    let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    let periodic = detect(&Step::new(&spheres, 1.0).in_domain(&domain));
+    assert_eq!(open.pairs.len(), 300 * 299 / 2);
+    assert_eq!(periodic.pairs, open.pairs);
+    assert!(periodic.images.iter().all(|image| *image == [0; 3]));
+    let [open, periodic] = [open, periodic].map(|found| found.statistics.candidates);
+    assert!(
+        periodic <= 8 * open,
+        "{periodic} candidates, {open} in open space"
+    );
+}
+
 #[test]
 fn a_displacement_that_float64_rounds_is_decided_exactly() {
     for power in [-60, -70, -90] {

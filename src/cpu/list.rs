@@ -168,6 +168,7 @@ fn sort_row(row: &mut [Collision]) {
         3..=16 if in_order(row) => {}
         3..=8 => sort_by_rank::<2>(row),
         9..=16 => sort_by_rank::<4>(row),
+        17..=32 => sort_by_rank::<8>(row),
         _ => row.sort_unstable_by_key(|pair| pair.b),
     }
 }

@@ -8,7 +8,7 @@ use super::filter::EPSILON;
 use super::scaled_sphere::ScaledSphere;
 use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
-use crate::lanes::{LANES, Real, dot, each, four, largest, three};
+use crate::lanes::{LANES, Real, dot, each, largest, three};
 
 /// Rounding margin that is added to the half extent h of a time segment, in units of ε·(W + h). W
 /// is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The margin covers the
@@ -54,29 +54,6 @@ impl SpherePath {
     pub(crate) fn shift(&self) -> [f32; 3] {
         self.shift
     }
-
-    pub(crate) fn side_by_side(paths: [Self; LANES]) -> SpherePath<f32x4> {
-        let all = |of: fn(&Self) -> f32| f32x4::from(four(paths, |path| of(&path)));
-        SpherePath {
-            center: [
-                all(|path| path.center[0]),
-                all(|path| path.center[1]),
-                all(|path| path.center[2]),
-            ],
-            radius: all(|path| path.radius),
-            velocity: [
-                all(|path| path.velocity[0]),
-                all(|path| path.velocity[1]),
-                all(|path| path.velocity[2]),
-            ],
-            shift: [
-                all(|path| path.shift[0]),
-                all(|path| path.shift[1]),
-                all(|path| path.shift[2]),
-            ],
-            dt: all(|path| path.dt),
-        }
-    }
 }
 
 impl SpherePath<f32x4> {
@@ -87,6 +64,27 @@ impl SpherePath<f32x4> {
         dt: f32,
     ) -> Self {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
+    }
+
+    /// Returns the paths with other centres at the start, and with their radii enlarged. `images`
+    /// has the centre and the enlargement of each path, or `None` for a path that stays the same.
+    #[inline(always)]
+    pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
+        let mut rows = f32x4::transpose([
+            self.center[0],
+            self.center[1],
+            self.center[2],
+            f32x4::splat(0.0),
+        ]);
+        for (row, image) in rows.iter_mut().zip(images) {
+            if let Some(([x, y, z], slack)) = image {
+                *row = f32x4::from([x, y, z, slack]);
+            }
+        }
+        let [x, y, z, slack] = f32x4::transpose(rows);
+        self.center = [x, y, z];
+        self.radius += slack;
+        self
     }
 }
 
@@ -232,6 +230,17 @@ impl ProxySize {
             power,
             half_cell: reach(far, path.radius + slack, path.extent(), half, MARGIN),
         }
+    }
+
+    /// Returns the sizes, like [`anywhere`](Self::anywhere), of [`LANES`] spheres whose paths are not
+    /// cut. `far` does not contain twice the shift of a sphere, which an image may reach beyond it.
+    #[inline(always)]
+    pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
+        let extent = path.extent();
+        // The factor is a little more than 2, for rounding.
+        let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
+        let radius = path.radius + f32x4::splat(slack);
+        reach(far, radius, extent, f32x4::splat(0.5), MARGIN)
     }
 
     /// Returns half of the cell edge that each of [`LANES`] uncut spheres needs, or `None` if any

@@ -15,7 +15,7 @@ use std::array::from_fn;
 use glam::{DVec3, Vec3};
 use wide::f32x4;
 
-use crate::lanes::{Real, dot, each, three};
+use crate::lanes::{LANES, Real, dot, each, three};
 use crate::shared::lattice::Lattice;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
@@ -44,6 +44,50 @@ pub(crate) struct Cell {
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
+    /// The cell half way through the step, if each edge is along an axis.
+    aligned: Option<AlignedCell>,
+    around: [Vec3; 2],
+    near: Option<NearCell>,
+}
+
+/// A cell with each edge along an axis, relative to the moving origin. Along an axis without an
+/// edge, the lengths are infinite.
+#[derive(Clone, Copy, Debug)]
+struct AlignedCell {
+    middle: [f32; 3],
+    /// Half the lengths of the edges, less a margin for rounding.
+    inside: [f32; 3],
+    /// The lengths of the edges, less the same margin.
+    near: [f32; 3],
+}
+
+/// Bounds that hold for each image in the grids of a sphere that stays near the cell of the periodic
+/// domain: less than half an edge outside. They need not be computed for each sphere.
+#[derive(Clone, Copy, Debug)]
+struct NearCell {
+    /// Upper bound of the error of the computed centres, as [`Cell::slack`].
+    slack: f32,
+    /// Upper bound of the coordinates that an image may reach in the frame of the grids, apart from
+    /// twice the shift of the sphere.
+    far: f32,
+}
+
+/// Masks of the spheres of a block by where they stay during the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stays {
+    /// Spheres that certainly stay inside the cell of the periodic domain, so that no other image of
+    /// them reaches into it.
+    pub(crate) inside: usize,
+    /// Spheres that certainly stay inside the cell or near it, for which [`Cell::near_sizes`] gives
+    /// the size.
+    pub(crate) near: usize,
+}
+
+impl Stays {
+    pub(crate) const INSIDE: Self = Self {
+        inside: (1 << LANES) - 1,
+        near: (1 << LANES) - 1,
+    };
 }
 
 /// A point relative to the cell of a periodic domain: fixed-point coordinates along the edges of
@@ -112,7 +156,13 @@ impl Cell {
             lengths: lattice.dual_lengths.map(|length| length as f32),
             origins: [0.0; 3],
             margins: [INSIDE_MARGIN; 3],
+            aligned: None,
+            around: [Vec3::ZERO; 2],
+            near: None,
         };
+        cell.aligned = cell.aligned();
+        cell.around = cell.bounds();
+        cell.near = cell.near();
         let origin = cell.coordinates(cell.origin, 0.0);
         let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
         for (k, origin) in origin.into_iter().enumerate().take(lattice.count) {
@@ -131,31 +181,24 @@ impl Cell {
             .coordinates(point - self.drift * (time - 0.5 * self.dt))
     }
 
-    /// Returns a bit mask of the spheres that certainly stay inside the cell of the periodic domain
-    /// during the step, so that no other image of them reaches into it.
+    /// Returns which spheres certainly stay inside the cell of the periodic domain, or near it.
     #[inline(always)]
-    pub(crate) fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
+    pub(crate) fn stays(&self, paths: &SpherePath<f32x4>) -> Stays {
         let middle = paths.at(f32x4::splat(0.5));
         let shift = paths.half_segment(f32x4::splat(0.5));
-        let mut inside = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
-        let within = |away: f32x4, half: f32x4| (Real::abs(away) + half).simd_le(f32x4::splat(0.5));
-        if let Some(along) = self.lattice.along {
-            // If each edge is along an axis, the dot products of the general case have only one
-            // term.
-            for axis in 0..3 {
-                let Some(k) = along[axis] else { continue };
-                let (middle, shift) = (middle[axis], shift[axis]);
-                let [dual, bound] = [self.duals, self.bounds].map(|of| f32x4::splat(of[k][axis]));
-                let away = middle * dual + f32x4::splat(self.origins[k] - 0.5);
-                let terms = (Real::abs(middle) + Real::abs(shift)) * bound;
-                let half = paths.radius() * f32x4::splat(self.lengths[k] * (1.0 + INSIDE_MARGIN))
-                    + Real::abs(shift * dual)
-                    + terms * f32x4::splat(TERMS_MARGIN)
-                    + f32x4::splat(self.margins[k]);
-                inside &= within(away, half);
-            }
-            return inside.to_bitmask() as usize;
+        if let Some(aligned) = &self.aligned {
+            let own = three(aligned.middle, f32x4::splat);
+            let away = each(middle, own, |x, own| Real::abs(x - own));
+            let farthest = each(away, shift, |x, half| x + Real::abs(half) + paths.radius());
+            let within = |limits: [f32; 3]| {
+                let limits = three(limits, f32x4::splat);
+                let within = each(farthest, limits, |x, limit| x.simd_le(limit));
+                within[0] & within[1] & within[2]
+            };
+            return self.masks([within(aligned.inside), within(aligned.near)]);
         }
+        let all = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
+        let mut stays = [all; 2];
         for k in 0..self.lattice.count {
             let dual = three(self.duals[k], f32x4::splat);
             let away = dot(middle, dual) + f32x4::splat(self.origins[k] - 0.5);
@@ -165,9 +208,89 @@ impl Cell {
                 + Real::abs(dot(shift, dual))
                 + terms * f32x4::splat(TERMS_MARGIN)
                 + f32x4::splat(self.margins[k]);
-            inside &= within(away, half);
+            // The unit is an edge of the cell.
+            let farthest = Real::abs(away) + half;
+            stays[0] &= farthest.simd_le(f32x4::splat(0.5));
+            stays[1] &= farthest.simd_le(f32x4::splat(1.0));
         }
-        inside.to_bitmask() as usize
+        self.masks(stays)
+    }
+
+    #[inline(always)]
+    fn masks(&self, stays: [f32x4; 2]) -> Stays {
+        let [inside, near] = stays.map(|mask| mask.to_bitmask() as usize);
+        Stays {
+            inside,
+            near: if self.near.is_some() { near } else { inside },
+        }
+    }
+
+    /// Returns the cell for the test of [`Cell::stays`], or `None` if an edge is along no axis. The
+    /// margins of the general case become constants, because a sphere that passes the test is at
+    /// most an edge away from the middle of the cell.
+    fn aligned(&self) -> Option<AlignedCell> {
+        let lattice = &self.lattice;
+        let along = lattice.along?;
+        let mut aligned = AlignedCell {
+            middle: [0.0; 3],
+            inside: [f32::INFINITY; 3],
+            near: [f32::INFINITY; 3],
+        };
+        let origin = self.origin + self.drift * (0.5 * self.dt);
+        for axis in 0..3 {
+            let Some(k) = along[axis] else { continue };
+            let edge = lattice.edges[k][axis];
+            let from_corner = lattice.corner[axis] - origin[axis];
+            let middle = from_corner + 0.5 * edge;
+            let edge = edge.abs();
+            let terms = from_corner.abs() + middle.abs() + 2.0 * edge;
+            let margin =
+                edge * f64::from(2.0 * INSIDE_MARGIN) + terms * f64::from(16.0 * TERMS_MARGIN);
+            aligned.middle[axis] = middle as f32;
+            aligned.inside[axis] = (0.5 * edge - margin) as f32;
+            aligned.near[axis] = (edge - margin) as f32;
+        }
+        Some(aligned)
+    }
+
+    /// Returns the bounds for spheres near the cell of the periodic domain, or `None` if there are
+    /// none: along an open direction, or if float64 hardly resolves the cell.
+    fn near(&self) -> Option<NearCell> {
+        let lattice = &self.lattice;
+        if lattice.count < 3 {
+            return None;
+        }
+        let edges = lattice.edges.map(DVec3::abs).iter().sum::<DVec3>();
+        let drift = self.drift.abs() * self.dt;
+        // The points of a sphere near the cell have coordinates from −0.5 to 1.5 along each edge.
+        let center = lattice.corner.abs() + drift + 2.0 * edges;
+        let far = center + lattice.corner.abs() + 2.0 * (drift + edges);
+        let of_lattice = self.lattice_error([2.0; 3]);
+        let is_small = |k: usize| self.box_error(k, of_lattice, far) <= 0.125;
+        if !(0..3).all(is_small) {
+            return None;
+        }
+        // With these errors, the extent of the sphere ends at most a quarter of an edge farther out
+        // than the sphere. So it is at most 2.5 edges long, and the images are from −1 to 1.
+        let slack = self.slack_of(center, |_| 1.0);
+        let far = (self.origin - lattice.corner).abs()
+            + DVec3::splat(self.drift.length() * self.dt)
+            + edges * 3.5;
+        Some(NearCell {
+            slack,
+            far: far.max_element() as f32 * 1.001 + slack,
+        })
+    }
+
+    /// Returns half of the cell edges that spheres near the cell need ([`Stays::near`]), if their
+    /// paths are not cut into time segments.
+    #[inline(always)]
+    pub(crate) fn near_sizes(&self, paths: &SpherePath<f32x4>) -> f32x4 {
+        let NearCell { slack, far } = self.near.unwrap_or(NearCell {
+            slack: 0.0,
+            far: f32::MAX,
+        });
+        ProxySize::uncut_anywhere(paths, far, slack)
     }
 
     /// Returns the extent of a time segment (part of a path) along the edges of the lattice,
@@ -182,9 +305,6 @@ impl Cell {
             count,
             duals,
             dual_lengths,
-            dual_bounds,
-            edge_lengths,
-            edge_error,
             corner,
             ..
         } = &self.lattice;
@@ -192,10 +312,7 @@ impl Cell {
         // edges add up over the cells between the sphere and the domain. The error of the position
         // is relative to its magnitude.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
-        let of_lattice = (0..*count).map(|k| {
-            (at[k].abs() + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edge_lengths[k])
-        });
-        let of_lattice: f64 = of_lattice.sum();
+        let of_lattice = self.lattice_error(at.map(f64::abs));
         let mut lattice_box = LatticeBox {
             low: LatticePoint([0; 3]),
             high: LatticePoint([0; 3]),
@@ -203,7 +320,7 @@ impl Cell {
         for k in 0..*count {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
-            let error = length * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far);
+            let error = self.box_error(k, of_lattice, far);
             // Spheres that hardly move relative to each other count as at rest (`STILL`), and their
             // first time segments report the pair. This margin lets these segments find each other.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
@@ -212,6 +329,34 @@ impl Cell {
             lattice_box.high.0[k] = floor(-fixed(at[k] + half)).saturating_neg();
         }
         lattice_box
+    }
+
+    /// Returns a bound of the errors of the lattice edges, added up over the cells between a sphere
+    /// and the domain. `at` has the magnitudes of the sphere's coordinates along the edges.
+    #[inline(always)]
+    fn lattice_error(&self, at: [f64; 3]) -> f64 {
+        let Lattice {
+            edge_lengths,
+            edge_error,
+            ..
+        } = &self.lattice;
+        let of_edge = |k: usize| {
+            (at[k] + 2.0) * (2.0 * edge_error[k] + 64.0 * f64::EPSILON * edge_lengths[k])
+        };
+        (0..self.lattice.count).map(of_edge).sum()
+    }
+
+    /// Returns a bound of the error of a coordinate along edge `k`. `of_lattice` is the error of the
+    /// edges ([`Cell::lattice_error`]). `far` is the sum of the magnitudes from which the position is
+    /// computed.
+    #[inline(always)]
+    fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
+        let Lattice {
+            dual_lengths,
+            dual_bounds,
+            ..
+        } = &self.lattice;
+        dual_lengths[k] * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far)
     }
 
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
@@ -225,12 +370,22 @@ impl Cell {
     /// before these are rounded to float32. `all` is the extent of the whole path.
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
-        let far = (center.abs() + self.origin.abs()).element_sum();
-        let of_images = (0..self.lattice.count).map(|k| {
+        let most = |k: usize| {
             let [first, last] = all.images(k);
-            let most = f64::from(first.abs().max(last.abs())) + 2.0;
-            most * (self.lattice.edge_error[k]
-                + 16.0 * f64::EPSILON * self.lattice.edges[k].abs().element_sum())
+            f64::from(first.abs().max(last.abs()))
+        };
+        self.slack_of(center.abs(), most)
+    }
+
+    /// Returns the same as [`Cell::slack`] for any sphere with a centre of at most the magnitudes
+    /// `center`, and with images of at most the magnitude `most(k)` along each edge k.
+    #[inline(always)]
+    fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
+        let far = (center + self.origin.abs()).element_sum();
+        let of_images = (0..self.lattice.count).map(|k| {
+            (most(k) + 2.0)
+                * (self.lattice.edge_error[k]
+                    + 16.0 * f64::EPSILON * self.lattice.edges[k].abs().element_sum())
         });
         let slack = 16.0 * f64::EPSILON * far + of_images.sum::<f64>();
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
@@ -311,13 +466,15 @@ impl Cell {
         }
     }
 
-    /// Returns a box that contains all points in the box from `low` to `high`, each moved into the
-    /// cell of the periodic domain. The box is used only in estimates.
-    pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2]) -> [Vec3; 2] {
-        let [least, most] = self.bounds();
+    /// Returns a box for the centres of all images that a sphere or its time segments have in the
+    /// grids, if the centres of the segments are in the box from `low` to `high`. `reach` is the half
+    /// extent of a segment. The box is used only in estimates.
+    pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
+        let [least, most] = self.around;
         for axis in 0..3 {
             let repeats = least[axis] < most[axis];
-            if repeats && (low[axis] < least[axis] || high[axis] > most[axis]) {
+            let leaves = low[axis] - reach < least[axis] || high[axis] + reach > most[axis];
+            if repeats && leaves {
                 (low[axis], high[axis]) = (least[axis], most[axis]);
             }
         }
@@ -432,5 +589,70 @@ mod tests {
             }
             tested += 1;
         }
+    }
+
+    /// Random spheres are in and around cells with edges along the axes, and skewed cells. The quick
+    /// tests and bounds for four spheres agree with the extent and the size computed for each.
+    #[test]
+    fn spheres_inside_the_cell_or_near_it_have_the_images_and_sizes_of_their_extents() {
+        let mut rng = Rng::with_seed(2);
+        let (mut inside, mut near) = (0, 0);
+        for case in 0..20_000 {
+            let mut number = |most: f32| (rng.f32() * 2.0 - 1.0) * most;
+            let aligned = case % 2 == 0;
+            let edges = [0, 1, 2].map(|k| {
+                let off = if aligned { 0.0 } else { 1.0 };
+                let mut edge = [0, 1, 2].map(|_| number(off));
+                edge[k] = 3.0 + number(2.0);
+                edge
+            });
+            let origin = [0, 1, 2].map(|_| number(1e4));
+            let domain = Domain::triclinic(origin, edges);
+            let scale = Units::default().scale(1.0);
+            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+                continue;
+            };
+            let frame = Frame {
+                origin: Vec3::from(origin) + Vec3::new(number(3.0), number(3.0), number(3.0)),
+                drift: Vec3::new(number(9.0), number(9.0), number(9.0)),
+            };
+            let cell = Cell::new(lattice, &frame, 1.0);
+            let spheres = [(); LANES].map(|()| {
+                let (mut center, mut velocity) = (origin, frame.drift.to_array());
+                for edge in edges {
+                    let part = number(1.0) + 0.5;
+                    (0..3).for_each(|axis| center[axis] += edge[axis] * part);
+                }
+                for axis in 0..3 {
+                    velocity[axis] += number(0.5);
+                    center[axis] -= 0.5 * velocity[axis];
+                }
+                Sphere::new(center, number(0.5).abs()).with_velocity(velocity)
+            });
+            let paths = scale.paths(spheres.each_ref(), &frame);
+            let stays = cell.stays(&paths);
+            let sizes = cell.near_sizes(&paths).to_array();
+            for (lane, sphere) in spheres.iter().enumerate() {
+                let scaled = scale.sphere(sphere);
+                let all = cell.lattice_box(&scaled, Cut::WHOLE);
+                let images = [0, 1, 2].map(|k| all.images(k));
+                if stays.inside >> lane & 1 == 1 {
+                    assert_eq!(images, [[0; 2]; 3], "{domain:?} {sphere:?}");
+                    inside += 1;
+                } else if stays.near >> lane & 1 == 1 {
+                    let most = images.as_flattened().iter().map(|n| n.abs()).max();
+                    assert!(most <= Some(1), "{domain:?} {sphere:?}");
+                    let path = scale.path(sphere, &frame);
+                    let own = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
+                    let bound = sizes[lane];
+                    assert!(
+                        own <= bound && bound <= own * 1.5,
+                        "{own} {bound} {domain:?}"
+                    );
+                    near += 1;
+                }
+            }
+        }
+        assert!(inside > 1000 && near > 1000, "{inside} {near}");
     }
 }

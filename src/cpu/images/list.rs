@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::cell::{Cell, LatticeBox, LatticePoint};
 use crate::limits::{CHUNK, most_images};
 use crate::memory::out_of_memory;
+use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::segments::{Cut, Segment, SpherePath};
 use crate::shared::sets::Sets;
 use crate::shared::size_class::{OUTSIDE, class_power};
@@ -47,6 +48,12 @@ impl Imaged {
     #[inline(always)]
     pub(super) fn sphere(&self) -> u32 {
         self.sphere & !SEVERAL
+    }
+
+    /// Returns the centre of the image and a bound of its error.
+    #[inline(always)]
+    pub(super) fn place(&self) -> ([f32; 3], f32) {
+        (self.center, self.slack)
     }
 
     #[inline(always)]
@@ -86,14 +93,43 @@ pub(crate) struct ImageList {
     /// the number has no meaning.
     first: Vec<u32>,
     further: Vec<Further>,
-    pub(super) imaged: Vec<Imaged>,
+    imaged: Vec<Imaged>,
+    parts: PartMemory,
+}
+
+/// Memory for the lists of all tasks, kept from step to step.
+#[derive(Debug, Default)]
+struct PartMemory {
+    outside: ScratchPool<u32>,
+    further: ScratchPool<Further>,
+    imaged: ScratchPool<Imaged>,
+}
+
+impl PartMemory {
+    fn take(&self) -> Part<'_> {
+        let mut part = Part {
+            outside: self.outside.take(),
+            further: self.further.take(),
+            imaged: self.imaged.take(),
+            uncounted: 0,
+        };
+        part.outside.empty();
+        part.further.empty();
+        part.imaged.empty();
+        part
+    }
+
+    fn bytes(&self) -> usize {
+        self.outside.bytes() + self.further.bytes() + self.imaged.bytes()
+    }
 }
 
 /// The images that one task has listed. Indices into `imaged` count from the task's first image.
-#[derive(Default)]
-struct Part {
-    further: Vec<Further>,
-    imaged: Vec<Imaged>,
+struct Part<'a> {
+    /// The spheres of the task that may reach out of the cell, counted from the task's first sphere.
+    outside: ScratchGuard<'a, u32>,
+    further: ScratchGuard<'a, Further>,
+    imaged: ScratchGuard<'a, Imaged>,
     /// Number of images that are not yet added to the shared count of all tasks.
     uncounted: u64,
 }
@@ -101,6 +137,13 @@ struct Part {
 impl ImageList {
     pub(crate) fn len(&self) -> usize {
         self.first.len() + self.further.len()
+    }
+
+    /// Returns the image that is an entry of the grids with this name, or `None` if the entry is a
+    /// sphere that is not displaced and has no other images in the grids.
+    #[inline(always)]
+    pub(super) fn imaged(&self, word: u32) -> Option<&Imaged> {
+        (word & IMAGED != 0).then(|| &self.imaged[(word & !IMAGED) as usize])
     }
 
     #[inline(always)]
@@ -126,6 +169,7 @@ impl ImageList {
         self.first.capacity() * size_of::<u32>()
             + self.further.capacity() * size_of::<Further>()
             + self.imaged.capacity() * size_of::<Imaged>()
+            + self.parts.bytes()
     }
 
     /// Lists all images that reach into the cell of the periodic domain. The size class of a
@@ -138,11 +182,17 @@ impl ImageList {
         class_of: &[u16],
     ) -> Result<(), Error> {
         let spheres = step.spheres;
-        self.further.clear();
-        self.imaged.clear();
-        let room = (self.first).try_reserve(spheres.len().saturating_sub(self.first.len()));
+        let Self {
+            first,
+            further,
+            imaged,
+            parts,
+        } = self;
+        further.clear();
+        imaged.clear();
+        let room = first.try_reserve(spheres.len().saturating_sub(first.len()));
         room.map_err(|_| out_of_memory::<u32>(spheres.len(), "the images of the spheres"))?;
-        self.first.resize(spheres.len(), 0);
+        first.resize(spheres.len(), 0);
         let lister = Lister {
             scale,
             cell,
@@ -150,13 +200,19 @@ impl ImageList {
             count: AtomicU64::new(0),
             any_is_far: AtomicBool::new(false),
         };
-        let words = self.first.par_chunks_mut(CHUNK);
+        let words = first.par_chunks_mut(CHUNK);
         let inputs = spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK));
-        let parts: Vec<Part> = words
+        let parts: Vec<Part<'_>> = words
             .zip(inputs)
             .enumerate()
             .map(|(chunk, (words, (spheres, class_of)))| {
-                lister.list((chunk * CHUNK) as u32, spheres, class_of, words)
+                lister.list(
+                    (chunk * CHUNK) as u32,
+                    spheres,
+                    class_of,
+                    words,
+                    parts.take(),
+                )
             })
             .collect();
         let Lister { limit, .. } = lister;
@@ -167,43 +223,46 @@ impl ImageList {
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
         }
-        self.join(&parts, class_of)
+        join(first, further, imaged, &parts)
     }
+}
 
-    fn join(&mut self, parts: &[Part], class_of: &[u16]) -> Result<(), Error> {
-        let [further, imaged] = [
-            |part: &Part| part.further.len(),
-            |part: &Part| part.imaged.len(),
-        ]
-        .map(|len| parts.iter().map(len).sum::<usize>());
-        let room = self.further.try_reserve(further);
-        let room = room.and_then(|()| self.imaged.try_reserve(imaged));
-        let bytes = further * size_of::<Further>() + imaged * size_of::<Imaged>();
-        room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
-        let chunks = self.first.chunks_mut(CHUNK).zip(class_of.chunks(CHUNK));
-        for (part, (first, class_of)) in parts.iter().zip(chunks) {
-            let before = self.imaged.len() as u32;
-            let moved = |word: u32| {
-                if word & IMAGED == 0 {
-                    word
-                } else {
-                    word + before
-                }
-            };
-            if !part.imaged.is_empty() {
-                let outside = first.iter_mut().zip(class_of);
-                let outside = outside.filter(|&(_, class)| class & OUTSIDE != 0);
-                outside.for_each(|(word, _)| *word = moved(*word));
+fn join(
+    first: &mut [u32],
+    all_further: &mut Vec<Further>,
+    all_imaged: &mut Vec<Imaged>,
+    parts: &[Part<'_>],
+) -> Result<(), Error> {
+    let [further, imaged] = [
+        |part: &Part| part.further.len(),
+        |part: &Part| part.imaged.len(),
+    ]
+    .map(|len| parts.iter().map(len).sum::<usize>());
+    let room = all_further.try_reserve(further);
+    let room = room.and_then(|()| all_imaged.try_reserve(imaged));
+    let bytes = further * size_of::<Further>() + imaged * size_of::<Imaged>();
+    room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
+    for (part, first) in parts.iter().zip(first.chunks_mut(CHUNK)) {
+        let before = all_imaged.len() as u32;
+        let moved = |word: u32| {
+            if word & IMAGED == 0 {
+                word
+            } else {
+                word + before
             }
-            let further = part.further.iter().map(|further| Further {
-                word: moved(further.word),
-                ..*further
-            });
-            self.further.extend(further);
-            self.imaged.extend_from_slice(&part.imaged);
+        };
+        for &k in part.outside.iter() {
+            let word = &mut first[k as usize];
+            *word = moved(*word);
         }
-        Ok(())
+        let further = part.further.iter().map(|further| Further {
+            word: moved(further.word),
+            ..*further
+        });
+        all_further.extend(further);
+        all_imaged.extend_from_slice(&part.imaged);
     }
+    Ok(())
 }
 
 struct Lister<'a> {
@@ -217,13 +276,15 @@ struct Lister<'a> {
 impl Lister<'_> {
     /// Lists the images of some spheres, the first of which has the index `begin`. Writes the name
     /// of the first image of each sphere to `words`.
-    fn list(&self, begin: u32, spheres: &[Sphere], class_of: &[u16], words: &mut [u32]) -> Part {
-        let mut part = Part::default();
-        let several = |&k: &usize| {
-            let class = class_of[k];
-            class & OUTSIDE != 0 || class_power(usize::from(class)) > 0
-        };
-        let several: Vec<usize> = (0..spheres.len()).filter(several).collect();
+    fn list<'p>(
+        &self,
+        begin: u32,
+        spheres: &[Sphere],
+        class_of: &[u16],
+        words: &mut [u32],
+        mut part: Part<'p>,
+    ) -> Part<'p> {
+        let several = with_several(class_of);
         // Reads each sphere of the loop below once in advance, so that the cache misses overlap.
         let ahead = several.iter().map(|&k| spheres[k].center[0].to_bits());
         std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
@@ -241,6 +302,7 @@ impl Lister<'_> {
                 }));
             } else {
                 *word = index;
+                part.outside.push(k as u32);
                 self.list_images(index, sphere, power, &mut part, word);
             }
         }
@@ -255,7 +317,7 @@ impl Lister<'_> {
         index: u32,
         sphere: &Sphere,
         power: u32,
-        part: &mut Part,
+        part: &mut Part<'_>,
         word: &mut u32,
     ) {
         let scaled = self.scale.sphere(sphere);
@@ -294,7 +356,7 @@ impl Lister<'_> {
     }
 }
 
-impl Part {
+impl Part<'_> {
     /// Adds all images of a time segment that reach into the cell of the periodic domain. If the
     /// segment is the first of its sphere, `first` becomes the 32-bit name of its first image.
     /// `center` returns the centre of an image and a bound of its error.
@@ -339,6 +401,26 @@ impl Part {
             }
         }
     }
+}
+
+/// Returns the indices of the spheres that may have several entries in the grids: those that may
+/// reach out of the cell of the periodic domain, and those that are cut into time segments.
+fn with_several(class_of: &[u16]) -> Vec<usize> {
+    const BLOCK: usize = 32;
+    let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
+    let mut several = Vec::new();
+    for (block, classes) in class_of.chunks(BLOCK).enumerate() {
+        // Most blocks have no such sphere. The bitwise OR of the classes in a block shows it without
+        // a branch for each.
+        if has_several(classes.iter().fold(0, |all, class| all | class)) {
+            let indices = block * BLOCK..;
+            let found = indices
+                .zip(classes)
+                .filter(|&(_, &class)| has_several(class));
+            several.extend(found.map(|(k, _)| k));
+        }
+    }
+    several
 }
 
 fn out_of_range(step: &CheckedStep<'_>, scale: &Scale, cell: &Cell) -> Error {

@@ -9,6 +9,6 @@ mod cell;
 mod list;
 mod space;
 
-pub(crate) use self::cell::{Cell, cell};
+pub(crate) use self::cell::{Cell, Stays, cell};
 pub(crate) use self::list::ImageList;
 pub(crate) use self::space::{NearImages, OpenSpace, PeriodicSpace, ProxySpace, ReportIn};

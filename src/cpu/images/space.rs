@@ -11,7 +11,7 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use super::cell::Cell;
-use super::list::{IMAGED, ImageList};
+use super::list::{IMAGED, ImageList, Imaged};
 use crate::cpu::measure::Sizes;
 use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
 use crate::lanes::{LANES, four, two};
@@ -60,21 +60,32 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// spheres and the image of the second sphere, as in the list of collisions.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
-    fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], words: [[u32; 2]; 2], dt: f32)
-    -> Swept;
+    /// Applies the swept test to two pairs. `plain` tells whether both pairs are
+    /// [plain](Self::are_plain).
+    fn sweep<S: MovingSphere>(
+        &self,
+        spheres: [[&S; 2]; 2],
+        words: [[u32; 2]; 2],
+        plain: bool,
+        dt: f32,
+    ) -> Swept;
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both entries of the grids are spheres that are not displaced and have no
-    /// other images in the grids.
+    /// Returns whether the pair is listed without an image: both entries of the grids are displaced
+    /// alike, or not at all.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
     /// Puts two entries of the grids in the order of the list of collisions. Returns `None` if they
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
-    /// entries, in the order of the list of collisions, are the copy that reports it.
+    /// Returns whether the grids may contain several periodic copies of a pair with one of some
+    /// entries. `words` is the bitwise OR of the names of these entries.
+    fn may_repeat(&self, words: u32) -> bool;
+
+    /// The grids may contain several periodic copies of a pair. Returns whether these two entries
+    /// are the copy that is tested, and that reports a touch.
     fn reports(&self, words: [u32; 2]) -> bool;
 
     /// Returns the relative position of two periodic images, or `None` if it is the difference of
@@ -91,6 +102,11 @@ impl ProxySpace for OpenSpace {
     #[inline(always)]
     fn are_plain(&self, _: [u32; 2]) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn may_repeat(&self, _: u32) -> bool {
+        false
     }
 
     fn count(&self, sizes: &Sizes<'_>) -> usize {
@@ -138,7 +154,13 @@ impl ProxySpace for OpenSpace {
     }
 
     #[inline(always)]
-    fn sweep<S: MovingSphere>(&self, spheres: [[&S; 2]; 2], _: [[u32; 2]; 2], dt: f32) -> Swept {
+    fn sweep<S: MovingSphere>(
+        &self,
+        spheres: [[&S; 2]; 2],
+        _: [[u32; 2]; 2],
+        _: bool,
+        dt: f32,
+    ) -> Swept {
         sweep(spheres, [(); 2], dt)
     }
 
@@ -210,11 +232,9 @@ impl PeriodicSpace<'_> {
     /// Returns the image of an entry of the grids, in edges of the reduced lattice.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
-        if word & IMAGED == 0 {
-            [0; 3]
-        } else {
-            self.images.imaged[(word & !IMAGED) as usize].image
-        }
+        self.images
+            .imaged(word)
+            .map_or([0; 3], |imaged| imaged.image)
     }
 
     #[inline(always)]
@@ -228,8 +248,13 @@ impl ProxySpace for PeriodicSpace<'_> {
     type Listed = ImageCollision;
 
     #[inline(always)]
-    fn are_plain(&self, [a, b]: [u32; 2]) -> bool {
-        (a | b) & IMAGED == 0
+    fn are_plain(&self, words: [u32; 2]) -> bool {
+        (words[0] | words[1]) & IMAGED == 0 || self.between(words) == [0; 3]
+    }
+
+    #[inline(always)]
+    fn may_repeat(&self, words: u32) -> bool {
+        words & IMAGED != 0
     }
 
     fn count(&self, _: &Sizes<'_>) -> usize {
@@ -243,11 +268,7 @@ impl ProxySpace for PeriodicSpace<'_> {
 
     #[inline(always)]
     fn sphere(&self, word: u32) -> u32 {
-        if word & IMAGED == 0 {
-            word
-        } else {
-            self.images.imaged[(word & !IMAGED) as usize].sphere()
-        }
+        self.images.imaged(word).map_or(word, Imaged::sphere)
     }
 
     #[inline(always)]
@@ -259,10 +280,10 @@ impl ProxySpace for PeriodicSpace<'_> {
         word: u32,
     ) -> SpherePath {
         let path = scale.path(sphere, frame);
-        if word & IMAGED == 0 {
-            return path;
+        match self.images.imaged(word) {
+            None => path,
+            Some(imaged) => imaged.path(path),
         }
-        self.images.imaged[(word & !IMAGED) as usize].path(path)
     }
 
     #[inline(always)]
@@ -273,11 +294,13 @@ impl ProxySpace for PeriodicSpace<'_> {
         spheres: [&S; LANES],
         words: [u32; LANES],
     ) -> SpherePath<f32x4> {
+        let paths = scale.paths(spheres, frame);
         if words.iter().fold(0, |all, word| all | word) & IMAGED == 0 {
-            return scale.paths(spheres, frame);
+            return paths;
         }
-        let path = |k: usize| self.path(scale, frame, spheres[k], words[k]);
-        SpherePath::side_by_side(four([0, 1, 2, 3], path))
+        paths.displaced(four(words, |word| {
+            self.images.imaged(word).map(Imaged::place)
+        }))
     }
 
     #[inline(always)]
@@ -307,10 +330,10 @@ impl ProxySpace for PeriodicSpace<'_> {
         &self,
         spheres: [[&S; 2]; 2],
         words: [[u32; 2]; 2],
+        plain: bool,
         dt: f32,
     ) -> Swept {
-        let [[a, b], [c, d]] = words;
-        if (a | b | c | d) & IMAGED == 0 {
+        if plain {
             return sweep(spheres, [(); 2], dt);
         }
         sweep(spheres, two(words, |words| self.shift(words)), dt)
@@ -343,11 +366,10 @@ impl ProxySpace for PeriodicSpace<'_> {
 
     #[inline(always)]
     fn reports(&self, words: [u32; 2]) -> bool {
-        if words[0] & words[1] & IMAGED == 0 {
-            return true;
+        match two(words, |word| self.images.imaged(word)) {
+            [Some(first), Some(second)] => first.reports_with(second),
+            _ => true,
         }
-        let [first, second] = two(words, |word| &self.images.imaged[(word & !IMAGED) as usize]);
-        first.reports_with(second)
     }
 
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced> {

@@ -12,7 +12,7 @@ use wide::f32x4;
 
 use super::histogram::{Histogram, RunningClass};
 use crate::Sphere;
-use crate::cpu::images::Cell;
+use crate::cpu::images::{Cell, Stays};
 use crate::lanes::LANES;
 use crate::shared::segments::{Cut, ProxySize, SpherePath};
 use crate::shared::size_class::OUTSIDE;
@@ -38,22 +38,19 @@ impl Sizer<'_> {
     ) {
         let (blocks, rest) = spheres.as_chunks::<LANES>();
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
-        for (spheres, classes) in blocks.iter().zip(class_blocks) {
-            *classes = self.add_block(histogram, spheres, set);
+        let blocks = blocks.iter().zip(class_blocks);
+        // The compiler makes a loop for each case, so that the loop for open space has no test for it.
+        match self.cell {
+            None => blocks.for_each(|(spheres, classes)| {
+                *classes = self.add_block(histogram, spheres, set, None);
+            }),
+            Some(cell) => blocks.for_each(|(spheres, classes)| {
+                *classes = self.add_block(histogram, spheres, set, Some(cell));
+            }),
         }
         for (sphere, class) in rest.iter().zip(class_rest) {
             let paths = self.scale.paths([sphere; LANES], &self.space.frame);
-            *class = self.add(histogram, sphere, set, self.are_inside(&paths) != 0);
-        }
-    }
-
-    /// Returns a bit mask of the spheres that certainly stay inside the cell of a periodic domain.
-    /// In open space, this is every sphere.
-    #[inline(always)]
-    fn are_inside(&self, paths: &SpherePath<f32x4>) -> usize {
-        match self.cell {
-            None => (1 << LANES) - 1,
-            Some(cell) => cell.are_inside(paths),
+            *class = self.add(histogram, sphere, set, stays(self.cell, &paths).inside != 0);
         }
     }
 
@@ -73,11 +70,11 @@ impl Sizer<'_> {
         let ends =
             [0, count - 1].map(|segment| Vec3::from(path.at(Cut { power, segment }.middle())));
         let [mut low, mut high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-        if let Some(cell) = outside {
-            [low, high] = cell.wrap_box([low, high]);
-        }
         let trimmed = self.space.trimmed;
         let usual = low.cmpge(trimmed[0]).all() && high.cmple(trimmed[1]).all();
+        if let Some(cell) = outside {
+            [low, high] = cell.wrap_box([low, high], half_cell);
+        }
         let proxies = RunningClass {
             count,
             inside: if usual { count } else { 0 },
@@ -98,12 +95,13 @@ impl Sizer<'_> {
         histogram: &mut Histogram<'_>,
         spheres: &[Sphere; LANES],
         set: u32,
+        cell: Option<&Cell>,
     ) -> [u16; LANES] {
         let paths = self.scale.paths(spheres.each_ref(), &self.space.frame);
-        let stay = self.are_inside(&paths);
-        let stays = |lane: usize| stay >> lane & 1 == 1;
+        let stays = stays(cell, &paths);
+        let stays_inside = |lane: usize| stays.inside >> lane & 1 == 1;
         let Some(half_cell) = ProxySize::of_uncut(&paths, self.length) else {
-            return from_fn(|lane| self.add(histogram, &spheres[lane], set, stays(lane)));
+            return from_fn(|lane| self.add(histogram, &spheres[lane], set, stays_inside(lane)));
         };
         let whole = Cut {
             power: 0,
@@ -116,13 +114,29 @@ impl Sizer<'_> {
         let inside = (within[0] & within[1] & within[2]).to_bitmask();
         let points = f32x4::transpose([x, y, z, half_cell]);
         let half_cells = half_cell.to_array();
-        from_fn(|lane| {
-            if !stays(lane) {
-                return self.add(histogram, &spheres[lane], set, false);
+        let near_cells = match cell {
+            Some(cell) if stays != Stays::INSIDE => {
+                Some((cell, cell.near_sizes(&paths).to_array()))
+            }
+            _ => None,
+        };
+        let mut classes = [0; LANES];
+        // A loop, because the compiler does not inline the closure of `from_fn`.
+        for (lane, own) in classes.iter_mut().enumerate() {
+            let inside = inside >> lane & 1;
+            if let Some((cell, near_cells)) = near_cells
+                && !stays_inside(lane)
+            {
+                *own = if stays.near >> lane & 1 == 0 {
+                    self.add(histogram, &spheres[lane], set, false)
+                } else {
+                    add_near(histogram, cell, points[lane], near_cells[lane], inside, set)
+                };
+                continue;
             }
             let proxies = RunningClass {
                 count: 1,
-                inside: inside >> lane & 1,
+                inside,
                 low: points[lane],
                 high: points[lane],
             };
@@ -132,7 +146,45 @@ impl Sizer<'_> {
             };
             let number = size.class(set);
             histogram.add(number as usize, &proxies);
-            number as u16
-        })
+            *own = number as u16;
+        }
+        classes
     }
+}
+
+/// Adds an uncut sphere that stays near the cell of a periodic domain ([`Stays::near`]) to the
+/// histogram, and returns its size class. `point` begins with the middle of its path, and `inside`
+/// is 1 if this is in the box around most of the sampled spheres.
+#[inline(never)]
+fn add_near(
+    histogram: &mut Histogram<'_>,
+    cell: &Cell,
+    point: f32x4,
+    half_cell: f32,
+    inside: u32,
+    set: u32,
+) -> u16 {
+    let [x, y, z, _] = point.to_array();
+    let corners = cell.wrap_box([Vec3::new(x, y, z); 2], half_cell);
+    let [low, high] = corners.map(|corner| f32x4::from(corner.extend(half_cell).to_array()));
+    let proxies = RunningClass {
+        count: 1,
+        inside,
+        low,
+        high,
+    };
+    let size = ProxySize {
+        power: 0,
+        half_cell,
+    };
+    let number = size.class(set);
+    histogram.add(number as usize, &proxies);
+    number as u16 | OUTSIDE
+}
+
+/// Returns which spheres certainly stay inside the cell of a periodic domain, or near it. In open
+/// space, all are inside.
+#[inline(always)]
+fn stays(cell: Option<&Cell>, paths: &SpherePath<f32x4>) -> Stays {
+    cell.map_or(Stays::INSIDE, |cell| cell.stays(paths))
 }

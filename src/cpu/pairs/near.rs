@@ -66,9 +66,11 @@ impl NearPairs {
         ranges: &[Range<usize>],
     ) {
         let begin = self.count;
-        let end = ranges
-            .iter()
-            .fold(begin, |end, range| self.add(end, probe, balls, range));
+        // A loop, because the compiler does not inline the closure of a fold.
+        let mut end = begin;
+        for range in ranges {
+            end = self.add(end, probe, balls, range);
+        }
         // Most searches find at most four neighbours, so four entries are always written, without a
         // branch on the number of neighbours.
         let own = &mut self.searchers;

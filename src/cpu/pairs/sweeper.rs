@@ -5,6 +5,8 @@
     reason = "there are at most 2³¹ proxies"
 )]
 
+use std::ops::Range;
+
 use super::found::Progress;
 use super::near::NearPairs;
 use super::search::PairSearch;
@@ -85,11 +87,14 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         near.found[count] = 0;
         let mut hits = 0;
         for block in (0..count).step_by(PREFETCHED) {
-            let end = count.min(block + PREFETCHED);
+            let mut end = count.min(block + PREFETCHED);
             let spheres = &self.search.sorted.spheres;
             let ahead = near.found[block..end].iter();
             let ahead = ahead.map(|&other| spheres[other as usize].word);
-            std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
+            let words = std::hint::black_box(ahead.fold(0, |all, word| all | word));
+            if self.search.space.may_repeat(words) {
+                end = self.drop_copies(near, block..end);
+            }
             for first in (block..end).step_by(2) {
                 let there = if first + 1 < end { 3 } else { 1 };
                 hits = self.sweep_two(near, first, there, begin, hits);
@@ -110,6 +115,22 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             images.clear();
             shared.clear();
         }
+    }
+
+    /// The grids of a periodic domain may contain several periodic copies of one pair. Of the pairs
+    /// in `block`, keeps the copies that are to be tested, and returns the end of the pairs kept.
+    #[inline(never)]
+    fn drop_copies(&self, near: &mut NearPairs, block: Range<usize>) -> usize {
+        let PairSearch { sorted, space, .. } = self.search;
+        let mut end = block.start;
+        for k in block {
+            let [searcher, found] = [near.searchers[k], near.found[k]];
+            let words = [searcher, found].map(|place| sorted.spheres[place as usize].word);
+            near.searchers[end] = searcher;
+            near.found[end] = found;
+            end += usize::from(space.reports(words));
+        }
+        end
     }
 
     /// Tests pairs `first` and `first + 1` of `near`, or only those in the bit mask `there`. The
@@ -136,15 +157,14 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let sphere = |place: u32| &sorted.spheres[place as usize];
         let spheres = two(places, |places| two(places, sphere));
         let words = two(spheres, |spheres| two(spheres, |sphere| sphere.word));
-        let mut swept = space.sweep(spheres, words, step.dt);
+        let plain = two(words, |words| space.are_plain(words));
+        let mut swept = space.sweep(spheres, words, plain[0] && plain[1], step.dt);
         if swept.misses == 3 {
             return hits;
         }
         let just = swept.just & there;
-        let plain = two(words, |words| space.are_plain(words));
-        let are_plain = plain[0] && plain[1];
         if just != 0 {
-            if self.asks_whose() || !are_plain {
+            if self.asks_whose() {
                 // Pairs that just touch are left to `decide_open`, which counts a pair as grazing
                 // only if these two time segments report it.
                 swept.hits &= !just;
@@ -171,7 +191,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         // The results of both swept tests are written, whether the spheres touch or not, because a
         // branch for each would often be mispredicted.
         for lane in 0..2 {
-            let [a, b] = words[lane];
+            let [a, b] = two(words[lane], |word| space.sphere(word));
             let Impact { toi, depth } = swept.impacts[lane];
             self.output.pairs[begin + hits] = Collision {
                 a: a.min(b),
@@ -270,11 +290,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // In open space, two spheres that are not cut into time segments are tested only once, so
-        // this test reports the pair.
+        // Two spheres that are not cut into time segments are tested only once, so this test reports
+        // the pair.
         let tags = two(places, |place| sorted.tags[place]);
-        let cut = two(tags, segment_power) != [0, 0];
-        if !cut && space.are_plain(words) {
+        if two(tags, segment_power) == [0, 0] {
             return true;
         }
         let Some([first, second]) = space.in_order(words) else {
@@ -283,12 +302,6 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let words = [words[first], words[second]];
         let tags = [tags[first], tags[second]];
         let places = [places[first], places[second]];
-        if !space.reports(words) {
-            return false;
-        }
-        if !cut {
-            return true;
-        }
         let scale = self.search.scale;
         let spheres = two(places, |place| scale.sphere(&sorted.spheres[place]));
         let displaced = space.displaced(spheres.each_ref(), words);
