@@ -4,7 +4,8 @@
 // Twin of `src/cpu/images/list.rs`.
 
 #import invocation::{invocation}
-#import image_word::{pack_image, unpack_image}
+#import carom::{carom_image}
+#import image_word::{pack_image}
 #import lattice::{along_edges, displacement, slack_of}
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, middle, part_of, path_of}
@@ -76,7 +77,7 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let first = -(high >> vec3<u32>(FRACTION_BITS));
     let last = -(low >> vec3<u32>(FRACTION_BITS));
     let dims = last - first + 1;
-    let image = unpack_image(entries[sphere].image);
+    let image = carom_image(entries[sphere].image);
     if any(abs(vec3<f32>(image + first)) > limit) || any(abs(vec3<f32>(image + last)) > limit)
         || any(vec3<f32>(dims) > limit) || u32(dims.x * dims.y * dims.z) > MAX_IMAGES_EACH {
         atomicMax(&counters.out_of_range, sphere + 1u);
@@ -89,15 +90,15 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
 }
 
 fn images_of(listed: Listed) -> u32 {
-    let dims = unpack_image(listed.dims);
+    let dims = carom_image(listed.dims);
     return u32(dims.x * dims.y * dims.z);
 }
 
 // Returns the position of image 0 (the segment without displacement) among the listed images of a time
 // segment, or TOO_MANY if this image does not reach into the periodic cell.
 fn place_of_wrapped(listed: Listed) -> u32 {
-    let at = vec3<u32>(-unpack_image(listed.first));
-    let dims = vec3<u32>(unpack_image(listed.dims));
+    let at = vec3<u32>(-carom_image(listed.first));
+    let dims = vec3<u32>(carom_image(listed.dims));
     if any(at >= dims) {
         return TOO_MANY;
     }
@@ -157,9 +158,9 @@ fn include(size_class: u32, path: Path, number: u32) {
 // displacement, which is an entry already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
-    let dims = vec3<u32>(unpack_image(listed.dims));
+    let dims = vec3<u32>(carom_image(listed.dims));
     let row = place / dims.x;
-    let image = unpack_image(listed.first) + vec3<i32>(vec3<u32>(place % dims.x, row % dims.y, row / dims.y));
+    let image = carom_image(listed.first) + vec3<i32>(vec3<u32>(place % dims.x, row % dims.y, row / dims.y));
     var sphere = wrapped_spheres[listed.sphere];
     sphere.radius += slack_of(sphere.center, sphere.radius, image);
     sphere.center += displacement(image);
@@ -170,7 +171,7 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     size_class_of_sphere[proxy] = size_class;
     entries[proxy] = Entry(
         listed.sphere | SEVERAL_IMAGES,
-        pack_image(unpack_image(entries[listed.sphere].image) + image),
+        pack_image(carom_image(entries[listed.sphere].image) + image),
         array<i32, 3>(
             listed.low[0] + (image.x << FRACTION_BITS),
             listed.low[1] + (image.y << FRACTION_BITS),

@@ -2,9 +2,9 @@
 // spheres, and writes for each pair which image (periodic copy) of the second sphere touches the first
 // sphere.
 
-#import carom::{CAROM_GRAZING, CaromCollision, CaromResults}
+#import carom::{CAROM_GRAZING, CaromCollision, CaromResults, carom_image}
 #import invocation::{invocation}
-#import image_word::{pack_image, unpack_image}
+#import image_word::{pack_image}
 #import lattice::{in_given_edges}
 #import types::{Entry, Lattice, Params}
 
@@ -33,7 +33,7 @@ fn main(
     let pair = pairs[place];
     let one = entries[pair.a];
     let other = entries[pair.b_and_grazing & ~CAROM_GRAZING];
-    let image = in_given_edges(unpack_image(other.image) - unpack_image(one.image));
+    let image = in_given_edges(carom_image(other.image) - carom_image(one.image));
     let spheres = vec2<u32>(one.sphere_and_several, other.sphere_and_several) & vec2<u32>(~SEVERAL_IMAGES);
     // If a sphere touches an image of itself, the image is given with a positive first nonzero component.
     let in_order = spheres.x < spheres.y || (spheres.x == spheres.y && is_positive(image));

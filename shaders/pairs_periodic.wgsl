@@ -3,11 +3,10 @@
 // domain's cell. `pair_images.wgsl` then replaces the entries by spheres and images.
 // Twin of `src/cpu/pairs` and `src/cpu/images/space.rs`.
 
-#import carom::{CaromCollision}
+#import carom::{CaromCollision, carom_image}
 #import filter::{Filtered, filter_motion, sum}
 #import found_pairs::{ignore_each_other, list_staged, report}
 #import invocation::{invocation}
-#import image_word::{unpack_image}
 #import lattice::{displacement, length_bound}
 #import opaque::{opaque, opaque3}
 #import search::{Searcher, search_all}
@@ -68,7 +67,7 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     let tag_j = sorted_cells[place].tag;
     let one = entries[i];
     let other = entries[j];
-    let image = unpack_image(other.image) - unpack_image(one.image);
+    let image = carom_image(other.image) - carom_image(one.image);
     let a = sphere_of(one);
     let b = sphere_of(other);
     if a == b && all(image == vec3<i32>(0)) {

@@ -4,7 +4,8 @@
 // Twin of `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
-#import dispatch::{DispatchArguments, dispatch_over}
+#import dispatch::{DispatchArguments}
+#import first_pairs::{flag_first, list_first}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
@@ -27,16 +28,17 @@ fn is_first(index: u32) -> bool {
     return index == 0u || own.x != before.x || ((own.y ^ before.y) & ~CAROM_GRAZING) != 0u;
 }
 
+fn write_pair(to: u32, index: u32) {
+    sorted_bits[to] = repeated_pairs[index];
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn flag(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index < arrayLength(&first_flags) {
-        first_flags[index] = select(0u, 1u, is_first(index));
-    }
+    flag_first(invocation(workgroup, workgroups, local, WORKGROUP));
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -45,17 +47,5 @@ fn write(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= arrayLength(&first_flags) {
-        return;
-    }
-    if is_first(index) {
-        sorted_bits[first_flags[index]] = repeated_pairs[index];
-    }
-    if index == 0u {
-        let count = first_flags[results.pairs];
-        results.sorted = count;
-        sorted_dispatch = dispatch_over(count);
-        results.sorted_columns = sorted_dispatch.x;
-    }
+    list_first(invocation(workgroup, workgroups, local, WORKGROUP));
 }

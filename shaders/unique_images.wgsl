@@ -3,7 +3,8 @@
 // sum of these flags, `write` copies the pairs of the marked items.
 
 #import carom::{CAROM_GRAZING, CaromResults}
-#import dispatch::{DispatchArguments, dispatch_over}
+#import dispatch::{DispatchArguments}
+#import first_pairs::{flag_first, list_first}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
@@ -26,16 +27,19 @@ fn is_first(index: u32) -> bool {
     return index == 0u || any((differ & vec3<u32>(~0u, ~CAROM_GRAZING, ~0u)) != vec3<u32>(0u));
 }
 
+fn write_pair(to: u32, index: u32) {
+    let item = sorted_items[index];
+    sorted_bits[to] = pair_bits[item.w];
+    sorted_images[to] = item.z;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn flag(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index < arrayLength(&first_flags) {
-        first_flags[index] = select(0u, 1u, is_first(index));
-    }
+    flag_first(invocation(workgroup, workgroups, local, WORKGROUP));
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -44,19 +48,5 @@ fn write(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= arrayLength(&first_flags) {
-        return;
-    }
-    if is_first(index) {
-        let item = sorted_items[index];
-        sorted_bits[first_flags[index]] = pair_bits[item.w];
-        sorted_images[first_flags[index]] = item.z;
-    }
-    if index == 0u {
-        let count = first_flags[results.pairs];
-        results.sorted = count;
-        sorted_dispatch = dispatch_over(count);
-        results.sorted_columns = sorted_dispatch.x;
-    }
+    list_first(invocation(workgroup, workgroups, local, WORKGROUP));
 }

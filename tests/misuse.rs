@@ -9,7 +9,7 @@ use carom::gpu::{
     PairList, Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius,
     Ticket, wgpu,
 };
-use carom::{Error, Sphere, Step};
+use carom::{Error, Sphere, Step, Wall, Walls};
 use device::{Device, Interleaved};
 use wgpu::BufferUsages;
 
@@ -52,6 +52,25 @@ fn assert_says<T: std::fmt::Debug>(result: Result<T>, what: &[&str]) {
         }
         Ok(value) => panic!("expected an error, got {value:?}"),
     }
+}
+
+#[test]
+fn walls_are_refused() -> Result {
+    let device = noop();
+    let mut buffers = world(&device, &BufferOptions::new(2))?;
+    let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], -2.0)]);
+    let on_device = Interleaved::new(&device, &SPHERES);
+    let on_device = on_device.spheres();
+    let mut encoder = device.encoder();
+    let on_host = Step::new(&SPHERES, 1.0).with_walls(&walls);
+    let says = [
+        "walls are not available in `CollisionBuffers`",
+        "Backend::Cpu",
+    ];
+    assert_says(buffers.record(&mut encoder, &on_host), &says);
+    let step = Step::on_device(&on_device, 1.0).with_walls(&walls);
+    assert_says(buffers.record(&mut encoder, &step), &says);
+    assert_works(&device, &mut buffers)
 }
 
 #[test]

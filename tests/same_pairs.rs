@@ -7,7 +7,10 @@ mod tangency;
 mod worlds;
 
 use backends::{both, detector};
-use carom::{ActiveBackend, Backend, Collision, Collisions, Detector, Options, Sphere, Step};
+use carom::{
+    ActiveBackend, Backend, Collision, Collisions, Detector, Mesh, Options, Sphere, Step, Wall,
+    Walls,
+};
 use fastrand::Rng;
 use rayon::ThreadPoolBuilder;
 use tangency::{KINDS, Kind, Pair};
@@ -302,4 +305,27 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
         };
         assert_eq!(found.statistics.grazing, u64::from(count - told));
     });
+}
+
+/// Tests that a detector on a GPU finds the collisions with walls, too.
+#[test]
+fn walls_have_the_same_list_on_both_backends() {
+    let mut rng = Rng::with_seed(31);
+    let mut vector = |size: f32| [0; 3].map(|_| (rng.f32() - 0.5) * size);
+    let spheres: Vec<Sphere> = (0..2000)
+        .map(|_| Sphere::new(vector(20.0), 0.5).with_velocity(vector(4.0)))
+        .collect();
+    let corners = vec![[-6.0, -6.0, 1.0], [6.0, -6.0, 1.0], [0.0, 6.0, 1.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a valid mesh");
+    let mut walls = Walls::inside_box([-10.0; 3], [10.0; 3]);
+    walls.push(Wall::sphere([1.0, 2.0, 3.0], 4.0));
+    walls.push_mesh(mesh);
+    let step = Step::new(&spheres, 1.0).with_walls(&walls);
+    let [cpu, gpu] = both(|detector| detector.detect(&step).expect("the step is valid"));
+    assert_eq!(gpu.statistics.backend, ActiveBackend::Gpu);
+    for wall in 0..8 {
+        let hits = cpu.walls.iter().filter(|hit| hit.wall == wall).count();
+        assert!(hits > 20, "wall {wall}: {hits} hits");
+    }
+    assert_eq!((cpu.pairs, cpu.walls), (gpu.pairs, gpu.walls));
 }

@@ -9,8 +9,3 @@ fn pack_image(image: vec3<i32>) -> u32 {
     let n = vec3<u32>(image + IMAGE_BIAS);
     return (n.x << (2u * IMAGE_BITS)) | (n.y << IMAGE_BITS) | n.z;
 }
-
-fn unpack_image(word: u32) -> vec3<i32> {
-    let n = vec3<u32>(word >> (2u * IMAGE_BITS), word >> IMAGE_BITS, word);
-    return vec3<i32>(n & vec3<u32>((1u << IMAGE_BITS) - 1u)) - IMAGE_BIAS;
-}

@@ -16,7 +16,9 @@ use crate::exact::{Impact, Shift, Translation};
 use crate::lanes::{LANES, dot, four, rows, three};
 use crate::limits::{CHUNK, Limits};
 use crate::memory::out_of_memory;
-use crate::walls::{CylinderImages, MAX_CELLS, Solid, Wall, WallCollision, WallShape, Walls};
+use crate::walls::{
+    CylinderImages, HalfSpace, MAX_CELLS, Round, Solid, Wall, WallCollision, Walls,
+};
 use crate::{Domain, Error, Sphere};
 
 /// Bound of the error of the filter, as a fraction of the lengths that it computes with. docs/exact.md
@@ -312,8 +314,8 @@ impl Filter {
                 inside,
             }
         };
-        match wall.shape {
-            WallShape::HalfSpace { normal, offset } => {
+        match wall.solid() {
+            Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 let offset = f64::from(offset) / vector(normal).length();
                 let moved = unit(normal).dot(moved).max(0.0);
                 let margin = (offset.abs() + moved) * f64::from(ERROR) + LEAST;
@@ -322,18 +324,14 @@ impl Filter {
                     offset: f32x4::splat((offset + moved + margin) as f32),
                 }
             }
-            WallShape::Sphere { center, radius } => round(center, None, radius, false),
-            WallShape::SphereInside { center, radius } => round(center, None, radius, true),
-            WallShape::Cylinder {
+            Solid::Sphere(Sphere { center, radius, .. }) => round(center, None, radius, false),
+            Solid::Round(Round {
                 point,
                 axis,
                 radius,
-            } => round(point, Some(axis), radius, false),
-            WallShape::CylinderInside {
-                point,
-                axis,
-                radius,
-            } => round(point, Some(axis), radius, true),
+                inside,
+                ..
+            }) => round(point, axis, radius, inside),
         }
     }
 

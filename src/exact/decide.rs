@@ -147,16 +147,14 @@ impl Reported {
     /// Returns `pairs` with the images (periodic copies) of their second spheres. Without images, the
     /// pairs are in open space.
     #[cfg(feature = "gpu")]
-    pub(crate) fn new(pairs: Vec<ReportedPair>, images: &[[i32; 3]]) -> Self {
+    pub(crate) fn new(pairs: Vec<ReportedPair>, images: &[[i32; 3]]) -> Result<Self, Error> {
         if images.is_empty() {
-            return Self::Open(pairs);
+            return Ok(Self::Open(pairs));
         }
+        let mut reported = crate::memory::allocate(pairs.len(), "the pairs found")?;
         let pairs = pairs.into_iter().zip(images);
-        Self::Periodic(
-            pairs
-                .map(|(pair, &image)| Report::new(pair, image))
-                .collect(),
-        )
+        reported.extend(pairs.map(|(pair, &image)| ReportedImage::new(pair, image)));
+        Ok(Self::Periodic(reported))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -57,6 +57,15 @@ pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
+/// Returns v − w in units of 2ⁿ, and n.
+pub(crate) fn velocity_between(v: [f32; 3], w: [f32; 3]) -> ([IBig; 3], i32) {
+    let dyadic = |x: f32| Dyadic::from(f64::from(x));
+    let [v, w] = [v, w].map(|x| x.map(dyadic));
+    let unit = unit_of(&[v, w].concat());
+    let difference = from_fn(|k| in_units(v[k], unit) - in_units(w[k], unit));
+    (difference, unit)
+}
+
 pub(crate) fn in_units(number: Dyadic, unit: i32) -> IBig {
     IBig::from(number.mantissa) << usize::try_from(number.exponent - unit).unwrap_or(0)
 }

@@ -119,14 +119,16 @@ impl Read {
 
     /// Returns the images (periodic copies) of the second spheres of the first `pairs` pairs. In
     /// the bytes read back, they follow `records`. Empty if the buffers are for open space only.
-    fn images<P>(&self, pairs: usize) -> Vec<[i32; 3]> {
+    fn images<P>(&self, pairs: usize) -> Result<Vec<[i32; 3]>, Error> {
         if self.recorded.most_cells.is_none() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
+        let mut images = crate::memory::allocate(pairs, "the images of the pairs")?;
         let begin = self.room.pairs as usize * size_of::<P>();
         let words = self.list.get(begin..).unwrap_or_default().chunks_exact(4);
         let words = words.map(bytemuck::pod_read_unaligned::<u32>);
-        words.take(pairs).map(unpacked_image).collect()
+        images.extend(words.take(pairs).map(unpacked_image));
+        Ok(images)
     }
 
     /// Returns the pairs that were read back if they are complete, otherwise the capacity that the
@@ -179,7 +181,7 @@ impl Read {
     pub(super) fn raw(self) -> Result<PairList<RawStep>, Error> {
         Ok(match self.pairs::<CaromCollision>()? {
             PairList::Complete(pairs) => PairList::Complete(RawStep {
-                images: self.images::<CaromCollision>(pairs.len()),
+                images: self.images::<CaromCollision>(pairs.len())?,
                 pairs: pairs.into_iter().map(RawCollision::from).collect(),
                 summary: self.summary,
             }),
@@ -195,13 +197,13 @@ impl Read {
     }
 
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
-        let images = self.images::<Gathered>(gathered.len());
+        let images = self.images::<Gathered>(gathered.len())?;
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         let reported = gathered.iter().map(|pair| ReportedPair {
             a: pair.a,
             b: pair.b_and_grazing,
         });
-        let mut reported = Reported::new(reported.collect(), &images);
+        let mut reported = Reported::new(reported.collect(), &images)?;
         gathered.sort_unstable_by_key(key);
         let spheres = |a: u32, b: u32| {
             let at = gathered.binary_search_by_key(&(a, b), key).ok()?;

@@ -172,7 +172,7 @@ impl Gpu {
             let b_offset = step.sets.b_offset();
             let reported = self.read_pairs(counts.found, b_offset, wait).await?;
             let images = self.read_images(counts.found, wait).await?;
-            return Ok((outcome, Reported::new(reported, &images)));
+            return Ok((outcome, Reported::new(reported, &images)?));
         }
     }
 

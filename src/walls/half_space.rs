@@ -5,7 +5,6 @@
 //! distance of the centre is (A + B·t) / |n|, where A = n·c − o and B = n·v. The sphere touches when
 //! A + B·t ≤ r·|n|. The depth at the start is r − A / |n|.
 
-use std::array::from_fn;
 use std::cmp::Ordering;
 
 use dashu_int::IBig;
@@ -13,15 +12,15 @@ use glam::DVec3;
 
 use super::approx::{Approx, difference, dot};
 use crate::Sphere;
-use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of};
+use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
 use crate::exact::{Impact, Touch};
 
 /// A half-space that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HalfSpace {
-    pub(super) normal: [f32; 3],
-    pub(super) offset: f32,
-    pub(super) velocity: [f32; 3],
+    pub(crate) normal: [f32; 3],
+    pub(crate) offset: f32,
+    pub(crate) velocity: [f32; 3],
 }
 
 impl HalfSpace {
@@ -161,18 +160,7 @@ impl Integers {
         let lengths = [x, y, z, dyadic(sphere.radius), offset];
         let length = unit_of(&lengths);
         let [x, y, z, r, offset] = lengths.map(|x| in_units(x, length));
-        let speeds: [Dyadic; 6] = from_fn(|k| {
-            dyadic(
-                if k < 3 {
-                    sphere.velocity
-                } else {
-                    wall.velocity
-                }[k % 3],
-            )
-        });
-        let speed_unit = unit_of(&speeds);
-        let speeds = speeds.map(|x| in_units(x, speed_unit));
-        let v = from_fn(|k| &speeds[k] - &speeds[k + 3]);
+        let (v, speed_unit) = velocity_between(sphere.velocity, wall.velocity);
         Self {
             away: integers::dot(&normal, &[x, y, z]) - offset,
             r,

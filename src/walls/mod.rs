@@ -14,8 +14,10 @@ mod triangle;
 mod wall;
 
 pub use self::collision::{WallCollision, WallContact, WallFeature};
+pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::{CylinderImages, MAX_CELLS};
 pub use self::mesh::Mesh;
+pub(crate) use self::round::Round;
 use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
 pub use self::wall::{Wall, WallShape};

@@ -16,20 +16,20 @@ use glam::DVec3;
 
 use super::approx::{Approx, cross, difference, dot};
 use crate::Sphere;
-use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of};
+use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
 use crate::exact::{Impact, Shift, Touch, Translation};
 
 /// A round wall that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     /// Centre of the sphere, or a point on the axis of the cylinder.
-    pub(super) point: [f32; 3],
+    pub(crate) point: [f32; 3],
     /// Direction of the cylinder's axis. `None` for a sphere.
-    pub(super) axis: Option<[f32; 3]>,
-    pub(super) radius: f32,
+    pub(crate) axis: Option<[f32; 3]>,
+    pub(crate) radius: f32,
     /// Whether the wall is hollow, and spheres touch it from inside.
-    pub(super) inside: bool,
-    pub(super) velocity: [f32; 3],
+    pub(crate) inside: bool,
+    pub(crate) velocity: [f32; 3],
 }
 
 impl Round {
@@ -301,18 +301,7 @@ impl Integers {
                 sum + in_units(dyadic(edge), length) * IBig::from(times)
             })
         });
-        let speeds: [Dyadic; 6] = from_fn(|k| {
-            dyadic(
-                if k < 3 {
-                    sphere.velocity
-                } else {
-                    wall.velocity
-                }[k % 3],
-            )
-        });
-        let speed = unit_of(&speeds);
-        let speeds = speeds.map(|x| in_units(x, speed));
-        let v = from_fn(|k| &speeds[k] - &speeds[k + 3]);
+        let (v, speed) = velocity_between(sphere.velocity, wall.velocity);
         let [r, radius] = [&lengths[3], &lengths[7]];
         let (p, v, axis_square) = match wall.axis {
             None => (p, v, IBig::from(1)),

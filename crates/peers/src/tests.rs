@@ -1,6 +1,9 @@
 //! Tests that all benchmarked methods find the same touching pairs of spheres in every scene.
 
-use carom::Sphere;
+use carom::{Backend, Detector, Mesh, Options, Sphere, Step, Walls};
+use parry3d::math::{Pose, Vector};
+use parry3d::query::{ShapeCastOptions, cast_shapes};
+use parry3d::shape::{Ball, Triangle};
 
 use crate::contenders::{NAMES, by_name};
 use crate::step::{World, before, differences};
@@ -86,4 +89,58 @@ fn the_median_is_the_middle_value_or_the_mean_of_two() {
     assert_eq!(median(vec![3.0]), Some(3.0));
     assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
     assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+}
+
+/// parry3d tests a moving sphere against a moving triangle in float32. So its answer must be between carom's
+/// answers for a slightly larger and a slightly smaller sphere.
+#[test]
+fn parry3d_agrees_about_triangles_within_its_accuracy() {
+    let mut random = fastrand::Rng::with_seed(6);
+    let mut within = |size: f32| [0; 3].map(|_| (random.f32() * 2.0 - 1.0) * size);
+    let on_cpu = Options::new().with_backend(Backend::Cpu).with_threads(1);
+    let mut detector = Detector::new(on_cpu).expect("the CPU is always there");
+    let options = ShapeCastOptions::with_max_time_of_impact(1.0);
+    let (mut hits, mut misses) = (0, 0);
+    for _ in 0..20_000 {
+        let corners = [0; 3].map(|_| within(2.0));
+        let (of_mesh, center, velocity) = (within(1.0), within(2.0), within(4.0));
+        let radius = 0.35 + within(0.25)[0];
+        let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a valid mesh");
+        let mut walls = Walls::default();
+        walls.push_mesh(mesh.with_velocity(of_mesh));
+        let spheres = [radius + 2e-3, radius - 2e-3]
+            .map(|radius| Sphere::new(center, radius).with_velocity(velocity));
+        let found = detector
+            .detect(&Step::new(&spheres, 1.0).with_walls(&walls))
+            .expect("the step is valid");
+        let [larger, smaller] = [0, 1].map(|sphere| {
+            let hit = found.walls.iter().find(|hit| hit.sphere == sphere);
+            hit.map(|hit| hit.toi)
+        });
+        let [a, b, c] = corners.map(Vector::from_array);
+        let cast = cast_shapes(
+            &Pose::from_translation(Vector::from_array(center)),
+            Vector::from_array(velocity),
+            &Ball::new(radius),
+            &Pose::IDENTITY,
+            Vector::from_array(of_mesh),
+            &Triangle::new(a, b, c),
+            options,
+        );
+        let cast = cast.expect("balls and triangles are supported");
+        let toi = cast.map(|hit| hit.time_of_impact);
+        match (larger, smaller) {
+            (Some(larger), Some(smaller)) => {
+                let toi = toi.unwrap_or_else(|| panic!("parry3d misses {corners:?} {center:?}"));
+                assert!(larger <= toi + 1e-3 && toi <= smaller + 1e-3);
+                hits += 1;
+            }
+            (None, None) => {
+                assert_eq!(toi, None, "{corners:?} {center:?}");
+                misses += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(hits > 2000 && misses > 2000, "{hits} hits, {misses} misses");
 }

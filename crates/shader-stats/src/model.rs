@@ -21,7 +21,7 @@ const MEMORY: f64 = 600.0;
 const CACHE: f64 = 270.0;
 const WARP: f64 = 32.0;
 
-/// What one dispatch of a kernel does.
+/// The work of one dispatch of a kernel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     /// Executed instructions of a warp of 32 invocations.
@@ -88,7 +88,7 @@ fn old_pairs(rounds: &Rounds) -> f64 {
     500.0 + 27.0 * rounds.rows + 106.0 * rounds.candidates + 170.0 * rounds.reports
 }
 
-/// What the kernels of a step of `n` spheres do. The names and order are those of the dispatches.
+/// Returns the work of all dispatches of a step of `n` spheres. The names and order are those of the dispatches.
 fn step(
     n: f64,
     s: &Simulated,

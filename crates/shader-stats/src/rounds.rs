@@ -264,7 +264,8 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
 /// The tests of one invocation: for each row of cells, the results of each candidate.
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the rounds of a warp whose invocations go through their rows one after another.
+/// Counts the rounds of a warp in which each invocation has one loop for each row of cells: in the old kernel, and
+/// where the present kernel searches other cells than those around the sphere.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
     rounds.rows += rows as f64;

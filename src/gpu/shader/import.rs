@@ -19,6 +19,7 @@ parts![
     "digit",
     "dispatch",
     "filter",
+    "first_pairs",
     "found_pairs",
     "grid",
     "image_word",
