@@ -6,6 +6,7 @@
     reason = "there are at most 2³⁰ particles and 2³¹ pairs, and vectors are rounded to float32"
 )]
 
+use std::fmt;
 use std::ops::Range;
 
 use glam::{DVec3, Vec3};
@@ -31,18 +32,39 @@ pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 /// groups leave out ([`Sphere::with_groups`]) are no neighbours.
 ///
 /// [`Detector::find_neighbors`](crate::Detector::find_neighbors) answers the request.
-#[derive(Clone, Copy, Debug)]
-pub struct NeighborSearch<'a> {
-    spheres: &'a [Sphere],
-    rule: Rule,
-    skin: f32,
-    full: bool,
+///
+/// The type parameter `S` is the type of the set of spheres, as in a [`Step`](crate::Step).
+pub struct NeighborSearch<'a, S: ?Sized = [Sphere]> {
+    pub(crate) spheres: &'a S,
+    pub(crate) rule: Rule,
+    pub(crate) skin: f32,
+    pub(crate) full: bool,
     domain: Domain,
+}
+
+// A derived `Clone` would require `S: Clone`, although the request only borrows its spheres.
+impl<S: ?Sized> Clone for NeighborSearch<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: ?Sized> Copy for NeighborSearch<'_, S> {}
+
+impl<S: ?Sized> fmt::Debug for NeighborSearch<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NeighborSearch")
+            .field("rule", &self.rule)
+            .field("skin", &self.skin)
+            .field("full", &self.full)
+            .field("domain", &self.domain)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-enum Rule {
+pub(crate) enum Rule {
     /// Pairs whose distance is at most the cutoff.
     Cutoff(f32),
     /// Pairs whose distance is at most the sum of their radii.
@@ -88,8 +110,10 @@ impl<'a> NeighborSearch<'a> {
     pub fn touching(spheres: &'a [Sphere]) -> Self {
         Self::new(spheres, Rule::Radii)
     }
+}
 
-    fn new(spheres: &'a [Sphere], rule: Rule) -> Self {
+impl<'a, S: ?Sized> NeighborSearch<'a, S> {
+    pub(crate) fn new(spheres: &'a S, rule: Rule) -> Self {
         Self {
             spheres,
             rule,
@@ -125,35 +149,20 @@ impl<'a> NeighborSearch<'a> {
         self
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.spheres.len()
-    }
-
     pub(crate) fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and
-    /// only if their particles are to be on the neighbour list.
-    fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
+    pub(crate) fn check_lengths(&self) -> Result<(), Error> {
         check_length("skin", self.skin)?;
-        if let Rule::Cutoff(cutoff) = self.rule {
-            check_length("cutoff", cutoff)?;
+        match self.rule {
+            Rule::Cutoff(cutoff) => check_length("cutoff", cutoff),
+            Rule::Radii => Ok(()),
         }
-        let searched = resized(searched, self.spheres.len(), "the spheres of the search")?;
-        searched
-            .par_chunks_mut(CHUNK)
-            .zip(self.spheres.par_chunks(CHUNK))
-            .for_each(|(searched, given)| {
-                for (searched, given) in searched.iter_mut().zip(given) {
-                    *searched = Sphere::new(given.center, self.reach(given));
-                    searched.groups = given.groups;
-                }
-            });
-        Ok(())
     }
 
-    fn reach(&self, sphere: &Sphere) -> f32 {
+    /// Returns the radius of the sphere that stands for a particle with the radius `own`.
+    pub(crate) fn reach(&self, own: f32) -> f32 {
         // With a skin, the sum is rounded up to a greater float32, as a margin for the rounding of
         // distances in `NeighborList::is_valid_for`.
         let with_skin = |length: f32, skin: f32| {
@@ -166,9 +175,32 @@ impl<'a> NeighborSearch<'a> {
         match self.rule {
             Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
             // The search will reject the invalid radius.
-            Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&sphere.radius) => sphere.radius,
-            Rule::Radii => with_skin(sphere.radius, self.skin / 2.0),
+            Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&own) => own,
+            Rule::Radii => with_skin(own, self.skin / 2.0),
         }
+    }
+}
+
+impl NeighborSearch<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.spheres.len()
+    }
+
+    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and
+    /// only if their particles are to be on the neighbour list.
+    pub(crate) fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
+        self.check_lengths()?;
+        let searched = resized(searched, self.spheres.len(), "the spheres of the search")?;
+        searched
+            .par_chunks_mut(CHUNK)
+            .zip(self.spheres.par_chunks(CHUNK))
+            .for_each(|(searched, given)| {
+                for (searched, given) in searched.iter_mut().zip(given) {
+                    *searched = Sphere::new(given.center, self.reach(given.radius));
+                    searched.groups = given.groups;
+                }
+            });
+        Ok(())
     }
 }
 
@@ -258,7 +290,7 @@ impl NeighborList {
         let limit = f64::from(self.skin).powi(2) / 4.0;
         let is_near = |(old, new): (&Sphere, &Sphere)| {
             let [x, y, z] = [0, 1, 2].map(|k| f64::from(new.center[k]) - f64::from(old.center[k]));
-            let same = (old.radius == search.reach(new)) & (old.groups == new.groups);
+            let same = (old.radius == search.reach(new.radius)) & (old.groups == new.groups);
             same & (x * x + y * y + z * z <= limit)
         };
         let chunks = self.searched.par_chunks(CHUNK);

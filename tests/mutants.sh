@@ -187,6 +187,13 @@ mutant 'a list is valid until a particle has moved by the whole skin' src/neighb
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 
+mutant 'the GPU keeps a list until a particle has moved by the whole skin' shaders/neighbors_check.wgsl \
+    'dot(moved, moved) <= MOST_MOVED' 'dot(moved, moved) <= 4.0 * MOST_MOVED' --test neighbors_gpu a_list_is_kept
+mutant 'the GPU keeps an incomplete list' shaders/neighbors_finish.wgsl \
+    'if (results.status & CAROM_INCOMPLETE) == 0u {' 'if true {' --test neighbors_gpu only_a_complete
+mutant 'the images of one particle are not sorted, on the GPU' shaders/neighbors_full.wgsl \
+    'let pair = mirrored(by_b.y);' 'let pair = by_b.y;' --test neighbors_gpu lists_are
+
 mutant 'no error bound for half-spaces' src/walls/half_space.rs \
     'const ERROR: f64 = 8.0 * f64::EPSILON;' 'const ERROR: f64 = 0.0;' "${walls[@]}"
 mutant 'no error bound for triangles' src/walls/triangle/float64.rs \

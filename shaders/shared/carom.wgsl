@@ -98,7 +98,14 @@ struct CaromResults {
     // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or
     // CAROM_NONE. With two sets, index b_offset + i means sphere i of the second set.
     out_of_range: u32,
-    unused: u32,
+    // Number of entries in the neighbour list, and number of workgroups along x in an
+    // indirect dispatch over them, to be passed to carom_index(). These two numbers and
+    // `kept` are only written by searches for neighbours.
+    neighbors: u32,
+    neighbor_columns: u32,
+    // 1 if the search kept the neighbour list of an earlier search, because no particle
+    // has moved too far. The other results are then those of the earlier search.
+    kept: u32,
     // Indices of at most 32 spheres that were set aside for invalid values. With two
     // sets, index b_offset + i means sphere i of the second set.
     invalid_index: array<u32, 32>,
@@ -170,3 +177,17 @@ const CAROM_NONE = 0xffffffffu;
 // results.ended pairs that are no longer in the list. Each part is sorted. In the first
 // complete step all pairs are new. A step with a status bit of CAROM_INCOMPLETE has no
 // changes, and the next step is compared with the last complete one.
+
+// Entry of a neighbour list: particle j is a neighbour of particle i. Bind as
+// array<CaromNeighbor>, with results.neighbors entries in ascending order of (i, j), and
+// beside it an array<vec4<f32>> with the vector from i to j in xyz and its length in w.
+// The entries of particle i have the indices k with offsets[i] <= k < offsets[i + 1].
+struct CaromNeighbor {
+    i: u32,
+    j: u32,
+    // Image (periodic copy) of particle j, to be read with carom_image().
+    image: u32,
+    // 1 if float32 rounding leaves open whether the distance of the particles, when the
+    // list was made, was at most the cutoff plus the skin. Otherwise 0.
+    grazing: u32,
+}

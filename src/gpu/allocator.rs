@@ -50,6 +50,28 @@ fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), E
     }
 }
 
+/// Creates a GPU buffer that holds `bytes`.
+pub(crate) fn filled(
+    device: &wgpu::Device,
+    what: &'static str,
+    bytes: &[u8],
+    usage: BufferUsages,
+) -> Result<wgpu::Buffer, Error> {
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(&format!("carom {what}")),
+        size: bytes.len() as u64,
+        usage,
+        mapped_at_creation: true,
+    });
+    buffer
+        .slice(..)
+        .get_mapped_range_mut()
+        .map_err(Error::device_failed)?
+        .copy_from_slice(bytes);
+    buffer.unmap();
+    Ok(buffer)
+}
+
 impl<'a> Allocator<'a> {
     pub(crate) fn new(device: &'a wgpu::Device, limits: &'a wgpu::Limits) -> Self {
         Self {

@@ -7,6 +7,7 @@ use super::decode::Recorded;
 use super::device_kernels::DeviceKernels;
 use super::gathering::Gathering;
 use super::load::Loads;
+use super::neighbors::Neighbors;
 use super::options::BufferOptions;
 use super::reductions::Reductions;
 use super::sized_parts::SizedParts;
@@ -27,6 +28,7 @@ pub struct CollisionBuffers {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
+    pub(super) neighbors: Option<Neighbors>,
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
@@ -79,6 +81,7 @@ impl CollisionBuffers {
             buffers: parts.buffers,
             recording: parts.recording,
             reductions: parts.reductions,
+            neighbors: parts.neighbors,
             outgrown: None,
             timing,
             uploads: UploadRing::default(),

@@ -23,6 +23,8 @@ pub(super) struct Recorded {
     /// Factor from a computed time of impact in [0, `dt`] to the application's unit of time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
+    /// Whether the step is a search for neighbours.
+    pub(super) for_neighbors: bool,
     pub(super) domain: Domain,
     /// Largest allowed distance, in cells, between a sphere and the periodic cell. `None` if the
     /// buffers are for open space only.
@@ -79,9 +81,14 @@ impl Read {
         let stages = durations(&recorded.stages, &ticks, recorded.period);
         let mut copied = crate::memory::allocate(list.len(), "the pairs read back")?;
         copied.extend_from_slice(list);
+        let summary = StepSummary::new(&results, recorded.two_sets, recorded.spheres, stages);
         Ok(Self {
             serial: results.serial,
-            summary: StepSummary::new(&results, recorded.two_sets, recorded.spheres, stages),
+            summary: if recorded.for_neighbors {
+                summary.with_neighbors(&results)
+            } else {
+                summary
+            },
             list: copied,
             recorded: recorded.clone(),
             room,

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
-use super::shader::kernels::{Gather, Load, Periodic, Reduce, Stages};
+use super::shader::kernels::{Gather, Load, Neighbors, Periodic, Reduce, Stages};
 use crate::Error;
 
 pub(super) struct DeviceKernels {
@@ -17,6 +17,8 @@ pub(super) struct DeviceKernels {
     reduce: OnceLock<Reduce>,
     /// Kernels of periodic domains. Compiled when first needed.
     periodic: OnceLock<Periodic>,
+    /// Kernels of neighbour lists. Compiled when first needed.
+    neighbors: OnceLock<Neighbors>,
 }
 
 impl DeviceKernels {
@@ -29,6 +31,7 @@ impl DeviceKernels {
             gather: Gather::new(device)?,
             reduce: OnceLock::new(),
             periodic: OnceLock::new(),
+            neighbors: OnceLock::new(),
             context,
         })
     }
@@ -58,5 +61,14 @@ impl DeviceKernels {
         }
         let periodic = Periodic::new(&self.context.device)?;
         Ok(self.periodic.get_or_init(|| periodic))
+    }
+    /// Returns the kernels of neighbour lists, compiled on the first call. Must be called inside a
+    /// wgpu error scope.
+    pub(super) fn neighbors(&self) -> Result<&Neighbors, Error> {
+        if let Some(neighbors) = self.neighbors.get() {
+            return Ok(neighbors);
+        }
+        let neighbors = Neighbors::new(&self.context.device)?;
+        Ok(self.neighbors.get_or_init(|| neighbors))
     }
 }

@@ -24,6 +24,9 @@ pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: [u32; 2],
+    /// GPU buffer from which the device reads the number of workgroups instead, and the offset of
+    /// this number in bytes.
+    indirect: Option<(wgpu::Buffer, u64)>,
 }
 
 impl Dispatch {
@@ -31,11 +34,26 @@ impl Dispatch {
         self.workgroups = fold(workgroups, widest);
     }
 
+    pub(crate) fn workgroups(&self) -> [u32; 2] {
+        self.workgroups
+    }
+
+    /// Returns the same dispatch, with a number of workgroups that the device reads from a buffer.
+    pub(crate) fn indirect(&self, sizes: &wgpu::Buffer, offset: u64) -> Self {
+        Self {
+            indirect: Some((sizes.clone(), offset)),
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn record(&self, pass: &mut wgpu::ComputePass<'_>) {
         let [x, y] = self.workgroups;
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bind_group, &[]);
-        pass.dispatch_workgroups(x, y, 1);
+        match &self.indirect {
+            Some((sizes, offset)) => pass.dispatch_workgroups_indirect(sizes, *offset),
+            None => pass.dispatch_workgroups(x, y, 1),
+        }
     }
 }
 
@@ -71,6 +89,7 @@ impl Binder<'_> {
                 entries: &entries,
             }),
             workgroups: fold(workgroups, self.widest),
+            indirect: None,
         })
     }
 }

@@ -104,12 +104,14 @@ impl CollisionBuffers {
             buffers,
             recording,
             reductions,
+            neighbors,
         } = context.scoped(|| {
             context.probe()?;
             SizedParts::new(&self.kernels, capacity, &self.options)
         })?;
         self.buffers = buffers;
         self.recording = recording;
+        self.neighbors = neighbors;
         let old = std::mem::replace(&mut self.reductions, reductions);
         // If the buffers grow twice without a recorded step between, two generations of old buffers
         // exist. Only the first generation holds the pairs of the last complete step and is kept.

@@ -8,6 +8,7 @@ use super::device_kernels::DeviceKernels;
 use super::device_spheres::DeviceSpheres;
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
+use super::neighbors::Neighbors;
 use super::shader::layout::SourceLayout;
 use super::stages::Stage;
 use super::upload_layout::UploadLayout;
@@ -22,6 +23,8 @@ pub(super) struct Loads {
 struct Known {
     /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
+    /// Whether the spheres are loaded for a neighbour search.
+    for_neighbors: bool,
     dispatches: Vec<Dispatch>,
 }
 
@@ -42,6 +45,7 @@ impl Loads {
         &mut self,
         kernels: &DeviceKernels,
         own: &Buffers,
+        neighbors: Option<&Neighbors>,
         first: &DeviceSpheres<'_>,
         second: Option<&DeviceSpheres<'_>>,
     ) -> Result<Loading, Error> {
@@ -59,7 +63,7 @@ impl Loads {
                 .as_ref()
                 .map_or_else(SourceLayout::zeroed, |other| other.layout),
         ];
-        let mut dispatches = self.dispatches(kernels, own, &one, other.as_ref())?;
+        let mut dispatches = self.dispatches(kernels, own, neighbors, &one, other.as_ref())?;
         let widest = limits.max_compute_workgroups_per_dimension;
         for (set, layout) in layouts.iter().enumerate().take(dispatches.len() - 2) {
             dispatches[1 + set].resize(workgroups(layout.at_most.into()), widest);
@@ -76,6 +80,7 @@ impl Loads {
         &mut self,
         kernels: &DeviceKernels,
         own: &Buffers,
+        neighbors: Option<&Neighbors>,
         one: &BoundSpheres<'_>,
         other: Option<&BoundSpheres<'_>>,
     ) -> Result<Vec<Dispatch>, Error> {
@@ -85,19 +90,22 @@ impl Loads {
             .flat_map(|set| [set.count].into_iter().chain(set.values))
             .collect();
         let same = |known: &Known| {
+            let for_neighbors = known.for_neighbors == neighbors.is_some();
             let known = known.windows.iter().map(|(buffer, start)| (buffer, *start));
-            known.eq(windows.iter().map(|window| (window.buffer, window.start)))
+            for_neighbors && known.eq(windows.iter().map(|window| (window.buffer, window.start)))
         };
         match self.known.iter().position(same) {
             Some(at) => self.known[..=at].rotate_right(1),
             None => {
-                let bind = || load(kernels, own, one, other);
+                let to = neighbors.map_or(&own.named, |neighbors| &neighbors.given);
+                let bind = || load(kernels, own, to, one, other);
                 let dispatches = kernels.context.scoped(bind).map_err(cannot_be_bound)?;
                 let windows = windows
                     .iter()
                     .map(|window| (window.buffer.clone(), window.start));
                 let known = Known {
                     windows: windows.collect(),
+                    for_neighbors: neighbors.is_some(),
                     dispatches,
                 };
                 self.known.insert(0, known);
@@ -148,12 +156,13 @@ fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set:
 /// Shader variables of the spheres' attributes, in the order of [`BoundSpheres::values`].
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
-/// Makes the dispatches that read spheres from the application's buffers. They read the number of
+/// Makes the dispatches that read spheres from the application's buffers into the buffers `to`. They read the number of
 /// spheres, then the first set of spheres, then the second set if there is one. The last dispatch
 /// chooses the unit of length.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,
+    to: &NamedBuffers,
     one: &BoundSpheres<'_>,
     other: Option<&BoundSpheres<'_>>,
 ) -> Result<Vec<Dispatch>, Error> {
@@ -170,7 +179,7 @@ fn load(
     let second = other.map_or(&unused, |other| &other.count);
     name(&mut counts, "second_count", second, most);
     let kernels = &kernels.load;
-    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[&own.named, &counts], 1)?];
+    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[to, &counts], 1)?];
     let of_sets = [&kernels.load_first, &kernels.load_second];
     for (set, (kernel, bound)) in of_sets.into_iter().zip([Some(one), other]).enumerate() {
         let Some(bound) = bound else { continue };
@@ -179,8 +188,8 @@ fn load(
         for (value, window) in VALUES.into_iter().zip(&bound.values) {
             name(&mut values, value, window, most);
         }
-        dispatches.push(binder.dispatch(kernel, &[&own.named, &values], 1)?);
+        dispatches.push(binder.dispatch(kernel, &[to, &values], 1)?);
     }
-    dispatches.push(binder.dispatch(&kernels.load_units, &[&own.named], 1)?);
+    dispatches.push(binder.dispatch(&kernels.load_units, &[to], 1)?);
     Ok(dispatches)
 }

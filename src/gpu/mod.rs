@@ -225,6 +225,7 @@ mod host_step;
 mod lattice;
 mod load;
 mod named_buffers;
+mod neighbors;
 mod options;
 mod outputs;
 mod pair_list;

@@ -58,6 +58,10 @@ pub struct BufferOptions {
     /// The images (periodic copies) of spheres near the faces of the domain's cell need room:
     /// [`segments`](Self::segments) counts them, too.
     pub periodic: bool,
+    /// Whether searches for neighbours can be recorded:
+    /// [`CollisionBuffers::record_neighbors`](super::CollisionBuffers::record_neighbors). Implies
+    /// the option `sorted`. Searches for full lists also need the option `contacts`.
+    pub neighbors: bool,
 }
 
 impl BufferOptions {
@@ -76,6 +80,7 @@ impl BufferOptions {
             contacts: false,
             changes: false,
             periodic: false,
+            neighbors: false,
         }
     }
 
@@ -153,10 +158,17 @@ impl BufferOptions {
         self
     }
 
+    /// Returns the options with neighbour lists: see [`neighbors`](Self::neighbors).
+    #[must_use]
+    pub fn with_neighbors(mut self) -> Self {
+        self.neighbors = true;
+        self
+    }
+
     pub(super) fn wanted(&self) -> Wanted {
         Wanted {
             earliest: self.earliest,
-            sorted: self.sorted,
+            sorted: self.sorted || self.neighbors,
             contacts: self.contacts,
             changes: self.changes,
         }

@@ -5,22 +5,29 @@ use super::decode::Recorded;
 use super::device_spheres::DeviceSpheres;
 use super::host_step::HostStep;
 use super::load::Loading;
+use super::neighbors;
 use super::shader::constants::FLAG_WATCH;
-use super::shader::layout::{GpuLattice, Params};
+use super::shader::layout::{GpuLattice, NeighborRequest, Params};
+use super::stages::Recording;
 use super::upload::{Submitted, Written};
 use super::upload_layout::UploadLayout;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::validate::check_dt;
-use crate::{Domain, Error, Sphere, Walls};
+use crate::{Domain, Error, NeighborSearch, Sphere, Walls};
 
 mod sealed {
-    use super::{CollisionBuffers, Error, Ready, Step};
+    use super::{CollisionBuffers, Error, NeighborSearch, Ready, Step};
 
     /// Prepares the recording of a step: all parts that can fail.
     pub trait Recordable {
         fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
+
+        fn ready_neighbors(
+            search: &NeighborSearch<'_, Self>,
+            buffers: &mut CollisionBuffers,
+        ) -> Result<Ready, Error>;
     }
 }
 
@@ -41,7 +48,14 @@ impl sealed::Recordable for [Sphere] {
             ..
         } = *step;
         no_walls(step)?;
-        buffers.ready_host(&HostStep::checked(first, second, dt, domain)?)
+        buffers.ready_host(&HostStep::checked(first, second, dt, domain)?, None)
+    }
+
+    fn ready_neighbors(
+        search: &NeighborSearch<'_, Self>,
+        buffers: &mut CollisionBuffers,
+    ) -> Result<Ready, Error> {
+        neighbors::ready_host(search, buffers)
     }
 }
 
@@ -50,7 +64,14 @@ impl sealed::Recordable for DeviceSpheres<'_> {
         check_dt(step.dt)?;
         step.domain.check()?;
         no_walls(step)?;
-        buffers.ready_device(step.first, step.second, step.dt, step.domain)
+        buffers.ready_device(step.first, step.second, step.dt, step.domain, None)
+    }
+
+    fn ready_neighbors(
+        search: &NeighborSearch<'_, Self>,
+        buffers: &mut CollisionBuffers,
+    ) -> Result<Ready, Error> {
+        neighbors::ready_device(search, buffers)
     }
 }
 
@@ -114,8 +135,7 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
         step: &Step<'_, S>,
     ) -> Result<(), Error> {
-        self.kernels.context.alive()?;
-        self.forget_outgrown();
+        self.begin_recording()?;
         let ready = S::ready(step, self)?;
         self.encode(encoder, ready);
         Ok(())
@@ -126,14 +146,24 @@ impl CollisionBuffers {
         encoder: &mut wgpu::CommandEncoder,
         step: CheckedStep<'_>,
     ) -> Result<(), Error> {
-        self.kernels.context.alive()?;
-        self.forget_outgrown();
-        let ready = self.ready_host(&step.into())?;
+        self.begin_recording()?;
+        let ready = self.ready_host(&step.into(), None)?;
         self.encode(encoder, ready);
         Ok(())
     }
 
-    fn ready_host(&mut self, step: &HostStep<'_>) -> Result<Ready, Error> {
+    pub(super) fn begin_recording(&mut self) -> Result<(), Error> {
+        self.kernels.context.alive()?;
+        self.forget_outgrown();
+        Ok(())
+    }
+
+    /// Prepares the recording of a step, or of a search for neighbours if `request` is given.
+    pub(super) fn ready_host(
+        &mut self,
+        step: &HostStep<'_>,
+        request: Option<NeighborRequest>,
+    ) -> Result<Ready, Error> {
         let &HostStep {
             parts,
             sets,
@@ -150,20 +180,23 @@ impl CollisionBuffers {
         let begin = UploadLayout::SPHERES;
         let parts = [(begin, first), (begin + first.len() as u64, second)];
         let recorded = self.about(dt, 1.0, sets.are_two(), domain, lattice.as_ref());
-        self.ready(params, &parts, lattice, None, recorded)
+        self.ready(params, &parts, lattice, request, None, recorded)
     }
 
-    fn ready_device(
+    /// Does the same as [`ready_host`](Self::ready_host) for spheres in GPU buffers.
+    pub(super) fn ready_device(
         &mut self,
         first: &DeviceSpheres<'_>,
         second: Option<&DeviceSpheres<'_>>,
         dt: f32,
         domain: Domain,
+        request: Option<NeighborRequest>,
     ) -> Result<Ready, Error> {
         let lattice = self.lattice(&domain)?;
+        let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
         let loading = self
             .loads
-            .load(&self.kernels, &self.buffers, first, second)?;
+            .load(&self.kernels, &self.buffers, neighbors, first, second)?;
         self.fits(loading.spheres)?;
         // If the spheres have previous centres instead of velocities, the displacement of each
         // sphere serves as its velocity, and the length of the step is 1.
@@ -177,13 +210,14 @@ impl CollisionBuffers {
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let mut layouts = loading.layouts;
-        layouts[0].domain_extent = domain.extent();
+        let skin = request.map_or(0.0, |request| request.skin);
+        layouts[0].domain_extent = domain.extent().max(skin);
         let parts = [
             (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
             (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
         ];
         let recorded = self.about(own_dt, times, second.is_some(), domain, lattice.as_ref());
-        self.ready(params, &parts, lattice, Some(loading), recorded)
+        self.ready(params, &parts, lattice, request, Some(loading), recorded)
     }
 
     /// Returns the lattice of the step's domain for the shaders, or `None` if the buffers were made
@@ -224,6 +258,7 @@ impl CollisionBuffers {
             dt,
             times,
             two_sets,
+            for_neighbors: false,
             stages: Vec::new(),
             max_candidates: self.options.max_candidates,
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
@@ -238,6 +273,7 @@ impl CollisionBuffers {
         params: Params,
         parts: &[(u64, &[u8])],
         lattice: Option<GpuLattice>,
+        request: Option<NeighborRequest>,
         loading: Option<Loading>,
         mut recorded: Recorded,
     ) -> Result<Ready, Error> {
@@ -262,11 +298,16 @@ impl CollisionBuffers {
             UploadLayout::SPHERES
         };
         let load = loading.as_ref().map(|loading| &loading.stage);
-        let stages = self.recording.stages(load).map(|stage| stage.name);
+        let recording = self.recording_of(request.is_some());
+        let stages = recording.stages(load).map(|stage| stage.name);
         recorded.stages = stages.collect();
+        recorded.for_neighbors = request.is_some();
         let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
         if let Some(lattice) = &lattice {
             all.push((UploadLayout::LATTICE, bytemuck::bytes_of(lattice)));
+        }
+        if let Some(request) = &request {
+            all.push((UploadLayout::REQUEST, bytemuck::bytes_of(request)));
         }
         all.extend_from_slice(parts);
         let most = self.options.recordings;
@@ -278,13 +319,21 @@ impl CollisionBuffers {
         })
     }
 
-    fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
+    fn recording_of(&self, for_neighbors: bool) -> &Recording {
+        match &self.neighbors {
+            Some(neighbors) if for_neighbors => &neighbors.recording,
+            _ => &self.recording,
+        }
+    }
+
+    pub(super) fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
             uploaded,
             loading,
             recorded,
         } = ready;
+        let for_neighbors = recorded.for_neighbors;
         let from = written.buffer();
         let b = &self.buffers;
         let size = size_of::<Params>() as u64;
@@ -297,15 +346,27 @@ impl CollisionBuffers {
             let (begin, size) = (UploadLayout::SOURCES[0], UploadLayout::SOURCES_SIZE);
             encoder.copy_buffer_to_buffer(from, begin, &b.source_layouts, 0, size);
         }
+        let mut spheres = &b.spheres;
+        match &self.neighbors {
+            Some(neighbors) if for_neighbors => {
+                let (to, size) = (&neighbors.request, size_of::<NeighborRequest>() as u64);
+                encoder.copy_buffer_to_buffer(from, UploadLayout::REQUEST, to, 0, size);
+                spheres = &neighbors.given_spheres;
+            }
+            // The step replaces the pairs and spheres of the neighbour list.
+            Some(neighbors) => encoder.clear_buffer(&neighbors.state, 0, None),
+            None => {}
+        }
         if uploaded > 0 {
             let size = uploaded * size_of::<Sphere>() as u64;
-            encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, &b.spheres, 0, size);
+            encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, spheres, 0, size);
         }
         let submitted = written.release_on_submit(encoder);
         self.continue_changes(encoder, submitted);
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);
-        self.recording.record(encoder, load, queries);
+        self.recording_of(for_neighbors)
+            .record(encoder, load, queries);
         if let Some(timing) = &self.timing {
             timing.resolve(encoder, recorded.stages.len());
         }

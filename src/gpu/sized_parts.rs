@@ -2,6 +2,7 @@
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
+use super::neighbors::Neighbors;
 use super::options::BufferOptions;
 use super::reductions::{Reductions, Wanted};
 use super::stages::Recording;
@@ -11,6 +12,7 @@ pub(super) struct SizedParts {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
+    pub(super) neighbors: Option<Neighbors>,
 }
 
 impl SizedParts {
@@ -37,10 +39,16 @@ impl SizedParts {
                 Reductions::new(binder, &kernels.stages, reduce, &buffers, limits, wanted)?;
             recording.append(reductions.take_stages());
         }
+        let neighbors = if options.neighbors {
+            Some(Neighbors::new(kernels, &buffers, &recording, &reductions)?)
+        } else {
+            None
+        };
         Ok(Self {
             buffers,
             recording,
             reductions,
+            neighbors,
         })
     }
 }

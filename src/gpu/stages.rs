@@ -9,10 +9,11 @@ use crate::Error;
 use crate::shared::tuning::sample_size;
 
 /// A stage of a step on the GPU: one compute pass with one or more dispatches.
+#[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) name: &'static str,
     label: String,
-    dispatches: Vec<Dispatch>,
+    pub(crate) dispatches: Vec<Dispatch>,
 }
 
 impl Stage {
@@ -124,6 +125,14 @@ impl Recording {
             cleared: cleared.collect::<Result<_, _>>()?,
             stages: stages(binder, kernels, in_cell, b)?,
         })
+    }
+
+    /// Returns a recording of other stages that clears the same buffers.
+    pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
+        Self {
+            cleared: self.cleared.clone(),
+            stages,
+        }
     }
 
     pub(crate) fn append(&mut self, stages: Vec<Stage>) {

@@ -92,6 +92,12 @@ pub struct StepSummary {
     pub lasted: u64,
     /// Number of pairs of the last complete step that this step does not have.
     pub ended: u64,
+    /// Number of entries in the neighbour list; 0 for a step that is no search for neighbours.
+    pub neighbors: u64,
+    /// Whether a search for neighbours kept the list of an earlier search:
+    /// [`CollisionBuffers::record_neighbors`](super::CollisionBuffers::record_neighbors). The
+    /// status and the other numbers are then those of the earlier search.
+    pub kept: bool,
     /// Name and time on the device of each stage, in order. Empty unless
     /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period) is set and the
     /// device has timestamps.
@@ -144,9 +150,20 @@ impl StepSummary {
             began: results.began.into(),
             lasted: results.lasted.into(),
             ended: results.ended.into(),
+            neighbors: 0,
+            kept: false,
             stages,
             required: too_small.then_some(required),
             past_at_most: (too_many_spheres && fit).then_some(required.spheres),
+        }
+    }
+
+    /// Returns the summary with the results that only a search for neighbours writes.
+    pub(super) fn with_neighbors(self, results: &CaromResults) -> Self {
+        Self {
+            neighbors: results.neighbors.into(),
+            kept: results.kept != 0,
+            ..self
         }
     }
 

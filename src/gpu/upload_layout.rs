@@ -1,7 +1,7 @@
 //! Layout of an upload buffer, which carries a step to the GPU: parameters, layouts of the
 //! application's buffers, and spheres from the host.
 
-use super::shader::layout::{GpuLattice, Params, SourceLayout, UNIFORM_ALIGNMENT};
+use super::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout, UNIFORM_ALIGNMENT};
 
 /// Offsets and sizes of the parts of an upload buffer, in bytes.
 pub(super) struct UploadLayout;
@@ -13,7 +13,8 @@ impl UploadLayout {
     /// so that every device can bind them.
     pub(super) const SOURCES: [u64; 2] = [UNIFORM_ALIGNMENT, 2 * UNIFORM_ALIGNMENT];
     pub(super) const LATTICE: u64 = 3 * UNIFORM_ALIGNMENT;
-    pub(super) const SPHERES: u64 = 4 * UNIFORM_ALIGNMENT;
+    pub(super) const REQUEST: u64 = 4 * UNIFORM_ALIGNMENT;
+    pub(super) const SPHERES: u64 = 5 * UNIFORM_ALIGNMENT;
 
     /// Returns the offset in bytes of the [`SourceLayout`] of a set of spheres (0 or 1), in the
     /// uniform buffer that begins with the [`SourceLayout`] of set 0.
@@ -26,4 +27,5 @@ impl UploadLayout {
 
 const _: () = assert!(size_of::<Params>() as u64 <= UploadLayout::SOURCES[0]);
 const _: () = assert!(size_of::<GpuLattice>() as u64 <= UNIFORM_ALIGNMENT);
+const _: () = assert!(size_of::<NeighborRequest>() as u64 <= UNIFORM_ALIGNMENT);
 const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);

@@ -16,6 +16,11 @@ pub(crate) struct ContactBuffers {
     pub(crate) offsets: wgpu::Buffer,
     /// Contacts of all spheres, sphere by sphere, as indices into the sorted list of pairs.
     pub(crate) indices: wgpu::Buffer,
+    /// For each sphere, the number of pairs (a, b) in which a is an earlier sphere.
+    pub(crate) starts: wgpu::Buffer,
+    /// The pairs, sorted by b: the index of b across both sets, and the index of the pair in the
+    /// sorted list.
+    pub(crate) by_b: wgpu::Buffer,
 }
 
 impl Maker<'_> {
@@ -29,7 +34,8 @@ impl Maker<'_> {
         let (rows, pairs) = (self.buffers.capacity.spheres + 1, self.pairs());
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
         let made = &mut self.made;
-        made.array::<u32>("contact_starts", "first pair of each sphere", rows, none)?;
+        let starts =
+            made.array::<u32>("contact_starts", "first pair of each sphere", rows, none)?;
         let offsets = made.array::<u32>("contact_offsets", "offsets of contacts", rows, source)?;
         let indices =
             made.array::<u32>("contact_indices", "indices of contacts", 2 * pairs, source)?;
@@ -44,6 +50,11 @@ impl Maker<'_> {
         dispatches.push(dispatch(&self.kernels.contacts_rows, &sorted, rows)?);
         dispatches.push(dispatch(&self.kernels.contacts_fill, &sorted, pairs)?);
         stages.push(Stage::new("contacts", dispatches));
-        Ok(ContactBuffers { offsets, indices })
+        Ok(ContactBuffers {
+            offsets,
+            indices,
+            starts,
+            by_b: sorted,
+        })
     }
 }

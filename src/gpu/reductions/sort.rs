@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use wgpu::BufferUsages;
 
-use super::super::allocator::ScanTable;
+use super::super::allocator::{ScanTable, filled};
 use super::super::dispatch::{Dispatch, workgroups};
 use super::super::named_buffers::NamedBuffers;
 use super::super::scan::scan;
@@ -81,19 +81,7 @@ fn upload(
             bytes
         })
         .collect();
-    let uniform = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("carom digits to sort by"),
-        size: bytes.len() as u64,
-        usage: BufferUsages::UNIFORM,
-        mapped_at_creation: true,
-    });
-    uniform
-        .slice(..)
-        .get_mapped_range_mut()
-        .map_err(Error::device_failed)?
-        .copy_from_slice(&bytes);
-    uniform.unmap();
-    Ok(uniform)
+    filled(device, "digits to sort by", &bytes, BufferUsages::UNIFORM)
 }
 
 impl Sorter {

@@ -27,6 +27,8 @@ parts![
     "invocation",
     "lattice",
     "near",
+    "neighbor_entry",
+    "neighbors",
     "opaque",
     "ownership",
     "pair_changes",

@@ -129,9 +129,21 @@ kernels! {
     changes_images_keep: "changes_images", "keep", [];
 }
 
+kernels! {
+    /// The compute shaders of neighbour lists.
+    Neighbors, NEIGHBORS:
+    neighbors_compare: "neighbors_check", "compare", [];
+    neighbors_decide: "neighbors_check", "decide", [];
+    neighbors_copy: "neighbors_copy", "main", [];
+    neighbors_half: "neighbors_half", "main", [];
+    neighbors_full: "neighbors_full", "main", [];
+    neighbors_finish: "neighbors_finish", "main", [];
+    neighbor_vectors: "neighbor_vectors", "main", [];
+}
+
 /// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, PERIODIC, LOAD, GATHER, REDUCE]
+    [STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS]
         .into_iter()
         .flatten()
 }

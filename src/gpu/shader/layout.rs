@@ -37,6 +37,10 @@ impl Element for [u32; 4] {
     const WGSL: &'static str = "vec4<u32>";
 }
 
+impl Element for [f32; 4] {
+    const WGSL: &'static str = "vec4<f32>";
+}
+
 impl Element for Sphere {
     const WGSL: &'static str = "Sphere";
 }
@@ -157,8 +161,39 @@ layouts! {
         sorted_columns: u32,
         serial: u32,
         out_of_range: u32,
-        unused: u32,
+        neighbors: u32,
+        neighbor_columns: u32,
+        kept: u32,
         invalid_index: [u32; INVALID_LISTED],
+    }
+
+    struct CaromNeighbor = "CaromNeighbor" {
+        i: u32,
+        j: u32,
+        image: u32,
+        grazing: u32,
+    }
+
+    struct NeighborRequest = "NeighborRequest" {
+        corner: [f32; 3],
+        periodic: u32,
+        edges: [[f32; 4]; 3],
+        cutoff: f32,
+        skin: f32,
+        by_radii: u32,
+        full: u32,
+        padding: f32,
+        inverse_reach: f32,
+        made: u32,
+        unused: u32,
+    }
+
+    struct NeighborState = "NeighborState" {
+        request: NeighborRequest,
+        particles: u32,
+        moved: u32,
+        kept: u32,
+        unused: u32,
     }
 
     struct GpuFrame = "Frame" {

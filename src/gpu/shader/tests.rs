@@ -520,7 +520,7 @@ fn structs_are_laid_out_alike_in_wgsl_and_rust() {
 
 #[test]
 fn every_element_is_a_type_that_the_host_has() {
-    let words = ["u32", "vec2<u32>", "vec4<u32>", "Sphere"];
+    let words = ["u32", "vec2<u32>", "vec4<u32>", "vec4<f32>", "Sphere"];
     for kernel in all() {
         for Binding { kind, name, .. } in bindings(kernel) {
             let known = LAYOUTS.iter().map(|layout| layout.wgsl);

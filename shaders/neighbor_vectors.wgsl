@@ -1,0 +1,60 @@
+// Computes the vector and the distance of each entry of a neighbour list, from the positions of this step.
+
+#import carom::{CaromNeighbor, CaromResults, carom_image}
+#import invocation::{invocation}
+#import neighbors::{NeighborRequest}
+#import opaque::{opaque3}
+#import types::{Params, Sphere}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> neighbor_request: NeighborRequest;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read> given_spheres: array<Sphere>;
+@group(0) @binding(4) var<storage, read> neighbors: array<CaromNeighbor>;
+@group(0) @binding(5) var<storage, read_write> neighbor_vectors: array<vec4<f32>>;
+
+// A sum, and the rounding errors of its additions.
+struct Sum {
+    rounded: vec3<f32>,
+    errors: vec3<f32>,
+}
+
+// Adds a term, with the rounding error of the addition: Knuth's "TwoSum".
+fn add(sum: Sum, term: vec3<f32>) -> Sum {
+    let next = opaque3(sum.rounded + term);
+    let part = opaque3(next - sum.rounded);
+    let rest = opaque3(next - part);
+    let error = opaque3(sum.rounded - rest) + opaque3(term - part);
+    return Sum(next, opaque3(sum.errors + error));
+}
+
+// Returns the vector from particle i to the image of particle j. Coordinates may cancel across a face of the
+// cell, so the sum is corrected by its rounding errors.
+fn vector_of(entry: CaromNeighbor) -> vec3<f32> {
+    var sum = Sum(given_spheres[entry.j].center, vec3<f32>(0.0));
+    sum = add(sum, -given_spheres[entry.i].center);
+    if neighbor_request.periodic != 0u {
+        let image = vec3<f32>(carom_image(entry.image));
+        sum = add(sum, opaque3(neighbor_request.edges[0].xyz * image.x));
+        sum = add(sum, opaque3(neighbor_request.edges[1].xyz * image.y));
+        sum = add(sum, opaque3(neighbor_request.edges[2].xyz * image.z));
+    }
+    return sum.rounded + sum.errors;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    if index >= results.neighbors {
+        return;
+    }
+    let vector = vector_of(neighbors[index]);
+    // Divided by its longest component, so that no square overflows or underflows.
+    let longest = max(max(abs(vector.x), abs(vector.y)), abs(vector.z));
+    let length = longest * length(vector / max(longest, bitcast<f32>(0x00800000u)));
+    neighbor_vectors[index] = vec4<f32>(vector, length);
+}

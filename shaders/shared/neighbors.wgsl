@@ -1,0 +1,57 @@
+// A request for a neighbour list, and the state of the list that the buffers hold.
+// Twin of `NeighborRequest` and `NeighborState` in `src/gpu/shader/layout.rs`.
+
+#needs neighbor_request
+
+struct NeighborRequest {
+    // Corner of the periodic domain's cell, and its edges in xyz. An edge that is not periodic is 0.
+    corner: vec3<f32>,
+    // 1 if the domain is periodic along any edge, otherwise 0.
+    periodic: u32,
+    edges: array<vec4<f32>, 3>,
+    // Largest distance of two neighbours. If `by_radii` is 1, the sum of their radii counts instead.
+    cutoff: f32,
+    // Length by which the list reaches farther than the cutoff or the sum of the radii.
+    skin: f32,
+    by_radii: u32,
+    // 1 for a full list, which has each pair in both directions, and 0 for a half list.
+    full: u32,
+    // Length to be added to each radius.
+    padding: f32,
+    // 2 / skin, or 0 if the list is valid only while no particle has moved at all.
+    inverse_reach: f32,
+    // Always 1, which tells a request from a buffer of zeros.
+    made: u32,
+    unused: u32,
+}
+
+struct NeighborState {
+    // The request for which the list was made. `made` is 0 if the buffers hold no complete list.
+    request: NeighborRequest,
+    // Number of particles of the list.
+    particles: u32,
+    // 1 if a particle has moved too far for the list, or has another radius or other groups.
+    moved: atomic<u32>,
+    // 1 if the current step keeps the list, 0 if it makes a new one.
+    kept: u32,
+    unused: u32,
+}
+
+fn is_same_request(one: NeighborRequest, other: NeighborRequest) -> bool {
+    var same = all(one.corner == other.corner) && one.periodic == other.periodic;
+    for (var k = 0u; k < 3u; k++) {
+        same = same && all(one.edges[k] == other.edges[k]);
+    }
+    same = same && one.cutoff == other.cutoff && one.skin == other.skin;
+    same = same && one.by_radii == other.by_radii && one.full == other.full;
+    return same && one.padding == other.padding && one.made == other.made;
+}
+
+// Returns the radius of the sphere that stands for a particle: two of these spheres touch if the particles are
+// neighbours. The sum is rounded up to a greater float32, as the margin that a skin needs.
+fn padded_radius(radius: f32) -> f32 {
+    if neighbor_request.padding == 0.0 || radius < 0.0 {
+        return radius;
+    }
+    return bitcast<f32>(bitcast<u32>(radius + neighbor_request.padding) + 1u);
+}

@@ -1,0 +1,397 @@
+//! Neighbour lists on the GPU: their buffers, and the recording that makes a new list only if the
+//! old one is not valid any more.
+//!
+//! All stages of a step are recorded for every search, as indirect dispatches. The kernels of
+//! `shaders/neighbors_check.wgsl` decide whether the old list is still valid, and if so set the
+//! sizes of these dispatches to 0. So the decision needs no host.
+
+use wgpu::BufferUsages;
+
+use super::allocator::{Allocator, filled};
+use super::buffers::Buffers;
+use super::collision_buffers::CollisionBuffers;
+use super::device_kernels::DeviceKernels;
+use super::device_spheres::{DeviceSpheres, SphereMotion, SphereRadius};
+use super::dispatch::{Dispatch, workgroups};
+use super::host_step::HostStep;
+use super::named_buffers::NamedBuffers;
+use super::record_step::{Ready, RecordableSpheres};
+use super::reductions::Reductions;
+use super::shader::kernels::Compiled;
+use super::shader::layout::{
+    CaromCollision, CaromNeighbor, DispatchArguments, NeighborRequest, NeighborState,
+};
+use super::stages::{Recording, Stage};
+use crate::neighbors::Rule;
+use crate::{Error, NeighborSearch, Sphere};
+
+/// Smallest half of a skin with which particles may move. Far smaller lengths would be rounded to 0
+/// by devices that flush subnormal numbers.
+const MIN_REACH: f32 = 1.0 / (1_u128 << 100) as f32;
+
+pub(super) struct Neighbors {
+    pub(super) recording: Recording,
+    /// The buffers of the step, in which the buffer of the given particles replaces the spheres
+    /// that stand for them. For the stage `load`.
+    pub(super) given: NamedBuffers,
+    pub(super) given_spheres: wgpu::Buffer,
+    pub(super) request: wgpu::Buffer,
+    /// The request for which the list was made. Filled with zeros if there is no list.
+    pub(super) state: wgpu::Buffer,
+    list: wgpu::Buffer,
+    vectors: wgpu::Buffer,
+    offsets: wgpu::Buffer,
+    dispatch: wgpu::Buffer,
+    /// Spheres that stand for particles on the host, kept for its memory.
+    pub(super) searched: Vec<Sphere>,
+}
+
+struct Maker<'a> {
+    kernels: &'a DeviceKernels,
+    read: NamedBuffers,
+    made: Allocator<'a>,
+}
+
+impl Maker<'_> {
+    fn dispatch(&self, kernel: &Compiled, count: u64) -> Result<Dispatch, Error> {
+        let sources = [&self.read, &self.made.named];
+        self.kernels
+            .binder()
+            .dispatch(kernel, &sources, workgroups(count))
+    }
+}
+
+/// Returns the buffers of the step and of its reductions that the kernels of neighbour lists read.
+fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Error> {
+    let sorted = reductions.sorted.as_ref();
+    let sorted = sorted.ok_or(Error::NotAskedFor { option: "sorted" })?;
+    // In open space, the kernels do not read the images, but need a buffer to bind.
+    let images = match &sorted.images {
+        Some(images) => images,
+        None => b.named.buffer("octaves")?,
+    };
+    let read = (b.named.clone())
+        .with::<CaromCollision>("sorted_pairs", &sorted.list)
+        .with::<u32>("list_images", images);
+    Ok(match &reductions.contacts {
+        Some(contacts) => read
+            .with::<u32>("contact_starts", &contacts.starts)
+            .with::<u32>("contact_offsets", &contacts.offsets)
+            .with::<[u32; 4]>("pairs_by_b", &contacts.by_b),
+        None => read,
+    })
+}
+
+/// Returns the same stages with indirect dispatches. The shader variable `list_sizes` has the sizes
+/// of the given dispatches, and `list_dispatches` the arguments of the indirect ones.
+fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
+    let all = || stages.iter().flat_map(|stage| &stage.dispatches);
+    let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
+    let (what, usage) = ("sizes of the dispatches", BufferUsages::STORAGE);
+    let filled = filled(made.device, what, bytemuck::cast_slice(&sizes), usage)?;
+    made.named.array::<[u32; 2]>("list_sizes", &filled);
+    let arguments = made.array::<DispatchArguments>(
+        "list_dispatches",
+        "indirect dispatches",
+        sizes.len() as u64,
+        BufferUsages::INDIRECT,
+    )?;
+    let mut offsets = (0..).step_by(size_of::<DispatchArguments>());
+    let stages = stages.iter().map(|stage| {
+        let dispatches = stage.dispatches.iter().zip(offsets.by_ref());
+        let dispatches = dispatches.map(|(dispatch, at)| dispatch.indirect(&arguments, at));
+        Stage::new(stage.name, dispatches.collect())
+    });
+    Ok(stages.collect())
+}
+
+impl Neighbors {
+    /// Makes the buffers and the recording of neighbour lists. `step` has the stages of a step with
+    /// its reductions. Must be called inside a wgpu error scope.
+    pub(super) fn new(
+        kernels: &DeviceKernels,
+        b: &Buffers,
+        step: &Recording,
+        reductions: &Reductions,
+    ) -> Result<Self, Error> {
+        let context = &kernels.context;
+        let mut maker = Maker {
+            kernels,
+            read: read_buffers(b, reductions)?,
+            made: Allocator::new(&context.device, &context.limits),
+        };
+        let made = &mut maker.made;
+        let (spheres, pairs) = (b.capacity.spheres, b.capacity.pairs);
+        let full = reductions.contacts.is_some();
+        let entries = if full { 2 * pairs } else { pairs };
+        let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
+        let (name, what) = ("neighbor_request", "neighbour request");
+        let request = made.one::<NeighborRequest>(name, what, BufferUsages::UNIFORM | target)?;
+        let (name, what) = ("neighbor_state", "state of the neighbour list");
+        let state = made.one::<NeighborState>(name, what, target)?;
+        let given_spheres =
+            made.array::<Sphere>("given_spheres", "given particles", spheres, target)?;
+        let (name, what) = ("neighbors", "neighbour list");
+        let list = made.array::<CaromNeighbor>(name, what, entries, source)?;
+        let (name, what) = ("neighbor_vectors", "vectors of the neighbours");
+        let vectors = made.array::<[f32; 4]>(name, what, entries, source)?;
+        let (name, what) = ("neighbor_offsets", "offsets of the neighbours");
+        let offsets = made.array::<u32>(name, what, spheres + 1, source)?;
+        let (name, what) = ("neighbors_dispatch", "dispatch over the neighbours");
+        let usage = source | BufferUsages::INDIRECT;
+        let dispatch = made.one::<DispatchArguments>(name, what, usage)?;
+        let given = (b.named.clone())
+            .with::<Sphere>("given_spheres", &given_spheres)
+            .with_stand_ins(&[("spheres", "given_spheres")])?;
+
+        let own = kernels.neighbors()?;
+        let copy = maker.dispatch(&own.neighbors_copy, spheres)?;
+        let count = pairs.max(spheres + 1);
+        let mut listing = vec![maker.dispatch(&own.neighbors_half, count)?];
+        if full {
+            listing.push(maker.dispatch(&own.neighbors_full, count)?);
+        }
+        let mut making = vec![Stage::new("check", vec![copy])];
+        making.extend(step.stages(None).cloned());
+        making.push(Stage::new("neighbors", listing));
+        let mut stages = indirect(&mut maker.made, &making)?;
+        let checks = [
+            maker.dispatch(&own.neighbors_compare, spheres)?,
+            maker.dispatch(&own.neighbors_decide, 1)?,
+        ];
+        let vectors_of = maker.dispatch(&own.neighbor_vectors, 1)?;
+        let finish = [
+            maker.dispatch(&own.neighbors_finish, 1)?,
+            vectors_of.indirect(&dispatch, 0),
+        ];
+        if let [first, .., last] = &mut stages[..] {
+            first.dispatches.splice(0..0, checks);
+            last.dispatches.extend(finish);
+        }
+        Ok(Self {
+            recording: step.with_stages(stages),
+            given,
+            given_spheres,
+            request,
+            state,
+            list,
+            vectors,
+            offsets,
+            dispatch,
+            searched: Vec::new(),
+        })
+    }
+}
+
+impl NeighborRequest {
+    /// Returns the request for the kernels. The spheres from the host already have the radii that
+    /// the search needs; the radii on the device may need a padding.
+    fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
+        let domain = search.domain();
+        let (by_radii, cutoff) = match search.rule {
+            Rule::Cutoff(cutoff) => (0, cutoff),
+            Rule::Radii => (1, 0.0),
+        };
+        let half = search.skin / 2.0;
+        Self {
+            corner: domain.origin(),
+            periodic: u32::from(!domain.is_open()),
+            edges: [0, 1, 2].map(|k| {
+                let [x, y, z] = domain.periodic_edge(k).as_vec3().to_array();
+                [x, y, z, 0.0]
+            }),
+            cutoff,
+            skin: search.skin,
+            by_radii,
+            full: u32::from(search.full),
+            padding,
+            inverse_reach: if half >= MIN_REACH { 1.0 / half } else { 0.0 },
+            made: 1,
+            unused: 0,
+        }
+    }
+}
+
+impl<'a, 'b> NeighborSearch<'a, DeviceSpheres<'b>> {
+    /// Requests all pairs of particles whose distance is at most `cutoff`, for
+    /// [`CollisionBuffers::record_neighbors`].
+    ///
+    /// The particles are the centres of spheres in GPU buffers of the application. Radii and
+    /// motions do not count and are not read.
+    pub fn within_on_device(spheres: &'a DeviceSpheres<'b>, cutoff: f32) -> Self {
+        Self::new(spheres, Rule::Cutoff(cutoff))
+    }
+
+    /// Requests all pairs of spheres in GPU buffers of the application whose distance is at most
+    /// the sum of their radii, for [`CollisionBuffers::record_neighbors`]. Motions do not count and
+    /// are not read.
+    pub fn touching_on_device(spheres: &'a DeviceSpheres<'b>) -> Self {
+        Self::new(spheres, Rule::Radii)
+    }
+}
+
+/// Prepares the recording of a search for neighbours of spheres on the host.
+pub(super) fn ready_host(
+    search: &NeighborSearch<'_>,
+    buffers: &mut CollisionBuffers,
+) -> Result<Ready, Error> {
+    let mut searched = std::mem::take(&mut buffers.asked_neighbors(search.full)?.searched);
+    let request = NeighborRequest::new(search, 0.0);
+    let ready = search.searched(&mut searched).and_then(|()| {
+        let step = HostStep::checked(&searched, None, 0.0, *search.domain())?;
+        buffers.ready_host(&step, Some(request))
+    });
+    if let Some(neighbors) = &mut buffers.neighbors {
+        neighbors.searched = searched;
+    }
+    ready
+}
+
+/// Prepares the recording of a search for neighbours of spheres on the device.
+pub(super) fn ready_device(
+    search: &NeighborSearch<'_, DeviceSpheres<'_>>,
+    buffers: &mut CollisionBuffers,
+) -> Result<Ready, Error> {
+    buffers.asked_neighbors(search.full)?;
+    search.check_lengths()?;
+    search.domain().check()?;
+    let (radius, padding) = match search.rule {
+        Rule::Cutoff(_) => (SphereRadius::Constant(search.reach(0.0)), 0.0),
+        Rule::Radii => (search.spheres.radius, search.skin / 2.0),
+    };
+    let spheres = DeviceSpheres {
+        radius,
+        motion: SphereMotion::Still,
+        ..*search.spheres
+    };
+    let request = NeighborRequest::new(search, padding);
+    buffers.ready_device(&spheres, None, 0.0, *search.domain(), Some(request))
+}
+
+impl CollisionBuffers {
+    /// Records a search for neighbours into the application's encoder: see
+    /// [`BufferOptions::neighbors`](super::BufferOptions::neighbors).
+    ///
+    /// If the buffers hold a neighbour list of an earlier search with the same settings, and no
+    /// particle has moved by more than half the skin since that list was made, the list is kept,
+    /// and only the vectors and distances are computed anew. The GPU decides this when it runs the
+    /// recorded commands. For a list that is kept, `kept` in the [`results`](Self::results) is 1,
+    /// the other results are those of the search that made the list, and the stages of a step
+    /// become indirect dispatches of no workgroups.
+    ///
+    /// The rule is that of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for),
+    /// except that a list is made anew for movements of more than 0.999998 times half the skin, and
+    /// for any movement if the skin is below 2⁻⁹⁹. An incomplete list is never kept.
+    ///
+    /// [`neighbors`](Self::neighbors) is the list. [`pairs`](Self::pairs) and the requested
+    /// reductions are those of the spheres that stand for the particles: spheres at rest, which
+    /// touch if their particles are neighbours. Readbacks such as
+    /// [`read_exact`](Self::read_exact) return these pairs, too, decided for the positions for
+    /// which the list was made.
+    ///
+    /// ```
+    /// use carom::NeighborSearch;
+    /// use carom::gpu::{CollisionBuffers, DeviceSpheres, wgpu};
+    ///
+    /// fn record(
+    ///     buffers: &mut CollisionBuffers, // with BufferOptions::with_neighbors()
+    ///     encoder: &mut wgpu::CommandEncoder,
+    ///     atoms: &DeviceSpheres<'_>,
+    /// ) -> Result<(), carom::Error> {
+    ///     let search = NeighborSearch::within_on_device(atoms, 2.5).with_skin(0.3);
+    ///     buffers.record_neighbors(encoder, &search)
+    /// }
+    /// ```
+    ///
+    /// In a shader of the application, the neighbours of particle `i` are:
+    ///
+    /// ```wgsl
+    /// for (var k = neighbor_offsets[i]; k < neighbor_offsets[i + 1u]; k++) {
+    ///     let other = neighbors[k].j;
+    ///     let distance = neighbor_vectors[k].w; // the vector to the neighbour is in xyz
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`record`](Self::record), and:
+    /// - [`Error::InvalidCutoff`] if the cutoff or the skin is out of range.
+    /// - [`Error::NotAskedFor`] if the buffers were created without
+    ///   [`BufferOptions::neighbors`](super::BufferOptions::neighbors), or if the search asks for a
+    ///   full list and they were created without
+    ///   [`BufferOptions::contacts`](super::BufferOptions::contacts).
+    pub fn record_neighbors<S: RecordableSpheres + ?Sized>(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        search: &NeighborSearch<'_, S>,
+    ) -> Result<(), Error> {
+        self.begin_recording()?;
+        let ready = S::ready_neighbors(search, self)?;
+        self.encode(encoder, ready);
+        Ok(())
+    }
+
+    fn asked_neighbors(&mut self, full: bool) -> Result<&mut Neighbors, Error> {
+        if full && self.reductions.contacts.is_none() {
+            return Err(Error::NotAskedFor { option: "contacts" });
+        }
+        let option = "neighbors";
+        self.neighbors.as_mut().ok_or(Error::NotAskedFor { option })
+    }
+
+    fn made_neighbors(&self) -> Result<&Neighbors, Error> {
+        let option = "neighbors";
+        self.neighbors.as_ref().ok_or(Error::NotAskedFor { option })
+    }
+
+    /// Returns the GPU buffer of the neighbour list of the last search: an `array<CaromNeighbor>`
+    /// of [`WGSL`](super::WGSL), in the order of a [`NeighborList`](crate::NeighborList).
+    ///
+    /// The first `neighbors` elements are valid, where `neighbors` is a field of the
+    /// [`results`](Self::results). The list also has the pairs for which float32 cannot decide
+    /// whether they are neighbours, with the mark `grazing`. A half list has room for as many
+    /// entries as the list of pairs, and buffers with the option `contacts` have room for twice as
+    /// many. Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] if [`BufferOptions::neighbors`](super::BufferOptions::neighbors) was
+    /// not set.
+    pub fn neighbors(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.made_neighbors()?.list)
+    }
+
+    /// Returns the GPU buffer with the vector from particle i to the image of particle j in `xyz`
+    /// and its length in `w`, for each entry of [`neighbors`](Self::neighbors): an
+    /// `array<vec4<f32>>`.
+    ///
+    /// The vectors are for the positions of the last search, even if it kept the list. Each
+    /// component is within three roundings of the exact one. If an image is displaced by more than
+    /// one edge, the rounding of these displacements is added. Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// The errors of [`neighbors`](Self::neighbors).
+    pub fn neighbor_vectors(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.made_neighbors()?.vectors)
+    }
+
+    /// Returns the GPU buffer of the offsets at which the entries of each particle begin in
+    /// [`neighbors`](Self::neighbors): an `array<u32>` with one element more than the capacity for
+    /// spheres. The entries of particle i end before the offset in element i + 1. Usages: `STORAGE`
+    /// and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// The errors of [`neighbors`](Self::neighbors).
+    pub fn neighbor_offsets(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.made_neighbors()?.offsets)
+    }
+
+    /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the entries of
+    /// [`neighbors`](Self::neighbors), with one invocation per entry in workgroups of
+    /// `CAROM_WORKGROUP` invocations. Shaders pass `neighbor_columns` of the
+    /// [`results`](Self::results) to `carom_index()`. Usages: `INDIRECT` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// The errors of [`neighbors`](Self::neighbors).
+    pub fn neighbors_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.made_neighbors()?.dispatch)
+    }
+}
