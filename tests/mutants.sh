@@ -178,8 +178,8 @@ mutant 'rounded displacements count as exact' src/exact/shift.rs \
     --test periodic a_displacement_that_float64_rounds
 mutant 'an image of a sphere touches the sphere in two entries of the list' src/cpu/images/space.rs \
     'image > [0; 3]' 'image != [0; 3]' "${worlds[@]}"
-mutant 'a pair with image 0 counts as one without an image while rows are sorted' src/cpu/list.rs \
-    '[x + MARK, y, z]' '[x, y, z]' "${worlds[@]}"
+mutant 'rows of pairs with images are sorted without their images' src/cpu/list.rs \
+    'with_images.next_if_eq(&row).is_some()' 'with_images.next_if_eq(&usize::MAX).is_some()' "${worlds[@]}"
 mutant 'the reach of a neighbour list is rounded to nearest' src/neighbors.rs \
     '(length + skin).next_up()' 'length + skin' --test neighbors a_skin_that_float32
 mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors.rs \

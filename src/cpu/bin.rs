@@ -9,10 +9,9 @@
 use bytemuck::Zeroable;
 
 use super::buckets::Buckets;
-use super::images::ProxySpace;
+use super::images::{NamedImage, ProxyChunk, ProxySpace};
 use super::measure::Sizes;
 use super::plan::Plan;
-use crate::limits::CHUNK;
 use crate::shared::segments::{Cut, Segment};
 use crate::shared::size_class::class_power;
 use crate::shared::space::Space;
@@ -31,6 +30,45 @@ pub(crate) struct Binned {
     pub(crate) tag: u32,
 }
 
+struct Binner<'a, S> {
+    spheres: &'a [Sphere],
+    scale: &'a Scale,
+    space: &'a Space,
+    proxy_space: S,
+    sizes: &'a Sizes<'a>,
+    plan: &'a Plan<'a>,
+}
+
+impl<S: ProxySpace> Binner<'_, S> {
+    #[inline(always)]
+    fn bin(&self, of: Segment, word: u32) -> Binned {
+        let Segment {
+            sphere,
+            number: segment,
+        } = of;
+        let class = self.sizes.class(sphere);
+        let power = class_power(class);
+        let number = self.plan.level_of_class[class];
+        let level = &self.plan.levels[usize::from(number)];
+        let sphere = &self.spheres[sphere as usize];
+        let frame = &self.space.frame;
+        let path = self.proxy_space.path(self.scale, frame, sphere, word);
+        let cell = level.cell_of(path.at(Cut { power, segment }.middle()));
+        let tag = make_tag(number.into(), power, segment);
+        let slot = level.slot_of(cell, slab_of(tag, level.time_power));
+        let inside = if level.is_around_in_box(cell) {
+            INSIDE
+        } else {
+            0
+        };
+        Binned {
+            slot,
+            word,
+            tag: tag | inside,
+        }
+    }
+}
+
 pub(crate) fn bin(
     spheres: &[Sphere],
     scale: &Scale,
@@ -40,39 +78,33 @@ pub(crate) fn bin(
     plan: &Plan,
     binned: &mut Buckets<Binned>,
 ) -> Result<(), Error> {
-    let proxies = proxy_space.count(sizes);
+    let binner = Binner {
+        spheres,
+        scale,
+        space,
+        proxy_space,
+        sizes,
+        plan,
+    };
     let make = |chunk: usize, binned: &mut Vec<Binned>| {
-        let begin = chunk * CHUNK;
-        let end = proxies.min(begin + CHUNK);
-        binned.extend((begin..end).map(|proxy| {
-            let (of, word) = proxy_space.proxy(sizes, proxy);
-            let Segment {
-                sphere,
-                number: segment,
-            } = of;
-            let class = sizes.class(sphere);
-            let power = class_power(class);
-            let number = plan.level_of_class[class];
-            let level = &plan.levels[usize::from(number)];
-            let sphere = &spheres[sphere as usize];
-            let path = proxy_space.path(scale, &space.frame, sphere, word);
-            let cell = level.cell_of(path.at(Cut { power, segment }.middle()));
-            let tag = make_tag(number.into(), power, segment);
-            let slot = level.slot_of(cell, slab_of(tag, level.time_power));
-            let inside = if level.is_around_in_box(cell) {
-                INSIDE
-            } else {
-                0
-            };
-            Binned {
-                slot,
-                word,
-                tag: tag | inside,
-            }
+        let ProxyChunk {
+            plain,
+            replaced,
+            further,
+        } = proxy_space.chunk(sizes, chunk);
+        let begin = plain.start;
+        binned.extend(plain.map(|proxy| {
+            let segment = sizes.segment(proxy);
+            binner.bin(segment, segment.sphere)
         }));
+        for image in replaced {
+            binned[image.segment.sphere as usize - begin] = binner.bin(image.segment, image.word);
+        }
+        let bin = |image: &NamedImage| binner.bin(image.segment, image.word);
+        binned.extend(further.iter().map(bin));
         Ok(())
     };
-    let chunks = proxies.div_ceil(CHUNK);
+    let (proxies, chunks) = (proxy_space.count(sizes), proxy_space.chunks(sizes));
     binned.fill(chunks, plan.slots as usize, proxies, make, |binned| {
         binned.slot
     })

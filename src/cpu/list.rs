@@ -49,10 +49,6 @@ pub(crate) fn list(
     })
 }
 
-/// Number that is added to the first component of each image during the sort. So image [0, 0, 0]
-/// differs from the zeros of a pair without image. The number is larger than any component.
-const MARK: i32 = 1 << 30;
-
 /// Fills `list` with all items of `pairs` and `images`, sorted by index a, by index b and by image.
 /// Fills `list_images` with their images. `images` has the same number of buckets as `pairs`, and
 /// `ends` is scratch memory.
@@ -75,30 +71,38 @@ pub(crate) fn list_with_images(
         let range = pairs.range(bucket..bucket + 1);
         let mut ends = ends.take();
         let ends = ends.enough(range.len(), TABLE)?;
-        let row = |(pair, _): &(&Collision, _)| pair.a as usize - range.start;
-        let mut memory = RowMemory::default();
-        let plain = pairs.items(bucket).map(|pair| (pair, None));
+        let row = |pair: &Collision| pair.a as usize - range.start;
         let images = images.items(bucket);
+        let mut with_images: Vec<usize> = images.clone().map(|listed| row(listed.pair())).collect();
+        with_images.sort_unstable();
+        with_images.dedup();
+        let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
         list_images.fill([0; 3]);
-        places(plain.chain(images), ends, 0, row, |place, (pair, image)| {
-            list[place] = *pair;
-            if let Some([x, y, z]) = image {
-                list_images[place] = [x + MARK, y, z];
-            }
-        });
+        let all = plain.chain(images);
+        places(
+            all,
+            ends,
+            0,
+            |(pair, _)| row(pair),
+            |place, (pair, image)| {
+                list[place] = *pair;
+                if let Some(image) = image {
+                    list_images[place] = image;
+                }
+            },
+        );
+        let mut memory = RowMemory::default();
+        let mut with_images = with_images.into_iter().peekable();
         let mut begin = 0;
-        for &mut end in ends {
-            let row = begin as usize..end as usize;
+        for (row, &mut end) in ends.iter_mut().enumerate() {
+            let pairs = begin as usize..end as usize;
             begin = end;
-            if row.is_empty() {
-                continue;
-            }
-            let (list, images) = (&mut list[row.clone()], &mut list_images[row]);
-            // Among the pairs with the same index a, those with images come last.
-            match images.last() {
-                None | Some([0, ..]) => sort_row(list),
-                Some(_) => sort_row_with_images(list, images, &mut memory),
+            if with_images.next_if_eq(&row).is_some() {
+                let images = &mut list_images[pairs.clone()];
+                sort_row_with_images(&mut list[pairs], images, &mut memory);
+            } else {
+                sort_row(&mut list[pairs]);
             }
         }
         Ok(())
@@ -126,15 +130,11 @@ pub(crate) fn sort_images(
 type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
 
 /// Sorts distinct pairs that all have the same index a by their index b and by their image.
-/// Subtracts [`MARK`] from the images of pairs that have one.
 fn sort_row_with_images(
     row: &mut [Collision],
     images: &mut [[i32; 3]],
     (pairs, keys): &mut RowMemory,
 ) {
-    for [x, ..] in images.iter_mut().filter(|[x, ..]| *x != 0) {
-        *x -= MARK;
-    }
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
     // The sort moves 64-bit keys, because they are smaller than pairs. The images are compared only

@@ -7,6 +7,8 @@
 )]
 
 use std::array::from_fn;
+use std::collections::TryReserveError;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -15,7 +17,7 @@ use super::cell::{Cell, LatticeBox, LatticePoint};
 use crate::limits::{CHUNK, most_images};
 use crate::memory::out_of_memory;
 use crate::reuse::{ScratchGuard, ScratchPool};
-use crate::shared::segments::{Cut, Segment, SpherePath};
+use crate::shared::segments::{Cut, Segment};
 use crate::shared::sets::Sets;
 use crate::shared::size_class::{OUTSIDE, class_power};
 use crate::shared::units::Scale;
@@ -35,140 +37,201 @@ const SEVERAL: u32 = 1 << 31;
 /// A displaced image (periodic copy) of a sphere or time segment, or one of several images of it in
 /// the cell of the periodic domain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Imaged {
+struct Imaged {
+    /// Index of the sphere, with the flag [`SEVERAL`].
     sphere: u32,
     /// Displacement of the image, in whole edges of the reduced lattice (with the shortest edges).
-    pub(super) image: [i32; 3],
-    center: [f32; 3],
-    slack: f32,
+    image: [i32; 3],
+    /// Centre of the image and a bound of its error.
+    place: ([f32; 3], f32),
     low: LatticePoint,
 }
 
-impl Imaged {
-    #[inline(always)]
-    pub(super) fn sphere(&self) -> u32 {
-        self.sphere & !SEVERAL
+/// Images (see [`Imaged`]), with a list for each field. Each stage reads one or two of the fields,
+/// so the lists that it reads fit in the cache.
+#[derive(Debug, Default)]
+struct AllImaged {
+    spheres: Vec<u32>,
+    images: Vec<[i32; 3]>,
+    places: Vec<([f32; 3], f32)>,
+    lows: Vec<LatticePoint>,
+}
+
+impl AllImaged {
+    fn clear(&mut self) {
+        self.spheres.clear();
+        self.images.clear();
+        self.places.clear();
+        self.lows.clear();
     }
 
-    /// Returns the centre of the image and a bound of its error.
-    #[inline(always)]
-    pub(super) fn place(&self) -> ([f32; 3], f32) {
-        (self.center, self.slack)
+    fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
+        self.spheres.try_reserve(more)?;
+        self.images.try_reserve(more)?;
+        self.places.try_reserve(more)?;
+        self.lows.try_reserve(more)
     }
 
-    #[inline(always)]
-    pub(super) fn path(&self, path: SpherePath) -> SpherePath {
-        path.displaced(self.center, self.slack)
+    fn extend(&mut self, imaged: &[Imaged]) {
+        self.spheres
+            .extend(imaged.iter().map(|imaged| imaged.sphere));
+        self.images.extend(imaged.iter().map(|imaged| imaged.image));
+        self.places.extend(imaged.iter().map(|imaged| imaged.place));
+        self.lows.extend(imaged.iter().map(|imaged| imaged.low));
     }
 
-    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
-    /// images are the copy that reports it.
-    #[inline(always)]
-    pub(super) fn reports_with(&self, other: &Self) -> bool {
-        if !self.is_one_of_several() || !other.is_one_of_several() {
-            return true;
-        }
-        let between = from_fn(|k| other.image[k] - self.image[k]);
-        self.low.owner(&other.low, between) == self.image
-    }
-
-    #[inline(always)]
-    fn is_one_of_several(&self) -> bool {
-        self.sphere & SEVERAL != 0
+    fn bytes(&self) -> usize {
+        self.spheres.capacity() * size_of::<Imaged>()
     }
 }
 
+/// An entry of the grids: a time segment, and the name (word) of its image.
 #[derive(Clone, Copy, Debug)]
-struct Further {
-    segment: Segment,
-    word: u32,
+pub(crate) struct NamedImage {
+    pub(crate) segment: Segment,
+    pub(crate) word: u32,
 }
 
-/// The entries of the grids in a periodic domain: images of spheres or time segments. With N
-/// spheres, entry number k < N is the first image of sphere k.
+/// Some of the entries of the grids. Spheres with close indices are in one chunk, so that their data
+/// stay in the cache.
+#[derive(Clone, Debug)]
+pub(crate) struct ProxyChunk<'a> {
+    /// Numbers of entries that are spheres or time segments and have their names.
+    pub(crate) plain: Range<usize>,
+    /// Images that take the places of their spheres in `plain`.
+    pub(crate) replaced: &'a [NamedImage],
+    /// Further entries.
+    pub(crate) further: &'a [NamedImage],
+}
+
+/// The entries of the grids in a periodic domain: images of spheres or time segments.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
-    /// For each sphere that may reach out of the cell (flag [`OUTSIDE`]), the name of its first
-    /// image: the index of the sphere, or [`IMAGED`] and an index into `imaged`. For other spheres,
-    /// the number has no meaning.
-    first: Vec<u32>,
-    further: Vec<Further>,
-    imaged: Vec<Imaged>,
+    /// Number of spheres in the step.
+    spheres: usize,
+    /// For each sphere that may reach out of the cell (flag [`OUTSIDE`]), in order, its first image,
+    /// unless this is the sphere itself.
+    first: Vec<NamedImage>,
+    further: Vec<NamedImage>,
+    imaged: AllImaged,
+    chunks: Vec<Chunk>,
     parts: PartMemory,
+}
+
+/// The ranges of some entries: spheres, and images in the two lists. If these spheres have very many
+/// images, additional chunks without spheres have the rest.
+#[derive(Clone, Debug)]
+struct Chunk {
+    spheres: Range<usize>,
+    first: Range<usize>,
+    further: Range<usize>,
 }
 
 /// Memory for the lists of all tasks, kept from step to step.
 #[derive(Debug, Default)]
 struct PartMemory {
-    outside: ScratchPool<u32>,
-    further: ScratchPool<Further>,
+    first: ScratchPool<NamedImage>,
+    further: ScratchPool<NamedImage>,
     imaged: ScratchPool<Imaged>,
 }
 
 impl PartMemory {
     fn take(&self) -> Part<'_> {
         let mut part = Part {
-            outside: self.outside.take(),
+            first: self.first.take(),
             further: self.further.take(),
             imaged: self.imaged.take(),
             uncounted: 0,
         };
-        part.outside.empty();
+        part.first.empty();
         part.further.empty();
         part.imaged.empty();
         part
     }
 
     fn bytes(&self) -> usize {
-        self.outside.bytes() + self.further.bytes() + self.imaged.bytes()
+        self.first.bytes() + self.further.bytes() + self.imaged.bytes()
     }
 }
 
 /// The images that one task has listed. Indices into `imaged` count from the task's first image.
 struct Part<'a> {
-    /// The spheres of the task that may reach out of the cell, counted from the task's first sphere.
-    outside: ScratchGuard<'a, u32>,
-    further: ScratchGuard<'a, Further>,
+    first: ScratchGuard<'a, NamedImage>,
+    further: ScratchGuard<'a, NamedImage>,
     imaged: ScratchGuard<'a, Imaged>,
     /// Number of images that are not yet added to the shared count of all tasks.
     uncounted: u64,
 }
 
 impl ImageList {
+    /// Returns the number of entries of the grids.
     pub(crate) fn len(&self) -> usize {
-        self.first.len() + self.further.len()
+        self.spheres + self.further.len()
     }
 
-    /// Returns the image that is an entry of the grids with this name, or `None` if the entry is a
-    /// sphere that is not displaced and has no other images in the grids.
-    #[inline(always)]
-    pub(super) fn imaged(&self, word: u32) -> Option<&Imaged> {
-        (word & IMAGED != 0).then(|| &self.imaged[(word & !IMAGED) as usize])
+    pub(super) fn chunks(&self) -> usize {
+        self.chunks.len()
     }
 
-    #[inline(always)]
-    pub(super) fn get(&self, class_of: &[u16], proxy: usize) -> (Segment, u32) {
-        match class_of.get(proxy) {
-            Some(class) => {
-                let sphere = proxy as u32;
-                let word = if class & OUTSIDE == 0 {
-                    sphere
-                } else {
-                    self.first[proxy]
-                };
-                (Segment { sphere, number: 0 }, word)
-            }
-            None => {
-                let Further { segment, word } = self.further[proxy - self.first.len()];
-                (segment, word)
-            }
+    pub(super) fn chunk(&self, chunk: usize) -> ProxyChunk<'_> {
+        let Chunk {
+            spheres,
+            first,
+            further,
+        } = self.chunks[chunk].clone();
+        ProxyChunk {
+            plain: spheres,
+            replaced: &self.first[first],
+            further: &self.further[further],
         }
     }
 
+    /// Returns the index of the image with this name, or `None` if the entry is a sphere that is not
+    /// displaced and has no other images in the grids.
+    #[inline(always)]
+    fn index(word: u32) -> Option<usize> {
+        (word & IMAGED != 0).then_some((word & !IMAGED) as usize)
+    }
+
+    #[inline(always)]
+    pub(super) fn sphere(&self, word: u32) -> Option<u32> {
+        Self::index(word).map(|index| self.imaged.spheres[index] & !SEVERAL)
+    }
+
+    #[inline(always)]
+    pub(super) fn image(&self, word: u32) -> Option<[i32; 3]> {
+        Self::index(word).map(|index| self.imaged.images[index])
+    }
+
+    /// Returns the centre of the image and a bound of its error.
+    #[inline(always)]
+    pub(super) fn place(&self, word: u32) -> Option<([f32; 3], f32)> {
+        Self::index(word).map(|index| self.imaged.places[index])
+    }
+
+    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
+    /// entries are the copy that reports it.
+    #[inline(always)]
+    pub(super) fn reports(&self, words: [u32; 2]) -> bool {
+        let [Some(first), Some(second)] = words.map(Self::index) else {
+            return true;
+        };
+        let AllImaged {
+            spheres,
+            images,
+            lows,
+            ..
+        } = &self.imaged;
+        if spheres[first] & spheres[second] & SEVERAL == 0 {
+            return true;
+        }
+        let between = from_fn(|k| images[second][k] - images[first][k]);
+        lows[first].owner(&lows[second], between) == images[first]
+    }
+
     pub(crate) fn bytes(&self) -> usize {
-        self.first.capacity() * size_of::<u32>()
-            + self.further.capacity() * size_of::<Further>()
-            + self.imaged.capacity() * size_of::<Imaged>()
+        (self.first.capacity() + self.further.capacity()) * size_of::<NamedImage>()
+            + self.imaged.bytes()
             + self.parts.bytes()
     }
 
@@ -182,17 +245,10 @@ impl ImageList {
         class_of: &[u16],
     ) -> Result<(), Error> {
         let spheres = step.spheres;
-        let Self {
-            first,
-            further,
-            imaged,
-            parts,
-        } = self;
-        further.clear();
-        imaged.clear();
-        let room = first.try_reserve(spheres.len().saturating_sub(first.len()));
-        room.map_err(|_| out_of_memory::<u32>(spheres.len(), "the images of the spheres"))?;
-        first.resize(spheres.len(), 0);
+        self.spheres = spheres.len();
+        self.first.clear();
+        self.further.clear();
+        self.imaged.clear();
         let lister = Lister {
             scale,
             cell,
@@ -200,19 +256,12 @@ impl ImageList {
             count: AtomicU64::new(0),
             any_is_far: AtomicBool::new(false),
         };
-        let words = first.par_chunks_mut(CHUNK);
+        let memory = std::mem::take(&mut self.parts);
         let inputs = spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK));
-        let parts: Vec<Part<'_>> = words
-            .zip(inputs)
+        let parts: Vec<Part<'_>> = inputs
             .enumerate()
-            .map(|(chunk, (words, (spheres, class_of)))| {
-                lister.list(
-                    (chunk * CHUNK) as u32,
-                    spheres,
-                    class_of,
-                    words,
-                    parts.take(),
-                )
+            .map(|(chunk, (spheres, class_of))| {
+                lister.list((chunk * CHUNK) as u32, spheres, class_of, memory.take())
             })
             .collect();
         let Lister { limit, .. } = lister;
@@ -223,46 +272,55 @@ impl ImageList {
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
         }
-        join(first, further, imaged, &parts)
+        self.join(&parts)?;
+        drop(parts);
+        self.parts = memory;
+        Ok(())
     }
-}
 
-fn join(
-    first: &mut [u32],
-    all_further: &mut Vec<Further>,
-    all_imaged: &mut Vec<Imaged>,
-    parts: &[Part<'_>],
-) -> Result<(), Error> {
-    let [further, imaged] = [
-        |part: &Part| part.further.len(),
-        |part: &Part| part.imaged.len(),
-    ]
-    .map(|len| parts.iter().map(len).sum::<usize>());
-    let room = all_further.try_reserve(further);
-    let room = room.and_then(|()| all_imaged.try_reserve(imaged));
-    let bytes = further * size_of::<Further>() + imaged * size_of::<Imaged>();
-    room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
-    for (part, first) in parts.iter().zip(first.chunks_mut(CHUNK)) {
-        let before = all_imaged.len() as u32;
-        let moved = |word: u32| {
-            if word & IMAGED == 0 {
-                word
-            } else {
-                word + before
-            }
-        };
-        for &k in part.outside.iter() {
-            let word = &mut first[k as usize];
-            *word = moved(*word);
+    /// Joins the lists of all tasks, each of which has listed the images of [`CHUNK`] spheres.
+    fn join(&mut self, parts: &[Part<'_>]) -> Result<(), Error> {
+        let sum = |len: fn(&Part<'_>) -> usize| parts.iter().map(len).sum::<usize>();
+        let first = sum(|part| part.first.len());
+        let further = sum(|part| part.further.len());
+        let imaged = sum(|part| part.imaged.len());
+        let room = (self.first.try_reserve(first))
+            .and_then(|()| self.further.try_reserve(further))
+            .and_then(|()| self.imaged.try_reserve(imaged));
+        let bytes = (first + further) * size_of::<NamedImage>() + imaged * size_of::<Imaged>();
+        room.map_err(|_| out_of_memory::<u8>(bytes, "the images of the spheres"))?;
+        self.chunks.clear();
+        let mut rest = Vec::new();
+        for (part, begin) in parts.iter().zip((0..self.spheres).step_by(CHUNK)) {
+            let before = self.imaged.spheres.len() as u32;
+            let moved = |&NamedImage { segment, word }: &NamedImage| NamedImage {
+                segment,
+                word: if word & IMAGED == 0 {
+                    word
+                } else {
+                    word + before
+                },
+            };
+            let (first, further) = (self.first.len(), self.further.len());
+            self.first.extend(part.first.iter().map(moved));
+            self.further.extend(part.further.iter().map(moved));
+            self.imaged.extend(&part.imaged);
+            let end = self.further.len();
+            let middle = end.min(further + CHUNK);
+            self.chunks.push(Chunk {
+                spheres: begin..self.spheres.min(begin + CHUNK),
+                first: first..self.first.len(),
+                further: further..middle,
+            });
+            rest.extend((middle..end).step_by(CHUNK).map(|begin| Chunk {
+                spheres: 0..0,
+                first: 0..0,
+                further: begin..end.min(begin + CHUNK),
+            }));
         }
-        let further = part.further.iter().map(|further| Further {
-            word: moved(further.word),
-            ..*further
-        });
-        all_further.extend(further);
-        all_imaged.extend_from_slice(&part.imaged);
+        self.chunks.append(&mut rest);
+        Ok(())
     }
-    Ok(())
 }
 
 struct Lister<'a> {
@@ -274,52 +332,43 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Lists the images of some spheres, the first of which has the index `begin`. Writes the name
-    /// of the first image of each sphere to `words`.
+    /// Lists the images of some spheres, the first of which has the index `begin`.
     fn list<'p>(
         &self,
         begin: u32,
         spheres: &[Sphere],
         class_of: &[u16],
-        words: &mut [u32],
         mut part: Part<'p>,
     ) -> Part<'p> {
         let several = with_several(class_of);
         // Reads each sphere of the loop below once in advance, so that the cache misses overlap.
-        let ahead = several.iter().map(|&k| spheres[k].center[0].to_bits());
+        // A sphere may lie in two cache lines.
+        let ends = |sphere: &Sphere| sphere.center[0].to_bits() ^ sphere.groups;
+        let ahead = several.iter().map(|&k| ends(&spheres[k]));
         std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
         for k in several {
-            let (index, word) = (begin + k as u32, &mut words[k]);
+            let index = begin + k as u32;
             let (sphere, class) = (&spheres[k], class_of[k]);
             let power = class_power(usize::from(class));
             if class & OUTSIDE == 0 {
-                part.further.extend((1..1 << power).map(|number| Further {
-                    segment: Segment {
-                        sphere: index,
-                        number,
-                    },
-                    word: index,
-                }));
+                part.further
+                    .extend((1..1 << power).map(|number| NamedImage {
+                        segment: Segment {
+                            sphere: index,
+                            number,
+                        },
+                        word: index,
+                    }));
             } else {
-                *word = index;
-                part.outside.push(k as u32);
-                self.list_images(index, sphere, power, &mut part, word);
+                self.list_images(index, sphere, power, &mut part);
             }
         }
         self.count.fetch_add(part.uncounted, Relaxed);
         part
     }
 
-    /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
-    /// 32-bit name of the sphere's first image.
-    fn list_images(
-        &self,
-        index: u32,
-        sphere: &Sphere,
-        power: u32,
-        part: &mut Part<'_>,
-        word: &mut u32,
-    ) {
+    /// Adds all images of the 2^`power` time segments of a sphere to `part`.
+    fn list_images(&self, index: u32, sphere: &Sphere, power: u32, part: &mut Part<'_>) {
         let scaled = self.scale.sphere(sphere);
         let all = self.cell.lattice_box(&scaled, Cut::WHOLE);
         if !all.is_in_range(self.cell.lattice.max_cells) {
@@ -350,22 +399,20 @@ impl Lister<'_> {
                     sphere: index,
                     number,
                 };
-                part.add(segment, &lattice_box, center, word);
+                part.add(segment, &lattice_box, center);
             }
         }
     }
 }
 
 impl Part<'_> {
-    /// Adds all images of a time segment that reach into the cell of the periodic domain. If the
-    /// segment is the first of its sphere, `first` becomes the 32-bit name of its first image.
-    /// `center` returns the centre of an image and a bound of its error.
+    /// Adds all images of a time segment that reach into the cell of the periodic domain. `center`
+    /// returns the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,
         lattice_box: &LatticeBox,
         center: impl Fn([i32; 3]) -> ([f32; 3], f32),
-        first: &mut u32,
     ) {
         let Segment { sphere, number } = segment;
         let several = lattice_box.count() > 1;
@@ -382,19 +429,18 @@ impl Part<'_> {
                     if several || image != [0; 3] {
                         word = self.imaged.len() as u32 | IMAGED;
                         let flag = if several { SEVERAL } else { 0 };
-                        let (center, slack) = center(image);
                         self.imaged.push(Imaged {
                             sphere: sphere | flag,
                             image,
-                            center,
-                            slack,
+                            place: center(image),
                             low: lattice_box.low,
                         });
                     }
-                    if is_first {
-                        *first = word;
-                    } else {
-                        self.further.push(Further { segment, word });
+                    let image = NamedImage { segment, word };
+                    if !is_first {
+                        self.further.push(image);
+                    } else if word != sphere {
+                        self.first.push(image);
                     }
                     is_first = false;
                 }

@@ -10,5 +10,5 @@ mod list;
 mod space;
 
 pub(crate) use self::cell::{Cell, Stays, cell};
-pub(crate) use self::list::ImageList;
+pub(crate) use self::list::{ImageList, NamedImage, ProxyChunk};
 pub(crate) use self::space::{NearImages, OpenSpace, PeriodicSpace, ProxySpace, ReportIn};

@@ -11,15 +11,16 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use super::cell::Cell;
-use super::list::{IMAGED, ImageList, Imaged};
+use super::list::{IMAGED, ImageList, ProxyChunk};
 use crate::cpu::measure::Sizes;
 use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
 use crate::lanes::{LANES, four, two};
+use crate::limits::CHUNK;
 use crate::shared::lattice::Lattice;
 use crate::shared::moving_sphere::MovingSphere;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
-use crate::shared::segments::{Frame, Segment, SpherePath};
+use crate::shared::segments::{Frame, SpherePath};
 use crate::shared::units::Scale;
 use crate::{Collision, Domain};
 
@@ -32,7 +33,10 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32);
+    /// Returns the number of chunks into which the proxies are divided.
+    fn chunks(&self, sizes: &Sizes<'_>) -> usize;
+
+    fn chunk(&self, sizes: &Sizes<'_>, chunk: usize) -> ProxyChunk<'_>;
 
     fn sphere(&self, word: u32) -> u32;
 
@@ -113,10 +117,17 @@ impl ProxySpace for OpenSpace {
         sizes.class_of.len() + sizes.segments.len()
     }
 
-    #[inline(always)]
-    fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32) {
-        let segment = sizes.segment(proxy);
-        (segment, segment.sphere)
+    fn chunks(&self, sizes: &Sizes<'_>) -> usize {
+        self.count(sizes).div_ceil(CHUNK)
+    }
+
+    fn chunk(&self, sizes: &Sizes<'_>, chunk: usize) -> ProxyChunk<'_> {
+        let begin = chunk * CHUNK;
+        ProxyChunk {
+            plain: begin..self.count(sizes).min(begin + CHUNK),
+            replaced: &[],
+            further: &[],
+        }
     }
 
     #[inline(always)]
@@ -232,9 +243,7 @@ impl PeriodicSpace<'_> {
     /// Returns the image of an entry of the grids, in edges of the reduced lattice.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
-        self.images
-            .imaged(word)
-            .map_or([0; 3], |imaged| imaged.image)
+        self.images.image(word).unwrap_or([0; 3])
     }
 
     #[inline(always)]
@@ -261,14 +270,17 @@ impl ProxySpace for PeriodicSpace<'_> {
         self.images.len()
     }
 
-    #[inline(always)]
-    fn proxy(&self, sizes: &Sizes<'_>, proxy: usize) -> (Segment, u32) {
-        self.images.get(sizes.class_of, proxy)
+    fn chunks(&self, _: &Sizes<'_>) -> usize {
+        self.images.chunks()
+    }
+
+    fn chunk(&self, _: &Sizes<'_>, chunk: usize) -> ProxyChunk<'_> {
+        self.images.chunk(chunk)
     }
 
     #[inline(always)]
     fn sphere(&self, word: u32) -> u32 {
-        self.images.imaged(word).map_or(word, Imaged::sphere)
+        self.images.sphere(word).unwrap_or(word)
     }
 
     #[inline(always)]
@@ -280,9 +292,9 @@ impl ProxySpace for PeriodicSpace<'_> {
         word: u32,
     ) -> SpherePath {
         let path = scale.path(sphere, frame);
-        match self.images.imaged(word) {
+        match self.images.place(word) {
             None => path,
-            Some(imaged) => imaged.path(path),
+            Some((center, slack)) => path.displaced(center, slack),
         }
     }
 
@@ -298,9 +310,7 @@ impl ProxySpace for PeriodicSpace<'_> {
         if words.iter().fold(0, |all, word| all | word) & IMAGED == 0 {
             return paths;
         }
-        paths.displaced(four(words, |word| {
-            self.images.imaged(word).map(Imaged::place)
-        }))
+        paths.displaced(four(words, |word| self.images.place(word)))
     }
 
     #[inline(always)]
@@ -366,10 +376,7 @@ impl ProxySpace for PeriodicSpace<'_> {
 
     #[inline(always)]
     fn reports(&self, words: [u32; 2]) -> bool {
-        match two(words, |word| self.images.imaged(word)) {
-            [Some(first), Some(second)] => first.reports_with(second),
-            _ => true,
-        }
+        self.images.reports(words)
     }
 
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced> {
