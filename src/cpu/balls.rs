@@ -1,6 +1,6 @@
 //! The ball test, the CPU's first and cheapest test of two moving spheres. A *ball* is a bounding
 //! sphere of a sphere's motion during one time segment (part of the step). The test compares two
-//! balls, or one path and one ball.
+//! balls, or a path and a ball.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -82,8 +82,8 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point, and
-    /// `reach`, the radius of the test, includes half its length.
+    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point,
+    /// whose radius `reach` includes half the length of the path.
     inverse: f32x4,
     reach: f32x4,
 }

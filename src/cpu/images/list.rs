@@ -22,22 +22,21 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the 32-bit name of an entry of the grids. The other bits are then the index of an
-/// [`Imaged`] (an image of a sphere) instead of the index of a sphere.
+/// Flag in the 32-bit number that names an object in the grids. If it is set, the other bits are an
+/// index into the list of periodic images. If not, they are the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Number of images that a task may list before it adds this number to the shared count of all
-/// tasks.
+/// Number of images after which a task adds them to the count that all tasks share.
 const MAX_UNCOUNTED: u64 = 1 << 12;
-/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell of the
-/// periodic domain.
+/// Flag in the field `sphere` of an image: the periodic cell contains several images of the same
+/// time segment.
 const SEVERAL: u32 = 1 << 31;
 
-/// A displaced image (periodic copy) of a sphere or time segment, or one of several images of it in
-/// the cell of the periodic domain.
+/// A periodic image of a sphere or time segment. It is displaced, or the periodic cell contains
+/// several images of the same segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Imaged {
     sphere: u32,
-    /// Displacement of the image, in whole edges of the reduced lattice (with the shortest edges).
+    /// Displacement of the image, as whole multiples of the shortest lattice edges.
     pub(super) image: [i32; 3],
     center: [f32; 3],
     slack: f32,
@@ -50,7 +49,7 @@ impl Imaged {
         self.sphere & !SEVERAL
     }
 
-    /// Returns the centre of the image and a bound of its error.
+    /// Returns the centre of the image and a bound of its rounding error.
     #[inline(always)]
     pub(super) fn place(&self) -> ([f32; 3], f32) {
         (self.center, self.slack)
@@ -61,8 +60,8 @@ impl Imaged {
         path.displaced(self.center, self.slack)
     }
 
-    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
-    /// images are the copy that reports it.
+    /// Returns whether these two images report their pair. The grids may contain several periodic
+    /// copies of a touching pair, and only one copy reports it.
     #[inline(always)]
     pub(super) fn reports_with(&self, other: &Self) -> bool {
         if !self.is_one_of_several() || !other.is_one_of_several() {
@@ -84,13 +83,12 @@ struct Further {
     word: u32,
 }
 
-/// The entries of the grids in a periodic domain: images of spheres or time segments. With N
-/// spheres, entry number k < N is the first image of sphere k.
+/// All objects in the grids of a periodic domain: the images of spheres or time segments. Object k
+/// is the first image of sphere k, and the further images follow.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
-    /// For each sphere that may reach out of the cell (flag [`OUTSIDE`]), the name of its first
-    /// image: the index of the sphere, or [`IMAGED`] and an index into `imaged`. For other spheres,
-    /// the number has no meaning.
+    /// For each sphere that may reach out of the periodic cell: the index of the sphere, or the
+    /// flag [`IMAGED`] with an index into `imaged`. Not used for other spheres.
     first: Vec<u32>,
     further: Vec<Further>,
     imaged: Vec<Imaged>,
@@ -124,13 +122,15 @@ impl PartMemory {
     }
 }
 
-/// The images that one task has listed. Indices into `imaged` count from the task's first image.
+/// The periodic images that one task has listed. Indices into `imaged` count from the task's first
+/// image.
 struct Part<'a> {
-    /// The spheres of the task that may reach out of the cell, counted from the task's first sphere.
+    /// Indices of the spheres that may reach out of the periodic cell, counted from the task's
+    /// first sphere.
     outside: ScratchGuard<'a, u32>,
     further: ScratchGuard<'a, Further>,
     imaged: ScratchGuard<'a, Imaged>,
-    /// Number of images that are not yet added to the shared count of all tasks.
+    /// Number of images not yet added to the count that all tasks share.
     uncounted: u64,
 }
 
@@ -139,8 +139,8 @@ impl ImageList {
         self.first.len() + self.further.len()
     }
 
-    /// Returns the image that is an entry of the grids with this name, or `None` if the entry is a
-    /// sphere that is not displaced and has no other images in the grids.
+    /// Returns the periodic image with this 32-bit name, or `None` if the name stands for a sphere
+    /// that is neither displaced nor repeated in the grids.
     #[inline(always)]
     pub(super) fn imaged(&self, word: u32) -> Option<&Imaged> {
         (word & IMAGED != 0).then(|| &self.imaged[(word & !IMAGED) as usize])
@@ -172,8 +172,8 @@ impl ImageList {
             + self.parts.bytes()
     }
 
-    /// Lists all images that reach into the cell of the periodic domain. The size class of a
-    /// sphere, in `class_of`, tells its number of time segments.
+    /// Lists all images of spheres and time segments that reach into the periodic cell. `class_of`
+    /// has the size class of each sphere, which tells its number of time segments.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -274,8 +274,8 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Lists the images of some spheres, the first of which has the index `begin`. Writes the name
-    /// of the first image of each sphere to `words`.
+    /// Lists the periodic images of a run of spheres that starts at index `begin`. Writes the
+    /// 32-bit name of each sphere's first image to `words`.
     fn list<'p>(
         &self,
         begin: u32,
@@ -285,7 +285,7 @@ impl Lister<'_> {
         mut part: Part<'p>,
     ) -> Part<'p> {
         let several = with_several(class_of);
-        // Reads each sphere of the loop below once in advance, so that the cache misses overlap.
+        // Reads each sphere before the loop that uses it, so that the cache misses overlap.
         let ahead = several.iter().map(|&k| spheres[k].center[0].to_bits());
         std::hint::black_box(ahead.fold(0, |all, bits| all ^ bits));
         for k in several {
@@ -310,7 +310,7 @@ impl Lister<'_> {
         part
     }
 
-    /// Adds all images of the 2^`power` time segments of a sphere to `part`. `word` becomes the
+    /// Adds all periodic images of a sphere's 2^`power` time segments to `part`. `word` becomes the
     /// 32-bit name of the sphere's first image.
     fn list_images(
         &self,
@@ -343,7 +343,8 @@ impl Lister<'_> {
                 self.count.fetch_add(part.uncounted, Relaxed);
                 part.uncounted = 0;
             }
-            // Beyond the limit, images are only counted, for the message of the error.
+            // Images beyond the limit are counted but not stored, because the error message states
+            // their number.
             let all = self.count.load(Relaxed).saturating_add(part.uncounted);
             if all <= self.limit {
                 let segment = Segment {
@@ -357,9 +358,9 @@ impl Lister<'_> {
 }
 
 impl Part<'_> {
-    /// Adds all images of a time segment that reach into the cell of the periodic domain. If the
-    /// segment is the first of its sphere, `first` becomes the 32-bit name of its first image.
-    /// `center` returns the centre of an image and a bound of its error.
+    /// Adds all images of a time segment that reach into the periodic cell. If it is the first
+    /// segment of its sphere, `first` becomes the 32-bit name of its first image. `center` returns
+    /// the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,
@@ -403,15 +404,15 @@ impl Part<'_> {
     }
 }
 
-/// Returns the indices of the spheres that may have several entries in the grids: those that may
-/// reach out of the cell of the periodic domain, and those that are cut into time segments.
+/// Returns the indices of the spheres that may have several images in the grids: those cut into
+/// time segments, and those that may reach out of the periodic cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
     const BLOCK: usize = 32;
     let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
     let mut several = Vec::new();
     for (block, classes) in class_of.chunks(BLOCK).enumerate() {
-        // Most blocks have no such sphere. The bitwise OR of the classes in a block shows it without
-        // a branch for each.
+        // Most blocks have no such sphere. The bitwise OR of all size classes in a block shows this
+        // with one branch.
         if has_several(classes.iter().fold(0, |all, class| all | class)) {
             let indices = block * BLOCK..;
             let found = indices

@@ -80,9 +80,9 @@ impl Octaves {
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // Interpolates the distance within the octave from the numbers of neighbours up to
-                // its two ends. The number is assumed to grow at most as fast as in evenly filled
-                // space.
+                // Interpolates the distance within an octave from the numbers of neighbours up to
+                // both ends of the octave. The number of neighbours is assumed to grow at most as
+                // fast as in evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -97,8 +97,7 @@ impl Octaves {
 }
 
 /// Counts the pairs of a sample by octaves of distance, in `rows` with the layout of [`Octaves`].
-/// `distances` is scratch memory. Not inlined, so that the compiler assumes that the slices do not
-/// overlap.
+/// Not inlined, so that the compiler assumes that the slices do not overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

@@ -1,9 +1,10 @@
-//! `plan`: chooses the levels (grids) of a step, which of them search which, and their slots (table
-//! entries), at the least expected cost of searching and testing. Twin of `shaders/plan.wgsl`.
+//! Chooses the grids (levels) of a step, which grid's spheres search which other grids, and the
+//! entries of each grid in the table of cells, at the least expected cost. Twin of
+//! `shaders/plan.wgsl`.
 //!
-//! [`size_ranges`] divides the size classes into runs, [`levels`] joins runs to levels, [`layout`]
-//! gives each level its cells and slots, and [`searches`] decides which of two levels searches the
-//! other.
+//! [`size_ranges`] divides the size classes into runs, [`levels`] joins runs to grids, [`layout`]
+//! gives each grid its cells and table entries, and [`searches`] decides which of two grids has
+//! spheres that search the other.
 
 mod layout;
 mod levels;
