@@ -15,8 +15,8 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// Returns the number that is added to index b of a pair to get an index among all spheres of
-    /// the step. With two sets, b counts from the start of the second set.
+    /// Returns the number that turns index b of a pair into an index among all spheres of the step.
+    /// With two sets, b counts from the start of the second set.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,
