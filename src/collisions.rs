@@ -16,25 +16,27 @@ use crate::{Collision, Error, Statistics, WallCollision};
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// All pairs of spheres that touch during the step, each listed once, without pairs that collision groups
-    /// leave out. Sorted by sphere indices (a, b), or by time after [`sort_by_time`](Self::sort_by_time).
+    /// All pairs of spheres that touch during the step, each listed once, without pairs that
+    /// collision groups leave out. They are sorted by sphere indices (a, b), or by time after
+    /// [`sort_by_time`](Self::sort_by_time).
     pub pairs: Vec<Collision>,
     /// In a periodic domain ([`Domain`](crate::Domain)), the image (periodic copy) of sphere b that sphere a
     /// touches, for each pair. Empty for a step in open space.
     ///
-    /// A pair of spheres is listed once for each image that touches, sorted by the image. A sphere that
-    /// touches an image of itself is a pair with a = b, and the first component of its image that is not 0 is
-    /// positive.
+    /// A pair of spheres is listed once for each image that touches, sorted by the image. If a
+    /// sphere touches an image of itself, a equals b, and the first component of the image that is
+    /// not 0 is positive.
     pub images: Vec<[i32; 3]>,
-    /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the step, each listed
-    /// once for each wall, without those that collision groups leave out. Sorted by sphere and by wall. Empty
-    /// for a step without walls.
+    /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the
+    /// step. A sphere is listed once for each wall that it touches, unless collision groups leave
+    /// this out. Sorted by sphere and by wall. Empty for a step without walls.
     pub walls: Vec<WallCollision>,
     /// In a periodic domain, the image (periodic copy) of the sphere that touches the wall, for each entry of
     /// [`walls`](Self::walls). Empty for a step in open space.
     ///
-    /// A sphere is listed once for each image that touches the wall, sorted by the image. If a displacement
-    /// along an edge of the domain does not change the wall, as along a floor, that component of the image is 0.
+    /// A sphere is listed once for each of its images that touches the wall, sorted by the image.
+    /// Some walls, such as a floor, do not change if they are displaced along an edge of the
+    /// domain. Then this component of the image is 0.
     pub wall_images: Vec<[i32; 3]>,
     /// Statistics of the time step.
     pub statistics: Statistics,

@@ -1,4 +1,4 @@
-//! Memory that carom keeps from step to step, so that a step similar to earlier steps allocates nothing.
+//! Memory that carom keeps from step to step, so that similar steps allocate nothing.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,11 +28,11 @@ impl<T> Default for ReusedVec<T> {
 impl<T> ReusedVec<T> {
     /// Ratio of capacity to items needed above which a reused vector counts as oversized.
     const OVERSIZED: usize = 16;
-    /// Each use counts as needing at least this many items, so that small vectors are never freed. Uses of no
-    /// items ([`rest`](Self::rest)) count as 0.
+    /// Smallest number of items that a use of a reused vector counts as needing, so that small
+    /// vectors are never freed. Uses of no items ([`rest`](Self::rest)) count as 0.
     const MIN_NEEDED: usize = 1 << 8;
-    /// Number of oversized uses in a row after which a reused vector is freed. It is large because one step
-    /// may use a vector hundreds of times and need all of its memory only once.
+    /// Number of oversized uses in a row after which a reused vector is freed. It is large, because
+    /// one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
     /// Clears the vector and returns it. Its previous length counts as the number of items needed.
@@ -57,8 +57,9 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Records a use that needs `count` or `min` items, whichever is more. Frees the memory if the vector was
-    /// oversized in this use and the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
+    /// Records a use of `count` or `min` items, whichever is more. Frees the memory if the vector
+    /// was oversized in this use and in the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES)
+    /// uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -107,9 +108,9 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. Each vector that stays in the pool counts this as
-    /// a use that needed no items ([`rest`](ReusedVec::rest)). So a vector that is no longer used
-    /// is freed after a while.
+    /// Takes a vector from the pool for one task. For each vector that stays in the pool, this
+    /// counts as a use of no items ([`rest`](ReusedVec::rest)). So a vector that is no longer
+    /// needed is freed after a while.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();

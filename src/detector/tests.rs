@@ -9,7 +9,7 @@ use carom_scenes::Scene;
 use super::*;
 
 /// Returns a detector on any adapter, hardware or software. Its first buffers have room for `pairs`
-/// pairs and `segments` time segments. `None` stands for the default.
+/// pairs and `segments` time segments, or the usual room if `None`.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
@@ -25,8 +25,8 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
     }
 }
 
-/// Returns the spheres of a scene. `carom_scenes` is linked against the library, not this test
-/// build, so its `Sphere` is a distinct type with the same layout.
+/// Returns the spheres of a scene. The crate `carom_scenes` is linked against the library, not this
+/// test build, so its `Sphere` is a distinct type with the same layout.
 fn spheres_of(scene: Scene, count: usize) -> Vec<Sphere> {
     bytemuck::cast_vec(scene.generate(count, 3))
 }
@@ -46,7 +46,7 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         (1, ActiveBackend::Gpu)
     );
 
-    // Limits a buffer binding of the device to one mebibyte, too little for 40 000 spheres of 32
+    // The device may bind at most one mebibyte of a buffer, too little for 40 000 spheres of 32
     // bytes.
     if let Some(gpu) = &mut detector.gpu {
         gpu.limits().max_storage_buffer_binding_size = 1 << 20;
@@ -75,8 +75,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     );
 }
 
-/// The detector's first buffers have the requested capacity for pairs, as far as the device allows.
-/// They grow when a step finds more pairs.
+/// The first buffers of the detector have the requested capacity for pairs, as far as the device
+/// allows. They grow when a step finds more pairs.
 #[test]
 fn any_first_capacity_works() {
     for capacity in [1, 1 << 61, (1 << 61) + 4, u64::MAX] {

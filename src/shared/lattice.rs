@@ -1,5 +1,5 @@
-//! The lattice of a periodic domain, with edges as short as possible. `src/gpu/lattice.rs` converts it for
-//! the shaders (`shaders/shared/lattice.wgsl`).
+//! The lattice of a periodic domain, with edges as short as possible. `src/gpu/lattice.rs` converts
+//! it for the shaders (`shaders/shared/lattice.wgsl`).
 
 use std::array::from_fn;
 
@@ -48,8 +48,8 @@ pub(crate) struct Lattice {
     /// The rounding error of a component is at most 8 ulps of its bound, however far away the
     /// spheres are along an open direction (docs/exact.md, Lemma 5.2).
     pub(crate) dual_bounds: [DVec3; 3],
-    /// If all lattice edges are parallel to coordinate axes: for each axis, the index of the edge parallel
-    /// to it.
+    /// For each axis, the index of the lattice edge parallel to it. `None` if any edge is not
+    /// parallel to an axis.
     pub(crate) along: Option<[Option<usize>; 3]>,
     /// The origin of the domain.
     pub(crate) corner: DVec3,
