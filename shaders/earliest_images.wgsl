@@ -1,4 +1,4 @@
-// Finds, for the first impact of each sphere, which image (periodic copy) of the other sphere is hit, or the
+// Finds which image (periodic copy) of the other sphere is hit at the first impact of each sphere, or the
 // smallest one if several are hit at that time. Runs after the kernels of `earliest.wgsl`. The entry point
 // `fill` initializes the list, and `images` fills it.
 
@@ -24,8 +24,8 @@ fn fill(
     }
 }
 
-// Records `image` if the first impact of the sphere in row `row` is with sphere `partner` at time `toi`. The
-// smallest such image is kept.
+// Records `image` if sphere `row` has its first impact with sphere `partner` at time `toi`. The smallest
+// such image is kept.
 fn meet(row: u32, partner: u32, toi: u32, image: vec3<i32>) {
     if all(earliest_bits[row] == vec2<u32>(toi, partner)) {
         atomicMin(&earliest_images[row], pack_image(image));

@@ -1,5 +1,5 @@
-// Writes the results of the step for users' shaders, and the size of the indirect dispatches over the pairs.
-// Dispatched as one workgroup.
+// Writes the results of the step for the user's shaders, and the size of the indirect dispatches over the
+// pairs. Dispatched as one workgroup.
 
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}

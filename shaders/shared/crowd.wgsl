@@ -7,9 +7,10 @@ fn allowed_candidates() -> f32 {
     return f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
 }
 
-// Returns whether there may be more candidate pairs than allowed. Their largest possible number assumes that
-// every entry of the table of cells is as full as the fullest one, and that every sphere searches 14 cells of
-// its own grid and, in each coarser grid, 4 cells along each axis in every time slab (part of the step).
+// Returns whether there may be more candidate pairs than allowed. The greatest possible number is that with
+// every entry of the table of cells as full as the fullest one. A sphere searches 14 cells of its own grid.
+// In each coarser grid, it searches at most 4 cells along each axis, in every part of the step with separate
+// cells.
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {
@@ -21,7 +22,7 @@ fn may_be_crowded() -> bool {
 }
 
 // Returns whether the fullest entry of the table of cells alone contains more candidate pairs than allowed.
-// With two sets of spheres, returns false, because spheres of the same set are not tested against each other.
+// With two sets of spheres, returns false, because spheres of one set are not tested against each other.
 fn must_be_crowded() -> bool {
     let fullest = f32(atomicLoad(&counters.fullest));
     // 1.001 leaves a margin for rounding errors.

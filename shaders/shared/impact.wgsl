@@ -1,10 +1,10 @@
-// Estimates the time of impact and the penetration depth of two spheres in float32. The host computes the
-// exact values with `impact` in `src/exact/impact.rs`.
+// Estimates the time of impact and the penetration depth of two spheres in float32. The host later computes
+// the exact values (`src/exact/impact.rs`).
 
 #import filter::{Filtered}
 
-// Returns the time of impact and the penetration depth of two spheres that may touch. At the time of impact,
-// the gap between them is 0 except for rounding errors, for which `src/gpu/mod.rs` states a bound.
+// Returns the time of impact and the penetration depth of two spheres that may touch. At the computed time,
+// the gap between them is 0 except for rounding errors, which `src/gpu/mod.rs` bounds.
 fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     let rr = s.r * s.r;
     let pp = dot(s.p, s.p);

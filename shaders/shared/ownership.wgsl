@@ -1,13 +1,12 @@
-// Decides whether two time segments (parts of the paths of two touching spheres) report the pair. Usually
-// only one combination of segments does, so that the pair is reported once.
-// Twin of `src/shared/ownership.rs`.
+// Decides whether two time segments (parts of the paths of two spheres) report the pair of spheres. Usually
+// only one combination of segments does. Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
-// Results of ownership() for two time segments, one of each sphere. OWN: only these two segments report the
-// pair. OTHER: they do not report the pair. SHARED: rounding leaves open which segments have to report the
+// Results of ownership() for two time segments, one of each sphere. OWN: only these segments report the
+// pair. OTHER: other segments report it. SHARED: rounding leaves open which segments have to report the
 // pair, so all possible ones do.
 const OWN = 0u;
 const OTHER = 1u;

@@ -1,14 +1,15 @@
 // Describes where the values of the spheres are in the caller's buffers.
 // Twin of `SourceLayout` in `src/gpu/shader/layout.rs`.
 
-// Positions of the spheres' values in the caller's buffers: x is the index of the first sphere's first word,
+// Where the spheres' values are in the caller's buffers: x is the index of the first sphere's first word,
 // and y is the number of words from one sphere to the next.
 struct SourceLayout {
     center: vec2<u32>,
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // Radius and collision groups of all spheres, used if radius.y or groups.y, respectively, is 0.
+    // Radius and collision groups of all spheres. Each is used only if radius.y or groups.y, respectively,
+    // is 0.
     constant_radius: f32,
     constant_groups: u32,
     // Kind of motion values: MOTION_NONE, MOTION_VELOCITY, or MOTION_PREVIOUS (previous centres).
