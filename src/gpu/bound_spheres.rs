@@ -21,7 +21,7 @@ pub(super) struct Window<'a> {
 }
 
 /// Place of a sphere attribute in the bound part of a buffer, in 32-bit words: the offset of the
-/// first sphere's value, then the stride from value to value.
+/// first sphere's value, and the stride from one value to the next.
 type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
@@ -32,8 +32,8 @@ const WORD: u64 = 4;
 /// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. The method [`clash`](Self::clash) recognizes
-    /// centres by this name.
+    /// Name of the sphere attribute in error messages. The check for overlaps recognizes centres by
+    /// this name.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,
@@ -95,12 +95,11 @@ impl<'a> Asked<'a> {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Looks for a value of the attribute `self` and a value of the attribute `other` that share
-    /// bytes by mistake. Returns the indices of the two values, or `None`. Both attributes must lie
-    /// within their buffers.
+    /// Returns the indices of a value of the attribute `self` and a value of the attribute `other`
+    /// that share bytes by mistake, or `None`. Both attributes must lie within their buffers.
     ///
     /// Two overlaps are allowed. Two attributes may coincide in all their values. A centre may be
-    /// the previous centre of another sphere, as in a chain of points along which the spheres move.
+    /// the previous centre of another sphere, as in a chain of points along which spheres move.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -114,8 +113,7 @@ impl<'a> Asked<'a> {
         // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // The values of `self` before the first byte or after the last byte of `other` overlap no
-        // value of `other`.
+        // Earlier and later values of `self` overlap no value of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
@@ -216,8 +214,8 @@ pub(super) struct BoundSpheres<'a> {
 
 impl<'a> BoundSpheres<'a> {
     /// Checks the application's description of a set of spheres. An attribute without a buffer
-    /// (such as one radius for all spheres) is bound to one of carom's own buffers (`own`), which
-    /// the shader does not read.
+    /// (such as one radius for all spheres) is bound to one of carom's own buffers, which the
+    /// shader does not read.
     pub(super) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -260,8 +258,8 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If the largest permitted number of spheres is 0, the shader reads no value, so the
-            // buffer may have any size.
+            // If at most 0 spheres are permitted, the shader reads no value, so the buffer may have
+            // any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }

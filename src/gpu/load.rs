@@ -13,7 +13,8 @@ use super::stages::Stage;
 use super::upload_layout::UploadLayout;
 use crate::Error;
 
-/// A cache of the most recently used bind groups of the stage `load`.
+/// A cache of the most recently used bind groups for reading spheres from the application's
+/// buffers.
 #[derive(Default)]
 pub(super) struct Loads {
     known: Vec<Known>,
@@ -107,8 +108,8 @@ impl Loads {
         Ok(self.known[0].dispatches.clone())
     }
 
-    /// Empties the cache of bind groups. Call this when the buffers of carom to which the bind
-    /// groups refer are replaced.
+    /// Empties the cache of bind groups. To be called when carom's buffers in these bind groups are
+    /// replaced.
     pub(super) fn clear(&mut self) {
         self.known.clear();
     }
@@ -149,8 +150,8 @@ fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set:
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
 /// Makes the dispatches that read spheres from the application's buffers. They read the number of
-/// spheres, then the first set of spheres, then the second set if there is one. The last dispatch
-/// chooses the unit of length.
+/// spheres, the first set of spheres, and the second set if there is one. The last dispatch chooses
+/// the unit of length.
 fn load(
     kernels: &DeviceKernels,
     own: &Buffers,

@@ -171,8 +171,8 @@
 //!
 //! - A shader should treat grazing pairs as touching. The bound on the gap below holds for them
 //!   too.
-//! - The flag does not imply a near miss. A pair is also flagged if its closest approach is at the
-//!   end of a time segment (a part of a fast sphere's path), however deep the spheres overlap. A
+//! - The flag does not imply a near miss. It also marks a pair whose closest approach is at the end
+//!   of a time segment (a part of a fast sphere's path), however deep the spheres overlap. A
 //!   grazing pair may be in the list several times.
 //! - At the time of impact `toi`, the gap between the two spheres is at most 2⁻¹⁹ · (distance of
 //!   the centres at the start of the step + sum of the radii). Depths of penetration have the same

@@ -119,8 +119,8 @@ impl CollisionBuffers {
             .map_or(0, |_| size_of::<u32>());
         let most = bytes / (size + image) as u64;
         let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
-        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
-        // if the number of pairs changes a little.
+        // The capacity of a readback is a power of two. So the same staging buffers suffice if the
+        // number of pairs changes a little.
         let stepped = wanted.next_power_of_two();
         ReadRoom {
             pairs: stepped.min(self.buffers.capacity.pairs).min(most),
@@ -134,8 +134,8 @@ impl CollisionBuffers {
         {
             return Ok(gathering.clone());
         }
-        // The old buffer is dropped before the larger one is made, so that the device need not hold
-        // both buffers at once.
+        // Drops the old buffer before making the larger one, so that the device need not hold both
+        // at once.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;

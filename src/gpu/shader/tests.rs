@@ -403,7 +403,7 @@ fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
 }
 
 /// Checks that appending the public text [`WGSL`] to a user's shader does not change the line
-/// numbers in error messages, whatever that shader ends with.
+/// numbers in error messages, whatever the shader ends with.
 #[test]
 fn errors_in_a_users_shader_have_the_line_numbers_of_that_shader() {
     let used = "
