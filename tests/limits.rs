@@ -1,5 +1,5 @@
-//! Tests that a time step that carom cannot compute is an error that names the problem, its place and the
-//! remedy, never an incomplete list, a panic, or hours of computation.
+//! Tests that a time step that carom cannot compute is an error, never an incomplete list, a panic,
+//! or hours of computation. The error names the problem, its place and the remedy.
 
 mod backends;
 
@@ -211,8 +211,8 @@ fn a_time_step_out_of_range_is_refused() {
     });
 }
 
-/// Tests that a world with so many candidates (pairs to test) that their tests would take minutes is refused
-/// before any test.
+/// Tests that a world with too many pairs to test is refused before any test. The tests would take
+/// minutes.
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
@@ -247,7 +247,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     }
 }
 
-/// Tests the limit on candidates (pairs to test) with eight spheres that are far larger than all others.
+/// Tests the limit on pairs to test with eight spheres that are far larger than all others.
 #[test]
 fn candidates_of_giants_among_dust_are_limited() {
     let side = 0..20_u16;
@@ -275,8 +275,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// Tests that only colliding pairs count towards the limit on pairs. carom cuts long paths into time
-/// segments, and may meet a pair in several segments, but must count the pair only once.
+/// Tests that the limit on pairs counts only colliding pairs. carom cuts long paths into time
+/// segments, and may meet a pair in several segments, but must count it only once.
 #[test]
 fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
@@ -433,8 +433,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// Tests speeds and times so extreme that their squares may underflow in float32. carom has a fast test that
-/// leaves only nearly tangent pairs undecided. Underflow must not add to these pairs.
+/// Tests speeds and times so extreme that their squares may underflow in float32. carom's first
+/// test leaves only nearly tangent pairs undecided. Underflow must not add to these pairs.
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);
@@ -480,9 +480,9 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// A thread of a rayon pool may run another task while one task waits. Tests that this does not happen while
-/// a task waits for a detector with its own threads. Otherwise one step would run inside another step on the
-/// same stack, and might wait forever for a locked detector.
+/// A thread of a rayon pool may run another task while one task waits. Tests that this does not
+/// happen while a task waits for a detector with threads of its own. The step of the other task
+/// would run on the same stack, and might wait forever for a locked detector.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });

@@ -1,5 +1,6 @@
-//! Tests that no colliding pair is lost, listed twice or invented between neighbouring grid cells of wide
-//! worlds, and at the boundaries of time segments.
+//! Tests that no colliding pair is lost, listed twice or invented. In some worlds, pairs lie
+//! between neighbouring grid cells far from the origin, and in others at the boundaries of time
+//! segments.
 //!
 //! The worlds have too many spheres for brute force. So the tests construct pairs of spheres that touch or
 //! nearly touch, and exact arithmetic decides which of these pairs collide.

@@ -30,7 +30,8 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics unless `collisions` contains exactly the pairs that `self`, a result of brute force, contains.
+    /// Panics unless `collisions` contains exactly the pairs that brute force found, which are in
+    /// `self`.
     pub(crate) fn assert_same(
         &self,
         world: &str,
