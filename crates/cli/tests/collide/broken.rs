@@ -169,9 +169,9 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // The other user may have no access to the build folder, so the program is copied. The command `cp` makes
-    // the copy: if this process wrote the copy, another test's child process could inherit the file open for
-    // writing, and such a file cannot be run.
+    // The other user may have no access to the build folder, so the program is copied. The command
+    // `cp` makes the copy. If this process wrote it, another test's child process could inherit the
+    // open file, and a file that is open for writing cannot be run.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)
