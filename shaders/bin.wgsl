@@ -63,8 +63,8 @@ fn main(
         put(proxy);
     }
     workgroupBarrier();
-    // Atomic writes to one word of global memory are serialized, so the counter is written only if its value
-    // changes.
+    // The counter is written only if its value changes, because atomic writes to one word of global memory
+    // are serialized.
     if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
         atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }

@@ -28,7 +28,7 @@ struct Seen {
 
 fn seen(pair: vec4<u32>) -> Seen {
     let b = pair.y & ~CAROM_GRAZING;
-    // The sign bit is cleared because a time of impact may be -0.
+    // Clears the sign bit, because a time of impact may be -0.
     return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
 }
 
@@ -77,7 +77,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // Sphere a is in the first (or only) set, so its index there is also its number across both sets.
+        // Sphere a is in the first or only set, so its index there is also its number across both sets.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

@@ -42,7 +42,7 @@ fn images(
     if index < results.pairs {
         let pair = pair_bits[index];
         let b = pair.y & ~CAROM_GRAZING;
-        // The sign bit is cleared because a time of impact may be -0.
+        // Clears the sign bit, because a time of impact may be -0.
         let toi = pair.z & 0x7fffffffu;
         let image = carom_image(pair_images[index]);
         meet(pair.x, b, toi, image);

@@ -27,17 +27,17 @@
 struct Listed {
     sphere: u32,
     number: u32,
-    // Lower corner of the segment's bounding box, in fixed-point coordinates along the edges of the periodic
-    // cell. Unlike a vector, an array is not padded in workgroup memory.
+    // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of the
+    // periodic cell. Unlike a vector, an array is not padded in workgroup memory.
     low: array<i32, 3>,
     // The image in the lowest corner of the block of images that reach into the periodic cell, as packed by
     // pack_image(). Images count from the one centred in the cell.
     first: u32,
-    // Number of images in the block along each edge, also packed by pack_image().
+    // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,
 }
 
-// Number of time segments that measure_sizes has listed, or TOO_MANY if the buffer is too small for them.
+// Number of time segments before images are added, or TOO_MANY if the buffer is too small for them.
 const TOO_MANY = 0xffffffffu;
 var<workgroup> sh_further: u32;
 var<workgroup> sh_listed: array<Listed, SCAN_WORKGROUP>;
@@ -236,7 +236,8 @@ fn main(
         }
     }
     workgroupBarrier();
-    // When the buffer is full, further images are counted but not written, and the step searches nothing.
+    // Images for which the buffer has no room are counted but not written. Then nothing is searched in this
+    // step.
     let room = params.segment_capacity - further;
     let left = room - min(sh_base, room);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], left); k += SCAN_WORKGROUP) {

@@ -1,7 +1,6 @@
-// Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set` copies
-// the first or only set of spheres, and `second_set` the second. A sphere with an invalid value is counted
-// and set aside: it takes no part in the step.
-// Twin of `check_spheres` in `src/validate.rs`.
+// Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set`
+// copies the first or only set of spheres, and `second_set` the second. A sphere with an invalid value is
+// counted, and takes no part in the step. Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
 #import opaque::{opaque3}
@@ -40,7 +39,7 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
 // A sphere in the caller's units, and the largest magnitudes of its values, as the bits of float32 numbers.
 struct Loaded {
     sphere: Sphere,
-    // Largest magnitude of the sphere's coordinates, radius and displacement along each axis.
+    // Largest magnitude of the sphere's coordinates, its radius, and its displacement along any axis.
     lengths: u32,
     most: u32,
 }

@@ -154,8 +154,7 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_path has room for MAX_WEIGHED paths. If more sampled spheres would be cut, it receives only every
-    // `each`-th path.
+    // sh_path has room for MAX_WEIGHED paths. If there are more paths, every `each`-th is stored.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let path = sampled_path(k, frame);

@@ -71,7 +71,7 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Raises the bounds of a hash table entry along one axis. Unchanged bounds are not written.
+// Raises the bounds of a hash table entry along one axis. Bounds that do not change are not written.
 fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     if atomicLoad(&sh_gathered[place].low[axis]) < low {
         atomicMax(&sh_gathered[place].low[axis], low);
@@ -132,9 +132,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the index of the invocation whose sphere has time segment k of the workgroup. The binary search is
-// unrolled because some drivers end an invocation after too many loop iterations (docs/design.md, "Limits
-// that are kept").
+// Returns the index of the invocation whose sphere has time segment number k of the workgroup. The binary
+// search has no loop, because some drivers end an invocation after too many loop iterations (docs/design.md,
+// "Limits that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -239,7 +239,7 @@ fn write_segments(further: u32, begin: u32, local: u32) {
     }
     workgroupBarrier();
     // If the low word of the segment counter has wrapped around, workgroups overwrite each other's time
-    // segments. This is harmless, because a step with too many segments searches nothing.
+    // segments. This does no harm, because a step with so many segments searches nothing.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);

@@ -41,7 +41,7 @@ fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
 }
 
 // Determines the place of a grid in the order of cell edges, finest first. Spheres search their own grid and
-// the grids after it, which is cheap because those have larger cells.
+// the grids after it, which is cheap because these have larger cells.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {

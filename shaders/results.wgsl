@@ -58,7 +58,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.candidates = candidates();
     results.segments = segments();
     results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));
-    // The counter is 1 + an index, or 0 for no sphere. 0 - 1 wraps around to CAROM_NONE.
+    // The counter is 1 + an index, or 0 if no sphere is out of range. 0 - 1 wraps around to CAROM_NONE.
     results.out_of_range = atomicLoad(&counters.out_of_range) - 1u;
     results.spheres = params.spheres;
     results.b_offset = params.b_offset;

@@ -51,8 +51,8 @@ fn main(
         }
         atomicAdd(&sh_before, part);
     }
-    // The barriers in sum_before() also ensure that all additions to sh_before (the sum of the earlier
-    // blocks) are done.
+    // The barriers in sum_before() also make sure that sh_before (the sum of the earlier blocks) is
+    // complete.
     var before = sum_before(total(low) + total(high), local);
     if SUMS_ARE_SCANNED {
         before += sums[min(block, arrayLength(&sums) - 1u)];

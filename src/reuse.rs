@@ -8,11 +8,11 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector that keeps its memory from use to use. Its items have unspecified values at first.
+/// A vector that keeps its memory from use to use. Its items at first have unspecified values.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of latest uses in a row that needed only a small part of the vector's memory.
+    /// Number of the latest uses in a row that needed only a small part of the vector's memory.
     oversized_uses: u32,
 }
 
@@ -26,7 +26,8 @@ impl<T> Default for ReusedVec<T> {
 }
 
 impl<T> ReusedVec<T> {
-    /// Ratio of capacity to items needed above which a reused vector counts as oversized.
+    /// A reused vector is oversized if its capacity is more than this many times the number of
+    /// items needed.
     const OVERSIZED: usize = 16;
     /// Smallest number of items that a use of a reused vector counts as needing, so that small
     /// vectors are never freed. Uses of no items ([`rest`](Self::rest)) count as 0.
@@ -47,8 +48,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Records a use that needs no items. The vector keeps its items, unless it has been oversized for many
-    /// uses.
+    /// Records a use that needs no items. The vector keeps its items, unless it has been too large
+    /// for many uses.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -97,7 +98,8 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for parallel tasks. It grows to the largest number of tasks at the same time.
+/// A pool of vectors for parallel tasks. It has as many vectors as there were tasks at the same
+/// time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 

@@ -11,9 +11,9 @@ struct CaromCollision {
     // The low 31 bits are the index of the pair's second sphere (see carom_b()). The highest bit is
     // CAROM_GRAZING.
     b_and_grazing: u32,
-    // Time of impact from the start of the step; 0 if the spheres touch at the start.
+    // Time of impact, from the start of the step. 0 if the spheres touch at the start.
     toi: f32,
-    // Penetration depth of the spheres at the start of the step; 0 if they meet later.
+    // Penetration depth of the spheres at the start of the step. 0 if they meet later.
     depth: f32,
 }
 
@@ -35,7 +35,7 @@ fn carom_image(word: u32) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(word >> 20u, word >> 10u, word) & vec3<u32>(1023u)) - 512;
 }
 
-// Returns whether float32 rounding leaves open whether the spheres of a pair touch. See
+// Returns whether a pair is grazing: float32 rounding leaves open whether its spheres touch. See
 // CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
     return (collision.b_and_grazing & CAROM_GRAZING) != 0u;
@@ -48,8 +48,8 @@ struct CaromResults {
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found, which exceeds `pairs` if the list overflowed. Pairs that
-    // are found repeatedly count repeatedly.
+    // Number of pairs found. It exceeds `pairs` if the list overflowed. A pair that is found several times
+    // counts several times.
     found: vec2<u32>,
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
@@ -59,13 +59,13 @@ struct CaromResults {
     // In a periodic domain: number of images (periodic copies) of spheres or time
     // segments that are added to the grids because they reach into the domain's cell.
     images: vec2<u32>,
-    // Number of spheres, of both sets if there are two. If one of two sets is empty,
-    // nothing is searched, and `spheres` and `b_offset` are 0.
+    // Number of spheres, in both sets together if there are two. If one of two sets is empty, nothing is
+    // searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
     // Number of spheres in the first of two sets, or 0 with one set. Some results have a row for each
     // sphere. There, the second sphere of a pair has row carom_b() plus this number.
     b_offset: u32,
-    // Number of spheres set aside for invalid values, such as NaN or a negative radius.
+    // Number of spheres that were left out because of an invalid value, such as NaN or a negative radius.
     invalid: u32,
     // Number of spheres for which the step needs room. If the status has the bit
     // CAROM_TOO_MANY_SPHERES, this is the number of spheres in the input, and `spheres`
@@ -91,14 +91,14 @@ struct CaromResults {
     // pairs (`sorted_columns`). Pass it to carom_index().
     columns: u32,
     sorted_columns: u32,
-    // Serial number of the step, which tells recorded steps apart.
+    // Serial number of the step, which distinguishes recorded steps.
     serial: u32,
-    // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or
-    // CAROM_NONE. With two sets, index b_offset + i means sphere i of the second set.
+    // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. With two sets,
+    // sphere i of the second set has index b_offset + i.
     out_of_range: u32,
     unused: u32,
-    // Indices of at most 32 spheres that were set aside for invalid values. With two
-    // sets, index b_offset + i means sphere i of the second set.
+    // Indices of at most 32 spheres that were left out because of an invalid value. With two sets, sphere i
+    // of the second set has index b_offset + i.
     invalid_index: array<u32, 32>,
 }
 
@@ -111,11 +111,11 @@ const CAROM_TOO_MANY_SEGMENTS = 2u;
 // Status bit: there are more candidates (pairs to be tested) than allowed. Most were
 // not tested, so the list of pairs is incomplete.
 const CAROM_TOO_CROWDED = 4u;
-// Status bit: there are more spheres than the buffers can hold or the description of
-// the input allows. Nothing was searched.
+// Status bit: there are more spheres than the buffers can hold, or than the description of the input allows.
+// Nothing was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
-// Status bit: spheres were set aside for invalid values. This does not affect the pairs
-// of the other spheres.
+// Status bit: spheres were left out because of invalid values. This does not affect the pairs of the other
+// spheres.
 const CAROM_INVALID_SPHERES = 16u;
 // Status bit: the driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
@@ -137,9 +137,8 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that are computed on request from the list of pairs, even if
-// it is truncated. In a reduction with one row per sphere, sphere i of the second of
-// two sets has row results.b_offset + i.
+// Reductions are results that are computed on request from the list of pairs, even if the list is truncated.
+// Some have one row per sphere. There, sphere i of the second of two sets has row results.b_offset + i.
 
 // First impact of a sphere: its time, and the index of the sphere that is hit, or the smallest index if
 // several are hit. With two sets, it is an index in the set of that sphere. Grazing pairs count as touching.

@@ -1,5 +1,5 @@
-// Decides whether there may be so many candidate pairs that they have to be counted before they are tested.
-// Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
+// Decides whether there may be too many candidate pairs, so that they have to be counted before they are
+// tested. Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 
@@ -17,7 +17,7 @@ fn may_be_crowded() -> bool {
         cells += MAX_COARSER_CELLS * f32(1u << plan.level[number].time_power);
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
-    // 0.999 leaves a margin for rounding errors in the numbers of candidates.
+    // The factor 0.999 leaves a margin for rounding errors in the number of candidate pairs.
     return most > 0.999 * allowed_candidates();
 }
 
@@ -25,7 +25,7 @@ fn may_be_crowded() -> bool {
 // With two sets of spheres, returns false, because spheres of one set are not tested against each other.
 fn must_be_crowded() -> bool {
     let fullest = f32(atomicLoad(&counters.fullest));
-    // 1.001 leaves a margin for rounding errors.
+    // The factor 1.001 leaves a margin for rounding errors in the number of pairs.
     let pairs = 0.5 * fullest * (fullest - 1.0);
     return (params.flags & FLAG_TWO_SETS) == 0u && pairs > 1.001 * allowed_candidates();
 }

@@ -7,7 +7,8 @@
 // Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
 // certainly miss if margin < -bound. Otherwise the pair is grazing (undecided).
 struct Filtered {
-    // Relative position of the spheres at the start of the step, relative velocity, and sum of radii.
+    // Relative position of the two spheres at the start of the step, their relative velocity, and the sum of
+    // their radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,

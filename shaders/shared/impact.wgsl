@@ -14,8 +14,8 @@ fn rough_impact(s: Filtered, dt: f32) -> vec2<f32> {
     if s.slow {
         return vec2<f32>(0.0);
     }
-    // Distances along the direction of the relative motion of the two spheres: from the start (`ahead`) and
-    // from the first contact (`back`) to the closest approach.
+    // Distances along the relative motion of the two spheres. `ahead` is from the start to the closest
+    // approach, and `back` from the first contact to the closest approach.
     let speed = sqrt(dot(s.v, s.v));
     let way = s.v / speed;
     let ahead = -dot(s.p, way);

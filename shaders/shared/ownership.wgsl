@@ -12,8 +12,8 @@ const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Returns whether two time segments, given by their tags, report the pair of their spheres. They do if both
-// contain the time of closest approach.
+// Returns whether two time segments report the pair of their spheres. They do if both contain the time of
+// closest approach. A tag holds the number of a segment.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;

@@ -55,7 +55,8 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// Marks pair `index` if it began or ended. Indices from kept_begin() on are pairs of the last complete step.
+// Marks pair `index` if it began or ended. From index kept_begin() on, pairs are those of the last complete
+// step.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {

@@ -14,7 +14,7 @@ const_assert CLASSES_EACH == 128u;
 // Size range: a run of neighbouring size classes of one set, whose spheres are cut into equally many time
 // segments. Or all such runs in one grid.
 struct SizeRange {
-    // Number of spheres (or time segments) in the size range, in total and inside the trimmed box, which
+    // Numbers of spheres (or time segments) in the size range: in total, and inside the trimmed box, which
     // excludes far outliers.
     proxies: f32,
     inside: f32,
@@ -37,8 +37,8 @@ struct SizeRange {
     finer: f32,
 }
 
-// All non-empty size ranges (runs of neighbouring sizes), ordered by set, then by number of time segments per
-// sphere, then by size, smallest first.
+// All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
+// segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
 // Counts from which s is chosen, where each size range is a run of 2^s size classes. Entry s counts the
 // classes in use that are the first in their range with this s, but not with s + 1. The last entry counts
@@ -125,7 +125,7 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
 
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    // All nine loads come before the sums, so that their latencies overlap.
+    // Loads all nine words before the first sum, so that their latencies overlap.
     let count = atomicLoad(&size_classes[size_class].count);
     let inside = atomicLoad(&size_classes[size_class].inside);
     let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));

@@ -16,13 +16,13 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-// What the searches of the workgroup do at present: one of the next four constants.
+// The present task of the workgroup's searches: one of the next four constants.
 var<workgroup> sh_task: u32;
-// The searches count and test the candidates.
+// Task of the searches: count the candidates, and test them.
 const COUNT_AND_TEST = 0u;
-// The searches only count the candidates, because there may be more than allowed.
+// Task of the searches: only count the candidates, because there may be more than allowed.
 const COUNT = 1u;
-// The searches test the candidates, which are counted already.
+// Task of the searches: test the candidates, which have been counted already.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -35,7 +35,7 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Returns a 64-bit count (low word first) plus `more`.
+// Returns a 64-bit count plus `more`. The count has its low word first.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
@@ -222,8 +222,8 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the next cell in the search of a block of cells, row by row and plane by plane. After the last
-// cell, the z of the result is above the block.
+// Returns the cell after `at` in a block of cells, row by row and plane by plane. After the last cell, the z
+// of the result is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -319,7 +319,7 @@ fn count_candidates_for_all() {
     }
 }
 
-// Decides what the workgroup does next, after all its invocations have searched.
+// Chooses the next task of the workgroup, after all its invocations have searched.
 fn next_task() {
     if sh_task != TEST {
         count_candidates_for_all();

@@ -14,14 +14,14 @@ struct SourceLayout {
     constant_groups: u32,
     // Kind of motion values: MOTION_NONE, MOTION_VELOCITY, or MOTION_PREVIOUS (previous centres).
     motion_kind: u32,
-    // Index of the word in the caller's buffer that holds the number of spheres. If `counted` is 0, the
+    // Position of the word in the caller's buffer that holds the number of spheres. If `counted` is 0, the
     // number of spheres is `at_most` instead.
     count_word: u32,
     counted: u32,
     at_most: u32,
     // 1 if this set of spheres exists, otherwise 0.
     used: u32,
-    // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space. Only
-    // given for the first set of spheres.
+    // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space. Set
+    // only for the first set of spheres.
     domain_extent: f32,
 }

@@ -7,10 +7,10 @@ struct Params {
     b_offset: u32,
     // Length of the step, in the shaders' unit of time.
     dt: f32,
-    // Always 0. Prevents compiler optimizations, because the compiler cannot know the value.
+    // Always 0, which the compiler cannot know. Used to prevent compiler optimizations.
     zero: u32,
-    // Capacities, in entries, of the list of time segments (without each sphere's first segment) and of the
-    // list of pairs.
+    // Capacities of two lists, in entries: the list of time segments (without the first segment of each
+    // sphere), and the list of pairs.
     segment_capacity: u32,
     pair_capacity: u32,
     // Number of entries in the table of grid cells, which all grids share.
@@ -42,8 +42,8 @@ struct Sphere {
     groups: u32,
 }
 
-// Counters of a step. In counters of two words, the low word is first. A counter keeps counting when the
-// buffer of the counted items is full.
+// Counters of a step. Counters of two words have the low word first. Counting goes on when the buffer for
+// the counted items is full.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
@@ -56,7 +56,7 @@ struct Counters {
     // Number of spheres with invalid values, and indices of at most INVALID_LISTED of them.
     invalid: atomic<u32>,
     invalid_index: array<atomic<u32>, INVALID_LISTED>,
-    // Largest magnitude of any coordinate, radius or displacement, as the bits of a float32.
+    // Largest magnitude of any coordinate, radius or displacement in the step, as the bits of a float32.
     extent: atomic<u32>,
     // Number of spheres (or time segments) in the fullest entry of the table of grid cells.
     fullest: atomic<u32>,
@@ -78,8 +78,8 @@ struct Frame {
 }
 
 struct Space {
-    // Entry i is log2 of the mean number of other spheres in the cube of half edge 2^(i - 127) around a
-    // sphere.
+    // The correlation curve: entry i is log2 of the mean number of other spheres in the cube of half edge
+    // 2^(i - 127) around a sphere.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
     // Corner of the trimmed box, which holds most of the spheres but no far outliers. It is relative to the
@@ -116,8 +116,8 @@ struct Ranks {
 // floats, and lower bounds are negated.
 struct SizeClass {
     count: atomic<u32>,
-    // Number of time segments (or uncut spheres) of the size class in the trimmed box, which excludes far
-    // outliers.
+    // Number of time segments (or uncut spheres) of the size class that are in the trimmed box, which
+    // excludes far outliers.
     inside: atomic<u32>,
     // Bits of half the edge of the smallest grid cell that may hold any sphere or time segment of the size
     // class.
@@ -128,7 +128,7 @@ struct SizeClass {
     high: array<atomic<u32>, 3>,
 }
 
-// A time segment that is not the first one of its sphere.
+// A time segment of a sphere's path, other than the first.
 struct Segment {
     sphere: u32,
     number: u32,
@@ -152,7 +152,7 @@ struct Level {
     // grid.
     time_power: u32,
     of_set: u32,
-    // Largest half extent of a sphere (or time segment) in the grid along any axis, in cell edges.
+    // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
 }
 
@@ -202,7 +202,7 @@ struct Lattice {
     // Largest allowed distance between a sphere and the domain's cell along an edge, in multiples of the
     // edge. If negative, no sphere is allowed.
     most_cells: f32,
-    // xyz: an edge. w: an upper bound of the magnitudes of its components.
+    // xyz: an edge of the lattice. w: an upper bound of the magnitudes of its components.
     edges: array<vec4<f32>, 3>,
     // xyz: the reciprocal vector d of an edge, where d·x is the coordinate of a point x along the edge. w:
     // the length of d, rounded up.
@@ -210,7 +210,7 @@ struct Lattice {
     // Upper bounds of the magnitudes of the components of each reciprocal vector. Rounding errors of
     // coordinates along the edges are relative to these bounds.
     dual_bounds: array<vec4<f32>, 3>,
-    // xyz: an edge as a sum of whole multiples of the three edges that the user gave.
+    // xyz: the whole multiples of the user's three edges that add up to an edge of the lattice.
     in_given_edges: array<vec4<i32>, 3>,
 }
 

@@ -17,8 +17,8 @@ pub(crate) struct Ball {
 }
 
 /// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
-/// Three axes need the factor √3. The remainder up to 2 covers the rounding of the test itself.
-/// docs/exact.md (lemma 2.6) has the proof.
+/// Three axes need the factor √3. The rest up to 2 covers the rounding of the test of bounding
+/// spheres. docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
 /// Rounding margin of a path that is tested against bounding spheres, as a multiple of [`MARGIN`],
@@ -112,8 +112,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Parameter of the point on the path nearest to the centre of a bounding sphere: −1 is the
-        // start of the path, and 1 its end.
+        // Parameter of the point on the path that is nearest to the centre of a bounding sphere: −1
+        // is the start of the path, and 1 its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

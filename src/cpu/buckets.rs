@@ -18,8 +18,8 @@ use crate::Error;
 use crate::reuse::{ReusedVec, ScratchPool};
 
 const WHAT: &str = "the buckets to sort by";
-/// Largest number of buckets. The sort writes to all buckets in turn, so one cache line of each has
-/// to fit in the L1 cache.
+/// Largest number of buckets of a sort. The sort writes to all buckets in turn, so one cache line
+/// of each has to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
 const ITEMS_PER_BUCKET: usize = 2048;
 
@@ -31,7 +31,7 @@ pub(crate) struct Buckets<T> {
     /// For each bucket, the number of items in it and in all buckets before it.
     ends: ReusedVec<usize>,
     pub(crate) count: usize,
-    /// Number of low bits of a key that do not affect the bucket.
+    /// Number of low bits of a sort key that do not affect the choice of its bucket.
     shift: u32,
     range: usize,
     unsorted: ScratchPool<T>,

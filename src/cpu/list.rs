@@ -195,7 +195,7 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // A true comparison has the result −1, so the subtraction adds 1 to the rank.
+            // The result of a true comparison is −1, so the subtraction adds 1 to the rank.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }

@@ -1,4 +1,4 @@
-//! The sphere of a sorted proxy, in the form in which the stage `pairs` reads it.
+//! A sphere in the sorted order, in the form in which the search for pairs reads it.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -136,7 +136,7 @@ fn a_detector_works_after_a_step_was_dropped_midway() {
         let mut list = detect(&mut other, &few);
         {
             let mut future = pin!(detector.detect_into_async(&step, &mut list));
-            // The pauses let the device make progress between polls.
+            // The pauses give the device time to make progress between polls.
             let done = (0..polls).any(|_| {
                 std::thread::sleep(Duration::from_millis(2));
                 poll(future.as_mut()).is_ready()

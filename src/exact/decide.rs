@@ -16,7 +16,7 @@ use crate::{Collision, Domain, Error, Sphere};
 /// reported more than once.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair of spheres that exact arithmetic has yet to test, with a < b. The indices count all
+/// A pair of spheres, a < b, that has to be tested in exact arithmetic. The indices count all
 /// spheres of the step, a second set after the first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -113,7 +113,7 @@ pub(crate) fn decide_reported_with<R: Report>(
 }
 
 /// Logs that a GPU called a pair a certain hit although the spheres do not touch. docs/exact.md
-/// proves this impossible. The list of collisions is correct nevertheless.
+/// proves this impossible. The list of collisions is correct in any case.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");

@@ -1,5 +1,5 @@
-//! Decides in float64 whether two spheres touch. An error bound is computed along with each number,
-//! and a result is returned only if the bound leaves no doubt.
+//! Decides in float64 whether two spheres touch. Each number has an error bound, and there is no
+//! result if a bound leaves a doubt.
 //!
 //! Comments count rounding errors in units of `U`, the relative error of one operation. The code
 //! uses a bound of 8 `U` for up to 6 errors, and of 16 `U` for up to 14. The rest covers
@@ -180,7 +180,7 @@ impl Float64 {
         Some(Impact { toi: 0.0, depth })
     }
 
-    /// Decides whether and when the spheres touch in a step of duration `dt`. Returns `Some(None)`
+    /// Decides whether and when two spheres touch in a step of duration `dt`. Returns `Some(None)`
     /// if they do not touch, and `None` if the error bounds leave this open.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);

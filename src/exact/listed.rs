@@ -65,7 +65,7 @@ impl Report for ReportedPair {
     }
 }
 
-/// A collision with an image of sphere b, in a periodic domain.
+/// A collision with a periodic image (displaced copy) of sphere b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct ImageCollision {

@@ -99,7 +99,7 @@ fn displaced<T: Shift>(
     let mut off = f64x2::splat(0.0);
     let p = from_fn(|axis| {
         let [from, to] = sides(positions[axis]);
-        // Rounding error of `away`, by Knuth's two-sum.
+        // The rounding error of the difference `away`, by Knuth's two-sum.
         let part = away[axis] - to;
         off |= (to - (away[axis] - part)) - (from + part);
         away[axis] + f64x2::new([one.by[axis], next.by[axis]])
@@ -185,7 +185,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // A branch would often be mispredicted, so both the time and the depth are computed.
+        // Computes both the time and the depth, because a branch would often be mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -207,10 +207,10 @@ impl Terms {
 /// because float64 has room for all digits if the coordinates are of similar magnitude.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
-    // The bits of a float64 after its first 26 binary digits. If they are 0, the square is exact.
+    // The bits of a float64 after its first 26 binary digits. If they are 0, its square is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // Combined rounding errors of all sums, by Knuth's two-sum: 0 if all sums are exact.
+    // Combined rounding errors of all sums, by Knuth's two-sum. They are 0 if all sums are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;

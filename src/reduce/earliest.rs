@@ -37,7 +37,7 @@ pub(crate) fn earliest(
         let image = images.get(index).copied().unwrap_or_default();
         let opposite = image.map(i32::wrapping_neg);
         for (row, partner, image) in [(a, pair.b, image), (b, pair.a, opposite)] {
-            // The addition turns a time of −0 into 0.
+            // Adding 0 turns a time of −0 into 0.
             let toi = pair.toi + 0.0;
             let sooner = earliest[row].is_none_or(|best| {
                 let tie = (partner, image) < (best.partner, best.image);

@@ -32,7 +32,7 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
         .fast_max(f32x4::splat(-FAR))
         .fast_min(f32x4::splat(FAR));
     let whole = point.fast_trunc_int();
-    // The result of a true comparison has all bits set, which is −1 as an integer.
+    // A true comparison sets all bits of the result, which is −1 as an integer.
     let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
     let [x, y, z, _] = (whole + above).to_array();
     [x, y, z]

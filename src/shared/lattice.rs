@@ -51,7 +51,7 @@ pub(crate) struct Lattice {
     /// For each axis, the index of the lattice edge parallel to it. `None` if any edge is not
     /// parallel to an axis.
     pub(crate) along: Option<[Option<usize>; 3]>,
-    /// The origin of the domain.
+    /// The origin of the periodic domain, which is a corner of its cell.
     pub(crate) corner: DVec3,
     /// Largest distance of a sphere from the cell of the periodic domain, in cell edges. It is
     /// small enough that the components of images fit in an `i32`.

@@ -1,5 +1,5 @@
-//! The paths of spheres, the time segments into which they are cut, and the extents of the
-//! segments. Twin of `shaders/shared/segments.wgsl`.
+//! The paths of spheres, the time segments into which they are cut, and the sizes of the segments.
+//! Twin of `shaders/shared/segments.wgsl`.
 
 use glam::Vec3;
 use wide::f32x4;
@@ -43,7 +43,7 @@ impl SpherePath {
 }
 
 impl SpherePath {
-    /// Returns the path with another centre at the start, and with its radius enlarged by `slack`.
+    /// Returns the path with another start, and with the sphere's radius enlarged by `slack`.
     pub(crate) fn displaced(mut self, center: [f32; 3], slack: f32) -> Self {
         self.center = center;
         self.radius += slack;
@@ -204,7 +204,7 @@ pub(crate) struct ProxySize {
 
 impl ProxySize {
     /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along each axis, a
-    /// segment is at most as long as the diameter of the sphere or `length`, whichever is greater.
+    /// segment is at most as long as the sphere's diameter or `length`, whichever is greater.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -238,7 +238,7 @@ impl ProxySize {
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
-        // The factor is a little more than 2, for rounding.
+        // The factor is a little more than 2, which covers rounding.
         let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
         let radius = path.radius + f32x4::splat(slack);
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)

@@ -1,4 +1,4 @@
-//! Tells whether a step has one or two sets of spheres, and how their spheres are numbered. Twin of
+//! Whether a step has one or two sets of spheres, and how their spheres are numbered. Twin of
 //! `shaders/shared/sets.wgsl`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The layout of the sorted spheres and time segments on the GPU. They are sorted by cell, for the
-//! search for touching pairs.
+//! The layout of the sorted spheres on the GPU. They are sorted by cell, for the search for
+//! touching pairs.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -10,8 +10,8 @@ use super::tag::MAX_LEVELS;
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
 /// A small world has one sampled sphere among this many, but at most [`MIN_SAMPLE`].
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
-/// Largest number of sampled spheres. At this number, examining all pairs of the sample takes a
-/// negligible part of a step.
+/// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
+/// part of a step.
 pub(crate) const MAX_SAMPLE: usize = 2048;
 /// Smallest number of sampled spheres in a large world: enough to measure the spacing within
 /// clusters of some thousands of spheres.
@@ -31,8 +31,8 @@ pub(crate) const OCTAVES: usize = 256;
 /// estimated. With fewer pairs within that distance, chance would dominate, so the number is
 /// extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
-/// The spacing of the spheres is estimated from the distances to two neighbours of each sphere.
-/// These constants are the ranks of the two neighbours, in order of distance.
+/// The spacing of the spheres is estimated from the distances of each sphere to two of its
+/// neighbours. These two constants are the ranks of the neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
 /// At each end of each axis, the box around the sampled spheres leaves out one in this many of
@@ -60,10 +60,10 @@ pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 pub(crate) const MAX_WEIGHED: usize = 256;
 
 /// Cost of one search for neighbours, which reads the contents of adjacent cells. The unit is the
-/// cost of testing two spheres.
+/// cost of testing a pair of spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
 /// Cost of a search that finds a cell by a hash, which is likely a cache miss. The unit is the cost
-/// of testing two spheres.
+/// of testing a pair of spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
 /// Number of searches around a sphere in its own grid. Each search reads one range of the sorted
 /// spheres: the contents of adjacent cells.
@@ -80,7 +80,7 @@ pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
 /// log₂ of the largest number of parts of the step that one time segment searches in another grid.
 /// With more parts, its shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// The grids share this fraction of the table of cells. The rest absorbs rounding errors of the
+/// The fraction of the table of cells that the grids share. The rest covers rounding errors of the
 /// shares.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
 /// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
@@ -103,6 +103,6 @@ pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 /// and more in a world of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
 /// Number of table entries per sphere or time segment on a GPU. The table is allocated before the
-/// grids are chosen, for about 1 / [`MIN_CELL_PER_SPACING`]³ entries each.
+/// grids are chosen, which need about 1 / [`MIN_CELL_PER_SPACING`]³ entries for each sphere.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

@@ -1,5 +1,5 @@
-//! Lists the contents of the grids in a periodic domain: every image (periodic copy) of every time
-//! segment that reaches into the cell. Twin of `shaders/images.wgsl`.
+//! In a periodic domain, lists every image (periodic copy) of a sphere or time segment that reaches
+//! into the cell. The grids contain these images. Twin of `shaders/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -95,7 +95,7 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// Memory for the lists of all tasks, kept from step to step.
+/// Memory of each task for its list, kept from step to step.
 #[derive(Debug, Default)]
 struct PartMemory {
     outside: ScratchPool<u32>,

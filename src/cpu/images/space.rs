@@ -76,7 +76,7 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// displaced alike or not at all.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts two entries of the grids in the order of the list of collisions. Returns `None` if they
+    /// Puts two images of spheres in the order of the list of collisions. Returns `None` if they
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 

@@ -128,9 +128,9 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Returns the spacing, the edge of the cube that a sphere has to itself. It is a median over the
-/// `count` sampled spheres, so a dense clump hardly affects it. `spheres` is the number of all
-/// spheres.
+/// Returns the spacing of the spheres: the edge of the cube that a sphere has to itself. It is a
+/// median over the `count` sampled spheres, so a dense clump hardly affects it. `spheres` is the
+/// number of all spheres.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =

@@ -1,4 +1,4 @@
-//! Counts the proxies (spheres and time segments) of each size class.
+//! Counts the spheres and time segments of each size class.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -87,8 +87,8 @@ impl HistogramMemory {
     }
 }
 
-/// Counts of the time segments in each size class. Only classes in use are stored, because most
-/// inputs use only a few of thousands of classes.
+/// Counts of the time segments in each size class. Of thousands of classes, most inputs use only a
+/// few, and only these are stored.
 pub(super) struct Histogram<'a> {
     /// For each size class in use, its position in `classes`, counted from 1.
     places: ScratchGuard<'a, Option<NonZeroU16>>,

@@ -1,4 +1,4 @@
-//! The median and the range, without outliers, of some values of a sample. Twin of
+//! Computes the median of some values of a sample, and their range without outliers. Twin of
 //! `shaders/measure_ranks.wgsl`.
 
 use crate::reuse::ReusedVec;

@@ -1,6 +1,6 @@
 //! Chooses the length of the time segments into which the paths of fast spheres are cut. The GPU's
-//! estimate (`shaders/measure_curve.wgsl`) is simpler: it assumes that time segments never look for
-//! neighbours in the grids of uncut spheres.
+//! estimate (`shaders/measure_curve.wgsl`) is simpler: it assumes that segments never search the
+//! grids of uncut spheres.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};
@@ -9,8 +9,8 @@ use crate::shared::tuning::{
     COARSER_RANGES, MAX_WEIGHED, MIN_SEGMENT_PER_EXTENT, OWN_RANGES, SEARCH_COST, SEGMENT_LENGTHS,
 };
 
-/// Returns the length of time segments with the least expected cost, which is at least the spacing
-/// of the spheres.
+/// Returns the length of time segments with the least expected cost. It is at least the spacing of
+/// the spheres.
 pub(super) fn segment_length(
     space: &Space,
     spacing: f32,
@@ -71,9 +71,9 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the segments search the small cells of
-        // the uncut spheres, and meet only spheres within reach (`coarse_searches_fine`). Otherwise
-        // all spheres are assumed to be in cells as wide as the segments.
+        // If segments are fewer than uncut spheres, they search the small cells of the uncut
+        // spheres, and meet only spheres within reach. Otherwise all spheres are assumed to be in
+        // cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {

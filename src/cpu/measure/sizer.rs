@@ -183,7 +183,7 @@ fn add_near(
 }
 
 /// Returns which spheres certainly stay inside the cell of a periodic domain, or near it. In open
-/// space, all are inside.
+/// space, all spheres count as inside.
 #[inline(always)]
 fn stays(cell: Option<&Cell>, paths: &SpherePath<f32x4>) -> Stays {
     cell.map_or(Stays::INSIDE, |cell| cell.stays(paths))

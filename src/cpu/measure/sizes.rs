@@ -68,8 +68,8 @@ impl Sizes<'_> {
 }
 
 /// Cuts every path into time segments and counts the segments of each size class. Doubles the
-/// length of segments until there are at most `max_proxies`, or the length exceeds
-/// [`MAX_MAGNITUDE`].
+/// allowed length of a segment until there are at most `max_proxies` segments, or the length
+/// exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,

@@ -18,8 +18,8 @@ use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
 /// Returns sphere number `k` of a sample of `count` spheres. The input is divided into `count`
-/// parts, and a hash chooses one sphere of each, so that a regular order of the spheres does not
-/// bias the sample.
+/// parts, and a hash chooses one sphere of each. So a regular order of the spheres does not bias
+/// the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;

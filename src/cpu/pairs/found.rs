@@ -1,4 +1,4 @@
-//! The results of the stage `pairs`: the pairs that were found, and their counts.
+//! Results of the search for pairs: the pairs that were found, and their counts.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

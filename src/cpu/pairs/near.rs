@@ -72,7 +72,7 @@ impl NearPairs {
         for range in ranges {
             end = self.add(end, probe, balls, range);
         }
-        // Most searches find at most four neighbours, so four entries are always written, without a
+        // Most searches find at most four neighbours. So four entries are always written, without a
         // branch on the number of neighbours.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {

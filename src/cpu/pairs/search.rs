@@ -1,4 +1,4 @@
-//! The input of the stage `pairs`: the results of the stages before them.
+//! The input of the search for pairs: the results of the earlier stages.
 
 use std::ops::Range;
 

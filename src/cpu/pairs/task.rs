@@ -1,4 +1,4 @@
-//! The search for the pairs of one part of the sorted proxies (spheres or time segments).
+//! Searches for the neighbours of a part of the sorted spheres and time segments.
 
 #![allow(
     clippy::cast_possible_truncation,

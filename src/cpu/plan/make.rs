@@ -36,7 +36,7 @@ struct Draft {
 }
 
 /// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` has
-/// the size classes in use, with their numbers.
+/// the numbers and contents of the size classes in use.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],

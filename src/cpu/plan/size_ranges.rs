@@ -59,7 +59,8 @@ impl SizeRange {
     }
 }
 
-/// Divides the size classes into at most [`MAX_LEVELS`] runs, as short as this limit allows.
+/// Divides the size classes into runs. The runs are as short as possible, but there are at most
+/// [`MAX_LEVELS`].
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)

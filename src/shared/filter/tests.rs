@@ -1,5 +1,5 @@
-//! Compares the float32 test of a GPU and the float64 tests of the CPU with exact arithmetic, on
-//! pairs that are close to tangency.
+//! Compares the float32 test of a GPU and the float64 tests of the CPU with exact arithmetic. The
+//! pairs of spheres are close to tangency.
 
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
