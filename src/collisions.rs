@@ -122,7 +122,8 @@ impl Collisions {
     /// Pairs with equal times are sorted by (a, b) and by image. The list of [`walls`](Self::walls) does not
     /// change.
     ///
-    /// A simulation needs this order if an impact changes whether later impacts happen:
+    /// A simulation needs the pairs in the order of time if an impact changes whether later impacts
+    /// happen:
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -153,8 +154,8 @@ impl Collisions {
     /// `sort_by_time`. [`Detector::detect_into`](crate::Detector::detect_into) refills the list sorted by (a,
     /// b).
     pub fn sort_by_time(&mut self) {
-        // A time of impact from another program may be −0.0. Adding 0.0 turns −0.0 into 0.0, because
-        // `total_cmp` orders −0.0 before 0.0.
+        // Adding 0.0 turns a time of −0.0, which another program may have found, into 0.0.
+        // Otherwise, `total_cmp` would order −0.0 before 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
         let before = |one: &Collision, other: &Collision| {
             let order = time(one).total_cmp(&time(other));
@@ -204,8 +205,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// [`Earliest::wall`] tells walls from spheres. If a sphere and a wall are touched at the same time, the
-    /// sphere is returned.
+    /// [`Earliest::wall`] tells whether the first impact is with a wall. If a sphere and a wall are
+    /// touched at the same time, the sphere is returned.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {

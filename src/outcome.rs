@@ -1,4 +1,4 @@
-//! Counts and times of a time step that a backend (CPU or GPU) returns with the pairs.
+//! Counts and times of a time step, which a backend (CPU or GPU) returns with the pairs.
 
 use std::time::Duration;
 

@@ -50,7 +50,8 @@ impl<'a> Asked<'a> {
     }
 
     /// Returns the stride of the attribute in 32-bit words. Fails unless offset and stride are
-    /// multiples of 4 bytes, a value fits into the stride, and the stride in words fits a `u32`.
+    /// multiples of 4 bytes, the stride is at least the size of a value, and the stride in words
+    /// fits a `u32`.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {
@@ -109,8 +110,7 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        // A centre may coincide with a previous centre, but neither of the two may coincide with a
-        // velocity.
+        // A centre may coincide with a previous centre, but neither may coincide with a velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
         // Earlier and later values of `self` overlap no value of `other`.
@@ -119,9 +119,9 @@ impl<'a> Asked<'a> {
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Offsets and strides are multiples of 4 bytes, so the position of the values of `self`
-        // relative to the values of `other` repeats. The number of different positions is at most
-        // the stride of `other` in 32-bit words. Later values need no test.
+        // The values of `self` repeat their position relative to the values of `other`, because
+        // offsets and strides are multiples of 4 bytes. The number of different positions is at
+        // most the stride of `other` in 32-bit words. Later values need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
@@ -189,8 +189,8 @@ impl<'a> Asked<'a> {
                 available: limits.max_storage_buffer_binding_size,
             });
         }
-        // A shader addresses the 32-bit words of a bound buffer by a `u32` index, so it can reach
-        // 2³² words.
+        // A shader addresses the 32-bit words of a bound buffer by a `u32`, so it can reach 2³²
+        // words.
         if bound / 4 > 1 << 32 {
             return self.refused(format!(
                 "has values that span {bound} bytes, but a shader can address at most {} bytes; \

@@ -30,7 +30,7 @@ pub(super) struct Recorded {
     pub(super) most_cells: Option<i32>,
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
-    /// Period of the GPU timestamps, in nanoseconds per tick; 0 without timestamps.
+    /// Period of the GPU timestamps, in nanoseconds per tick. 0 without timestamps.
     pub(super) period: f32,
     pub(super) spheres: u64,
 }

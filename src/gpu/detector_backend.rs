@@ -105,8 +105,8 @@ impl Gpu {
         wait: Wait,
     ) -> Result<(Outcome, Reported), Error> {
         if self.at_work {
-            // If the future of an earlier step was dropped early, the device may still use the
-            // buffers, so new buffers are made.
+            // The future of an earlier step was dropped early, and the device may still use the
+            // buffers. So new buffers are made.
             self.buffers = None;
         }
         self.at_work = true;
@@ -115,7 +115,7 @@ impl Gpu {
         outcome
     }
 
-    /// Runs a step, and repeats it with larger buffers until its pairs and time segments (parts of
+    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments (parts of
     /// fast spheres' paths) fit.
     async fn attempts(
         &mut self,
@@ -214,8 +214,8 @@ impl Gpu {
         let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
-            // The old buffers are freed before the larger ones are made, so that the device need
-            // not hold both.
+            // Frees the old buffers before the larger ones are made, so that the device need not
+            // hold both.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }

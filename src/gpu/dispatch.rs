@@ -1,4 +1,5 @@
-//! Dispatches of compute kernels: a kernel with its bind group and its number of workgroups.
+//! Dispatches of compute kernels. A dispatch is a kernel with its bind group and its number of
+//! workgroups.
 
 use super::named_buffers::{NamedBuffers, resolve};
 use super::shader::constants::WORKGROUP;

@@ -64,7 +64,8 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            // Longer time segments do not reduce the number of images (periodic copies) of spheres.
+            // Longer time segments would not reduce the number of images (periodic copies) of
+            // spheres.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {

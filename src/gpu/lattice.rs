@@ -71,7 +71,8 @@ impl GpuLattice {
     }
 }
 
-/// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
+/// Factor by which a float64 is enlarged, so that it does not become smaller when it is rounded to
+/// float32.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
 fn raised(x: f64) -> f32 {

@@ -79,8 +79,8 @@
 //! # Where waiting is not allowed
 //!
 //! No function of this module blocks the thread. In a browser, a GPU device reports errors only
-//! after the call has returned to the event loop, so a later call to carom returns an error of
-//! [`CollisionPipeline::new`] or [`create_buffers`](CollisionPipeline::create_buffers).
+//! after the call has returned to the event loop. So errors of [`CollisionPipeline::new`] and
+//! [`create_buffers`](CollisionPipeline::create_buffers) are returned by a later call to carom.
 //! [`CollisionPipeline::new_async`] and
 //! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await their own errors, and
 //! [`Ticket::take`] awaits results.

@@ -13,12 +13,12 @@ struct Named {
     buffer: wgpu::Buffer,
     /// Offset of the bound part in the buffer, in bytes.
     offset: u64,
-    /// Size of the bound part in bytes; `None` if it extends to the end of the buffer.
+    /// Size of the bound part in bytes, or `None` if it extends to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// A collection of GPU buffers by the names of their shader variables. Looking up a name that two
-/// buffers have is an error.
+/// A collection of GPU buffers by the names of their shader variables. If two buffers have the same
+/// name, looking it up is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 

@@ -25,8 +25,7 @@ pub(crate) fn scan(
         })
         .collect();
     for (named, blocks) in &levels {
-        // The sum of a block is used only for the blocks after it, so a list of one block needs no
-        // sum.
+        // The sum of a block is used only for later blocks, so a list of one block needs no sum.
         if *blocks > 1 {
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }

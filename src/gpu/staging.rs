@@ -48,7 +48,7 @@ impl StagingBuffer {
     }
 
     fn unmap(&self, context: &Context) {
-        // wgpu may report an error when a buffer is unmapped on a lost device.
+        // wgpu may report an error if a buffer is unmapped on a lost device.
         let unmapped = context.scoped(|| {
             self.buffer.unmap();
             Ok(())

@@ -10,7 +10,7 @@ use crate::Error;
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
 /// State of an upload buffer that has to be replaced, because the encoder of its recording was
-/// dropped or the buffer could not be mapped again.
+/// dropped or it could not be mapped again.
 const UNMAPPED: u8 = 2;
 
 struct UploadBuffer {
@@ -67,7 +67,7 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // Every free upload buffer is mapped, unless the device is lost.
+                    // If a free upload buffer is not mapped, the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }

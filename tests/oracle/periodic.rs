@@ -76,7 +76,7 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // A periodic copy that comes near sphere a is at most `reach` away along each direction in
+    // A periodic copy near sphere a is at most `reach` away from it along each direction in
     // `across`. Only the last edge of the cell has a component along the last direction. So the
     // range for the last edge is computed first.
     let range = |k: usize, from: DVec3| {

@@ -45,10 +45,12 @@ fn compare_roots(x: &BigInt, square: &BigInt, y: &BigInt, other: &BigInt) -> Ord
     }
 }
 
-/// A sphere and a wall. The sphere is displaced by a multiple of the edges of a domain.
+/// A sphere and a wall. The sphere may be displaced by whole multiples of the edges of a periodic
+/// domain.
 pub(crate) struct AtWall {
     kind: Kind,
-    /// Centre of the sphere, relative to the wall's centre or axis. For a half-space, relative to the origin.
+    /// Centre of the sphere, relative to the centre or axis of the wall. For a half-space, relative
+    /// to the origin.
     p: [BigInt; 3],
     v: [BigInt; 3],
     r: BigInt,

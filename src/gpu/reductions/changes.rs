@@ -42,7 +42,7 @@ impl ChangeBuffers {
 
 impl Maker<'_> {
     /// Makes the buffers of the pairs that began, lasted and ended, and appends the shader stage
-    /// that fills them. The sorted list of pairs must have been made before.
+    /// that fills them. The buffers of the sorted list of pairs must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);

@@ -17,8 +17,8 @@ pub(crate) const RANKED: u32 = 64;
 /// or pair. The shader `measure_sizes` has [`SCAN_WORKGROUP`] instead.
 pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// The shaders with one invocation per octave of distance (a factor of 2) use the prefix sum of
-// `shaders/shared/scan_block.wgsl`, which needs workgroups of `SCAN_WORKGROUP` invocations.
+// The shaders with one invocation per octave of distance (a factor of 2) compute prefix sums by
+// `shaders/shared/scan_block.wgsl`. This needs workgroups of `SCAN_WORKGROUP` invocations.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
 /// Number of counts per workgroup of a prefix sum.
 pub(crate) const SCAN_BLOCK: u32 = 2048;

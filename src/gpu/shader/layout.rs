@@ -20,7 +20,7 @@ use crate::shared::units::Units;
 /// Offset alignment for uniform buffer bindings, in bytes, that every device accepts.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A Rust type of which values are stored in GPU buffers.
+/// A Rust type whose values are stored in GPU buffers.
 pub(crate) trait Element: Pod {
     const WGSL: &'static str;
 }

@@ -496,7 +496,7 @@ fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) 
 #[test]
 fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     let modules: Vec<Module> = all().map(|kernel| module(kernel).0).collect();
-    // `Sphere` is a public type, so it is missing from `LAYOUTS`, the list of internal structures.
+    // `Sphere` is a public type, so it is not in `LAYOUTS`, the list of internal structures.
     let sphere = [
         ("center", std::mem::offset_of!(crate::Sphere, center)),
         ("radius", std::mem::offset_of!(crate::Sphere, radius)),
