@@ -1,7 +1,7 @@
-// Computes from a sample how the spheres lie in space. The correlation curve is the mean number of other
-// spheres within each distance of a sphere. The frame is the moving origin of the grid cells. The trimmed
-// box holds most spheres. The fourth result is the length limit of the time segments of fast spheres.
-// Dispatched as one workgroup. Twin of `src/cpu/measure/curve.rs`.
+// Computes from a sample how the spheres lie in space: how many neighbours a sphere has within each distance
+// (the correlation curve), where the grids have their moving origin (the frame), and which box holds most
+// spheres (the trimmed box). Also chooses the length limit of the time segments of fast spheres. Dispatched
+// as one workgroup. Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, largest, path_of, segments_power}
@@ -97,7 +97,7 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing of the spheres (the edge of a cube that contains about one), estimated from the median
+// Returns the spacing of the spheres: the edge of a cube that contains about one. It follows from the median
 // distances of sampled spheres to two of their neighbours.
 fn spacing() -> f32 {
     if params.sample <= 1u {

@@ -18,9 +18,9 @@ fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-// Three arrays with an entry for each sampled sphere of the workgroup: its centre half-way through the step,
-// the number of other sampled spheres in each octave of distance, and log2 of the distances to its
-// NEAR_RANK-th and FAR_RANK-th nearest neighbours.
+// Three arrays with an entry for each sampled sphere of the workgroup. The first has its centre half-way
+// through the step. The second has the number of other sampled spheres in each octave of distance. The third
+// has log2 of the distances to its NEAR_RANK-th and FAR_RANK-th nearest neighbours.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;

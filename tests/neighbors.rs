@@ -73,9 +73,10 @@ impl World {
         entries
     }
 
-    /// Returns the range of n for which particle `other`, displaced by n times edge k of the
-    /// periodic cell, may be within `reach` of particle `one` along axis k. `later` has the numbers
-    /// n of the edges after k. The edges before k have no component along axis k.
+    /// Particle `other` may be near particle `one` when it is displaced by n times edge k of the
+    /// periodic cell. Returns the range of n for which their distance along axis k is at most
+    /// `reach`. `later` has the numbers n of the edges after k. The edges before k have no
+    /// component along axis k.
     fn images(
         &self,
         k: usize,

@@ -66,7 +66,6 @@ fn many_small_worlds() {
     check_worlds(number("CAROM_SEED", 12), number("CAROM_WORLDS", 10_000));
 }
 
-/// Returns a cube around the centres of the spheres.
 fn cube_around(spheres: &[Sphere]) -> Domain {
     let numbers = spheres.iter().flat_map(|sphere| sphere.center);
     let half = numbers.fold(0.0, |most: f32, x| most.max(x.abs())) * 1.01;

@@ -65,9 +65,9 @@ fn sphere(
 }
 
 fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
-    // Scales of the position, radius, displacement and time, as exponents of two. A third of the worlds have
-    // ordinary scales, a third have a wider range, and a third have scales up to the largest magnitude that
-    // carom accepts, 2⁶⁰.
+    // Scales of the position, radius, displacement and time, as exponents of two. A third of the
+    // worlds have ordinary scales, and a third have a wider range. The others have scales up to the
+    // largest magnitude that carom accepts, 2⁶⁰.
     let scales = prop_oneof![
         (-4..4, -6..6, -6..6, -3..3),
         (-20..20, -20..20, -20..20, -10..10),

@@ -7,10 +7,9 @@ fn allowed_candidates() -> f32 {
     return f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
 }
 
-// Returns whether there may be more candidate pairs than allowed. The greatest possible number is that with
-// every entry of the table of cells as full as the fullest one. A sphere searches 14 cells of its own grid.
-// In each coarser grid, it searches at most 4 cells along each axis, in every part of the step with separate
-// cells.
+// Returns whether there may be more candidate pairs than allowed, if every entry of the table of cells is as
+// full as the fullest one. A sphere searches 14 cells of its own grid. In each coarser grid, it searches at
+// most 4 cells along each axis, in every part of the step with separate cells.
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {

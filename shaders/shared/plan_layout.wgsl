@@ -166,7 +166,7 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // The box of cells with their own table entries gets one more cell on each side, so that most of the
+        // The box of cells with their own table entries gets one more cell on each side. So most of the
         // searched rows of cells are in the box.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);

@@ -8,8 +8,8 @@
 // groups of spheres of similar size.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
-// Entry n: the least expected cost of dividing the first n size ranges (groups of spheres of similar size)
-// into grids, and the number of the first size range of the last grid.
+// For the first n size ranges (groups of spheres of similar size): the least expected cost of dividing them
+// into grids, and the first size range of the last grid.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
 // For each grid, the numbers of its size ranges (groups of spheres of similar size): from .x up to, but not

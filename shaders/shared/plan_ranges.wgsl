@@ -177,8 +177,8 @@ fn one_set() -> f32 {
 }
 
 // Returns whether the spheres of size range number `range` search among spheres of set `of_set` and of size
-// `reference` (half the edge of the smallest possible grid cell). Smaller spheres search among larger ones.
-// Spheres of equal size search only in the other set.
+// `reference`. Size is half the edge of the smallest possible grid cell. Smaller spheres search among larger
+// ones. Spheres of equal size search only in the other set.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -12,8 +12,8 @@ fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// Returns the index of sampled sphere k, chosen pseudorandomly from part k of the input, so that a regular
-// order of the spheres does not bias the sample.
+// Returns the index of sampled sphere k. It is chosen pseudorandomly from part k of the input, so that a
+// regular order of the spheres does not bias the sample.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

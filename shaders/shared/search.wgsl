@@ -1,6 +1,6 @@
 // Searches the grids for the spheres (or time segments) near each sphere, called candidates. The kernel that
 // imports this file declares `filter_and_report`, which tests one candidate. If there may be too many
-// candidates, each workgroup first counts its own, and tests them only if the count of all workgroups is
+// candidates, each workgroup first counts its own. It tests them only if the count of all workgroups is
 // still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. On the
 // GPU, no sphere searches grids with smaller cells, because the other invocations of its subgroup would wait
 // for it. The first test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
@@ -72,9 +72,9 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of a sphere in its own cell and in 13 of the 26 neighbouring cells, so that each
-// pair is found from one side only. Each cell must have its own table entry. All loads come before the first
-// use of a result, so that their latencies overlap.
+// Returns the candidates of a sphere: the spheres in its own cell and in 13 of the 26 neighbouring cells. So
+// each pair is found from one side only. Each cell must have its own table entry. All loads come before the
+// first use of a result, so that their latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;

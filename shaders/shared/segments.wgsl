@@ -46,8 +46,8 @@ fn segments_power(path: Path, length: f32) -> u32 {
     return power;
 }
 
-// Returns how far a sphere reaches along each axis from its place in the middle of a time segment (one of
-// 2^power), plus a margin for rounding errors.
+// Returns how far a sphere reaches along each axis during a time segment (one of 2^power), from its place in
+// the middle of the segment. Includes a margin for rounding errors.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);

@@ -99,7 +99,7 @@ impl Grids<'_> {
 
     /// Visits half the neighbourhood of a sphere in its own grid, where some cells share table
     /// entries by a hash. This half is the rest of the sphere's cell, the next cell along x, and
-    /// the four rows of cells that come after them in y and z.
+    /// the four following rows of cells in y and z.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,

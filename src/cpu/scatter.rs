@@ -106,9 +106,9 @@ impl<'a> BucketPart<'a> {
 
     /// Sorts the spheres and time segments of a bucket by the table entries (slots) of their cells.
     /// Returns the largest number of them in one slot. Writes the end of each slot, the slot of
-    /// each item, and `order`: where to read the sphere of each sorted item, its 32-bit name, and
-    /// its grid and time segment. Spheres are read from the bucket if `brought`, otherwise from the
-    /// input.
+    /// each item, and `order`. For each sorted item, `order` has the place of its sphere, its
+    /// 32-bit name, and its grid and time segment. If `brought`, the place is in the bucket,
+    /// otherwise in the input.
     fn sort(
         &mut self,
         bucket: usize,

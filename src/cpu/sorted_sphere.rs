@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::shared::moving_sphere::MovingSphere;
 
 /// A sphere in the sorted order, in the caller's units. It describes the motion of the whole sphere
-/// even if it stands for one time segment, so that all segments of two spheres give the same test
+/// even if it stands for one time segment. So all segments of two spheres give the same test
 /// result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]

@@ -168,7 +168,6 @@ fn awaited_steps_give_the_same_lists() {
         let found = pollster::block_on(detector.detect_async(&step));
         assert_eq!(found.map(|found| found.pairs), Ok(expected.clone()));
     }
-    // The futures can be sent to other threads.
     fn is_send(future: impl Send) {
         drop(future);
     }

@@ -124,10 +124,9 @@ impl Float64 {
         }
     }
 
-    /// Returns q·q − r², where q = p + v·dt is the relative position of two spheres at the end of
-    /// the step and r is the sum of their radii. The result is positive if they are apart at the
-    /// end. Each component of q has 4 rounding errors, relative to the sum of the magnitudes of p
-    /// and v·dt.
+    /// Returns q·q − r². q = p + v·dt is the relative position of two spheres at the end of the
+    /// step, and r is the sum of their radii. The result is positive if they are apart then. Each
+    /// component of q has 4 rounding errors, relative to the sum of the magnitudes of p and v·dt.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -139,9 +138,9 @@ impl Float64 {
         }
     }
 
-    /// Returns the time of impact c / (−p·v + √d). p and v are the relative position and velocity
-    /// of two spheres, r is the sum of their radii, c = p·p − r², and d is the discriminant.
-    /// Returns `None` unless c, −p·v and d are certainly positive.
+    /// Returns the time of impact c / (−p·v + √d), or `None` unless c, −p·v and d are certainly
+    /// positive. p and v are the relative position and velocity of two spheres, and r is the sum of
+    /// their radii. c is p·p − r², and d is the discriminant.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -162,8 +161,8 @@ impl Float64 {
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// Returns the penetration depth of spheres that overlap at the start. The depth r − |p| (sum
-    /// of the radii minus distance of the centres) is computed as (r² − p·p) / (r + |p|), because
+    /// Returns the penetration depth of spheres that overlap at the start: r − |p|, the sum of the
+    /// radii minus the distance of the centres. It is computed as (r² − p·p) / (r + |p|), because
     /// this does not cancel.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
@@ -236,9 +235,10 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // At the first touch, the vector between the centres has a constant part perpendicular to
-        // the relative velocity v, and a part of length √discriminant / |v| along v. Adding v·time
-        // to the relative position would give the same vector with a larger error.
+        // At the first touch, the vector between the centres has two parts. The part perpendicular
+        // to the relative velocity v does not change with time. The part along v has the length
+        // √discriminant / |v|. Adding v·time to the relative position would give the same vector
+        // with a larger error.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

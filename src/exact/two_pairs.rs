@@ -25,14 +25,14 @@ pub(crate) struct Swept {
     /// does.
     pub(crate) just: usize,
     pub(crate) misses: usize,
-    /// Bit mask of the pairs that just touch at the start, or that are undecided because they are
-    /// too close to tangency or to the end of the step.
+    /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs
+    /// are too close to tangency or to the end of the step.
     pub(crate) grazing: usize,
 }
 
 /// The sign of a computed difference is certain if its magnitude is at least this fraction of the
-/// sum of its terms. The differences are p·p − r², for the relative position p of two spheres and
-/// the sum r of their radii, and the discriminant of the equation for the time of impact.
+/// sum of its terms. One difference is p·p − r², for the relative position p of two spheres and the
+/// sum r of their radii. The other is the discriminant of the equation for the time of impact.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// A computed time of impact or depth is precise enough if two differences are at least this
 /// fraction of the sums of their terms. The differences are the discriminant of the equation for

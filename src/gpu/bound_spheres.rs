@@ -49,9 +49,9 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Returns the stride of the attribute in 32-bit words. Fails unless offset and stride are
-    /// multiples of 4 bytes, the stride is at least the size of a value, and the stride in words
-    /// fits a `u32`.
+    /// Returns the stride of the attribute in 32-bit words, as a `u32`. Fails if it does not fit,
+    /// if offset or stride is not a multiple of 4 bytes, or if the stride is less than the size of
+    /// a value.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {

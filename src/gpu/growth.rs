@@ -23,9 +23,9 @@ impl CollisionBuffers {
     /// same capacity again, which the new buffers already have. The [`changes`](Self::changes)
     /// continue from the last step with a complete list of pairs.
     ///
-    /// In a world of N spheres, the number of spheres and time segments (parts of fast spheres'
-    /// paths) together is limited to the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number
-    /// that the device can bind. If a step required more, the following steps use longer segments
+    /// In a world of N spheres, spheres and time segments (parts of fast spheres' paths) together
+    /// are limited. The limit is the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that
+    /// the device can bind. If a step required more, the following steps use longer segments
     /// instead.
     ///
     /// # Errors
@@ -77,8 +77,8 @@ impl CollisionBuffers {
                 && shortest_segment < MAX_MAGNITUDE
             {
                 // If a step has too many time segments (parts of fast spheres' paths), later steps
-                // use segments that are at least twice as long, as on the CPU. If several steps in
-                // flight report the same length, it is doubled only once.
+                // use segments that are at least twice as long. The CPU does the same. If several
+                // steps in flight report the same length, it is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {

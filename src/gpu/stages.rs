@@ -28,7 +28,6 @@ impl Stage {
 /// All stages of a step except the one that reads spheres from the application's buffers. Their
 /// bind groups are made once, so that recording a step creates none.
 pub(crate) struct Recording {
-    /// GPU buffers that are cleared at the start of each step.
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
 }

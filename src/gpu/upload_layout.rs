@@ -7,7 +7,6 @@ use super::shader::layout::{GpuLattice, Params, SourceLayout, UNIFORM_ALIGNMENT}
 pub(super) struct UploadLayout;
 
 impl UploadLayout {
-    /// Offset of the step's [`Params`].
     pub(super) const PARAMS: u64 = 0;
     /// Offsets of the [`SourceLayout`]s of two sets of spheres, multiples of [`UNIFORM_ALIGNMENT`],
     /// so that every device can bind them.

@@ -10,11 +10,11 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// Factor of the rounding margin of a time segment, which is this factor times ε·(W + h). h is half
-/// the segment's width along an axis, W is the largest coordinate that the sphere may reach, and ε
-/// = 2⁻²³. The margin also covers pairs with hardly any relative motion
-/// ([`STILL`](super::ownership::STILL)). It makes cells wider than 2⁻¹⁹ W, so cell coordinates are
-/// exact in float32. docs/exact.md (section 2) adds up the errors.
+/// The rounding margin of a time segment is this factor times ε·(W + h). h is half the segment's
+/// width along an axis, W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The
+/// margin also covers pairs with hardly any relative motion ([`STILL`](super::ownership::STILL)).
+/// It makes cells wider than 2⁻¹⁹ W, so cell coordinates are exact in float32. docs/exact.md
+/// (section 2) adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
 /// The moving origin from which cells are counted. It stays in the middle of the spheres, so
@@ -119,10 +119,10 @@ impl<T: Real> SpherePath<T> {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns half the width of a time segment along an axis, h, plus the rounding margin
-    /// `margin`·ε·(W + h). W is the largest coordinate that the sphere may reach, and ε = 2⁻²³.
-    /// `length` is the length of the path, and `half` is half the length of the segment as a
-    /// fraction of the path.
+    /// Returns h plus the rounding margin `margin`·ε·(W + h). h is half the width of a time segment
+    /// along an axis, W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length`
+    /// is the length of the path, and `half` is half the length of the segment as a fraction of the
+    /// path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));

@@ -174,8 +174,9 @@ impl Exact {
         !early && !late
     }
 
-    /// Compares the penetration depth r − |p| with a length, where r is the sum of the radii and |p| the
-    /// distance of the centres at the start. Comparing (r − length)² with p·p has no rounding errors.
+    /// Compares the penetration depth r − |p| with a length. r is the sum of the radii, and |p| the
+    /// distance of the centres at the start. Comparing (r − length)² with p·p has no rounding
+    /// errors.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let Fraction([n, d]) = Fraction::of(length).times_power(-self.length);
         let rest = &self.r * &d - n;
@@ -224,7 +225,6 @@ fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
     leading as f64 * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2)
 }
 
-/// Returns whether two spheres collide during a step of length `dt`.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     Exact::new(a, b).collide(dt.into())
 }

@@ -78,8 +78,8 @@ fn rounded(x: Bounded) -> Option<f32> {
     (low == high).then_some(low)
 }
 
-/// Returns a description of the mistake if the listed time of impact or penetration depth of a colliding pair
-/// is not the exact value rounded to the nearest float32.
+/// Checks the listed time of impact and penetration depth of a colliding pair. Returns a
+/// description of the mistake if one is not the exact value rounded to the nearest float32.
 pub(crate) fn wrong(pair: &Collision, a: &Sphere, b: &Sphere, dt: f32) -> Option<String> {
     let (true_toi, true_depth) = (toi(a, b, dt)?, depth(a, b));
     let toi_right = match rounded(true_toi) {

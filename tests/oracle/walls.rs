@@ -171,7 +171,6 @@ impl AtWall {
         (at != Greater).then_some(if at == Equal { Equal } else { Less })
     }
 
-    /// Returns whether the sphere touches the wall in a step of length `dt`.
     pub(crate) fn touches(&self, dt: f32) -> bool {
         self.touched(dt.into()).is_some()
     }

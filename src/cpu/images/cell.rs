@@ -125,9 +125,9 @@ impl LatticeBox {
 
 impl LatticePoint {
     /// A periodic domain may contain several copies of one touching pair, but only one copy reports
-    /// the pair: the one whose two bounding boxes overlap in a box with its lower corner in the
-    /// cell. Returns the image of the first sphere in this copy. `between` is the image of the
-    /// second sphere relative to the first.
+    /// it. In this copy, the two bounding boxes overlap in a box with its lower corner in the cell.
+    /// Returns the image of the first sphere in this copy. `between` is the image of the second
+    /// sphere relative to the first.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -377,8 +377,8 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns the bound of [`Cell::slack`] for every sphere whose centre has at most the
-    /// magnitudes `center`, and whose images are displaced by at most `most(k)` times edge k.
+    /// Returns the bound of [`Cell::slack`] for many spheres. Their centres have at most the
+    /// magnitudes `center`, and their images are displaced by at most `most(k)` times edge k.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -423,8 +423,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // Only images that reach into the cell of the domain are used, so the centre of an
-            // image is at most half its extent away from the cell.
+            // Only images that reach into the periodic cell are used. So the centre of an image is
+            // at most half its extent away from the cell.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);

@@ -95,7 +95,6 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// Memory of each task for its list, kept from step to step.
 #[derive(Debug, Default)]
 struct PartMemory {
     outside: ScratchPool<u32>,

@@ -73,8 +73,8 @@ impl Octaves {
         self.count = count;
     }
 
-    /// Returns log₂ of the distance from sphere `i` of the sample to its nearest neighbour in the
-    /// sample if `rank` is 1, to its second nearest if `rank` is 2, and so on.
+    /// Returns log₂ of the distance from sphere `i` of the sample to one of its neighbours in the
+    /// sample: the nearest if `rank` is 1, the second nearest if it is 2, and so on.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {

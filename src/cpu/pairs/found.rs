@@ -17,7 +17,6 @@ pub(crate) struct FoundPairs<L: Listed> {
     /// pair once.
     pub(crate) shared: ReusedVec<L::Report>,
     pub(super) reports: ScratchPool<L::Report>,
-    /// Scratch memory of each task for pairs with a periodic image.
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,
 }
 

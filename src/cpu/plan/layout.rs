@@ -59,9 +59,9 @@ impl Layout {
         self.outside < 1.0
     }
 
-    /// Returns the smallest cell edge, at least `edge`, at which the table has room for all cells
-    /// of the box in each of `slabs` parts of the step. Returns `None` if no such edge was found,
-    /// and `edge` if there is no box.
+    /// Returns the smallest cell edge, at least `edge`, at which the box has no more cells than
+    /// table entries. Each cell needs an entry for each of `slabs` parts of the step. Returns
+    /// `None` if no such edge was found, and `edge` if there is no box.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -147,8 +147,8 @@ impl Arrangement {
         let others = space.others(proxies, self.cell);
         for range in finer {
             // A time slab is a part of the step with separate cells. A time segment that is longer
-            // than a slab searches several slabs, and meets in all of them as many spheres as in
-            // one slab of its own length.
+            // than a slab searches several slabs. In all of them together, it meets as many spheres
+            // as in one slab of its own length.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -169,8 +169,8 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box of cells with their own table entries gets one more cell on each side, so
-                // that the neighbours of most cells are also in the box.
+                // The box of cells with their own table entries gets one more cell on each side. So
+                // the neighbours of most cells are also in the box.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }

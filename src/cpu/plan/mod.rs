@@ -1,10 +1,10 @@
-//! Chooses the grids (levels) of a step, which grid's spheres search which other grids, and the
-//! entries of each grid in the table of cells, at the least expected cost. Twin of
+//! Chooses the grids (levels) of a step at the least expected cost. Also chooses which grids the
+//! spheres of each grid search, and which entries of the table of cells each grid has. Twin of
 //! `shaders/plan.wgsl`.
 //!
-//! [`size_ranges`] divides the size classes into runs, [`levels`] joins runs to grids, [`layout`]
-//! gives each grid its cells and table entries, and [`searches`] decides which of two grids has
-//! spheres that search the other.
+//! [`size_ranges`] divides the size classes into runs, and [`levels`] joins runs to grids.
+//! [`layout`] gives each grid its cells and table entries. [`searches`] decides for any two grids
+//! whose spheres search the other.
 
 mod layout;
 mod levels;

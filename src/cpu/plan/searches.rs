@@ -39,9 +39,9 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
 /// spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere reaches many small cells. Their contents are in few ranges of the sorted
-    // spheres only if each cell has its own table entry, and if the grid has no separate cells for
-    // parts of the step.
+    // A large sphere reaches many small cells. These are few ranges of the sorted spheres only if
+    // each cell has its own table entry, and if the grid has no separate cells for parts of the
+    // step.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)

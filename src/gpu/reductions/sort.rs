@@ -32,7 +32,6 @@ pub(super) struct Sorter {
     digits: wgpu::Buffer,
     /// Number of radix sort digits in the largest sphere index.
     count: u32,
-    /// Number of radix sort passes of [`By::Pair`].
     by_pair: u32,
     /// Two buffers of sort items. Each pass moves the items from one to the other.
     pub(super) items: [wgpu::Buffer; 2],

@@ -23,7 +23,6 @@ pub(crate) struct Binding {
 }
 
 impl Kind {
-    /// Parses a WGSL type, such as `array<atomic<u32>, 256>`.
     fn parse(text: &'static str) -> Self {
         let bare = |text: &'static str| {
             let inner = text.strip_prefix("atomic<");

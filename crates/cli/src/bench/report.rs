@@ -212,7 +212,6 @@ impl Report {
         checks.count() + timings.count()
     }
 
-    /// Returns the report as Markdown.
     fn table(&self) -> String {
         let adapter = self.adapter.as_deref().unwrap_or("none");
         let mut text = format!(

@@ -21,7 +21,6 @@ const CENTERS: [[&str; 3]; 4] = [
     ["xsu", "ysu", "zsu"],
 ];
 
-/// Header of a frame in a LAMMPS dump.
 #[derive(Default)]
 pub(crate) struct Head {
     /// Timestep of the frame, if the section `ITEM: TIMESTEP` exists.

@@ -144,7 +144,6 @@ fn at_triangle(source: &str, triangle: usize, what: &str) -> Error {
     at(source, "triangle", triangle as u64, what)
 }
 
-/// Parses the three coordinates of a vertex.
 fn position(words: &[&[u8]]) -> Result<[f32; 3], String> {
     let &[x, y, z] = words else {
         return Err("a vertex must have three numbers: x, y and z".into());
