@@ -1,6 +1,6 @@
 // Finds for the first impact of each sphere which image (periodic copy) of the other sphere is hit. If
-// several are hit at that time, it is the smallest. Runs after the kernels of `earliest.wgsl`. The entry
-// point `fill` initializes the list, and `images` fills it.
+// several images are hit at that time, the smallest is chosen. Runs after the kernels of `earliest.wgsl`.
+// The entry point `fill` initializes the list, and `images` fills it.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}

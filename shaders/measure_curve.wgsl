@@ -178,15 +178,15 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_path[k], length);
-        // This is the edge that cell_edge() returns. Calling it here would search the correlation curve
-        // again for every path.
+        // Computes the same cell edge as cell_edge(), which would search the correlation curve again for
+        // every path.
         let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
         cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
     }
     return cost;
 }
 
-// Returns in invocation 0 the number of the length of time segments with the least expected cost.
+// Returns in invocation 0 which of the possible lengths of time segments has the least expected cost.
 fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));

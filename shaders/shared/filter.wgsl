@@ -38,8 +38,8 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
 }
 
 // Tests two spheres, given their relative position p, their relative velocity v and the sum r of their
-// radii. The error of `p` is at most EPSILON / 2 times `distance`, and `distance` is at least |p.x| + |p.y|
-// + |p.z|.
+// radii. The error of `p` is at most EPSILON / 2 times `distance`. `distance` is at least the sum of the
+// magnitudes of p's components.
 fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> Filtered {
     let a = opaque(dot(v, v));
     let b = opaque(dot(p, v));

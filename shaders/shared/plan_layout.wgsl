@@ -148,7 +148,7 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
 }
 
 // Returns the grid with the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries of the table of
-// cells. Their numbers start from 0, until write_level() moves them behind those of other grids.
+// cells. Entries are numbered from 0, until write_level() moves them behind those of other grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

@@ -76,8 +76,8 @@ fn count_parted(used: vec4<u32>) {
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No size range has classes of two threads, so the first class in use of a thread always starts a
-        // size range.
+        // No run of size classes spans the classes of two threads. So the first class in use of a thread
+        // always starts a run.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }

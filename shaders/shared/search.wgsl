@@ -49,8 +49,8 @@ struct Searcher {
 }
 
 // The candidates (spheres to be tested) of one sphere in its own cell and in 13 of the 26 neighbouring
-// cells. They form five ranges of the sorted spheres, and are numbered across these ranges from 0 to `count`
-// - 1.
+// cells. They form five ranges of the sorted spheres. `count` candidates are numbered across these ranges,
+// from 0 on.
 struct Candidates {
     count: u32,
     // The number of candidates up to the end of each of the first four ranges.

@@ -13,7 +13,7 @@ pub(crate) struct Impact {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Float64,
-    /// Exact integers decided, because the error bound of float64 was too large.
+    /// Exact integers decided the pair, because the error bound of float64 was too large.
     Integers,
 }
 

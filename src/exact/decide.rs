@@ -1,4 +1,4 @@
-//! Tests the pairs of spheres that a search has reported in exact arithmetic, and lists the pairs
+//! Tests in exact arithmetic the pairs of spheres that a search has reported, and lists the pairs
 //! that touch.
 
 use rayon::prelude::*;

@@ -247,8 +247,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // If both lattice edges have a component of exactly 0, these sums of edges have it too.
-            // Cross products might round it to another value.
+            // If both lattice edges have a component of exactly 0, these combinations of the edges
+            // have it too. Cross products might round it to another value.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

@@ -133,10 +133,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Tests pairs `first` and `first + 1` of `near`, or only those in the bit mask `there`.
-    /// Appends the touching ones to the list that begins at index `begin` and has `hits` pairs, and
-    /// returns its new length. Pairs with a periodic image go to another list. The indices of
-    /// touching pair k replace entry k of `near`.
+    /// Tests pairs `first` and `first + 1` of `near`, or only those in the bit mask `there`. The
+    /// list of touching pairs begins at index `begin` and has `hits` pairs. Appends the pairs that
+    /// touch, and returns the new length. Pairs with a periodic image go to another list. The
+    /// indices of touching pair k replace entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,

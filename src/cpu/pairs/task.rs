@@ -102,7 +102,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
     }
 
     /// Collects neighbours from ranges in which unrelated cells share an entry of the table of
-    /// cells. Keeps only neighbours in the cells `row`.
+    /// cells. Keeps only neighbours in the row of cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,

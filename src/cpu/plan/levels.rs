@@ -9,8 +9,8 @@ use crate::shared::tuning::{COARSER_RANGES, OWN_RANGES, SEARCH_COST};
 /// Divides the size ranges (runs of similar sizes) into grids at the least total cost. Returns the
 /// end of each grid's run of ranges. Dynamic programming finds the best division.
 pub(super) fn level_ends(space: &Space, ranges: &[SizeRange], sets: Sets) -> PerLevel<usize> {
-    // Entry k, for the first k size ranges: the least total cost of grids for these ranges, and the
-    // first range of the last grid.
+    // Entry k describes the best grids for the first k size ranges: their total cost, and the first
+    // size range of the last grid.
     let mut best = [(0.0, 0); MAX_LEVELS + 1];
     for end in 1..=ranges.len() {
         let mut level = ranges[end - 1].clone();
