@@ -159,7 +159,7 @@ impl Detector {
     ///
     /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is
     /// similar to earlier steps then allocates almost no memory. The memory of the list never
-    /// shrinks, except that an error frees it.
+    /// shrinks, except that an error empties the list and frees its memory.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};

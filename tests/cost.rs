@@ -130,7 +130,7 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
 }
 
 /// carom chooses the length of time segments (parts of long paths) from a random sample of the
-/// spheres. The number of segments must hardly depend on the sample.
+/// spheres.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -192,7 +192,6 @@ fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     }
 }
 
-/// Tests worlds of spheres with mixed radii against equal spheres at the same density.
 #[test]
 fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
@@ -207,7 +206,6 @@ fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     }
 }
 
-/// Tests spheres of many sizes that all move a thousand times the radius of the smallest spheres in a step.
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
@@ -261,9 +259,8 @@ fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Tests that two swarms that fly through each other cost no more than a test of all pairs, about N
-/// / 2 tests per sphere. If carom cut the paths into time segments, it would test neighbours within
-/// a swarm again in every segment.
+/// If carom cut the paths of the spheres into time segments, it would test neighbours within a
+/// swarm again in every segment. A test of all pairs is about N / 2 tests for each of N spheres.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -295,8 +292,6 @@ fn spheres_at_one_point_do_not_make_segments_too_short() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// Tests that a search between two sets of spheres needs hardly more tests than a search among all
-/// spheres of both sets.
 #[test]
 fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);

@@ -630,7 +630,6 @@ fn an_invalid_timestamp_period_disables_timing() -> Result {
     Ok(())
 }
 
-/// Tests that a list of pairs too long to be read back is an error.
 #[test]
 fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let device = Device::with_limits(wgpu::Limits {
@@ -889,8 +888,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Tests a device buffer whose number of spheres exceeds the caller's limit `at_most`. Larger buffers would
-/// not help, so carom must not ask for them.
+/// Larger buffers would not help if the number of spheres in a device buffer exceeds the caller's
+/// limit `at_most`. So carom must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();
@@ -919,7 +918,6 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     Ok(())
 }
 
-/// Tests that a time step of −0 gives times of impact of 0, not −0.
 #[test]
 fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let device = Device::real();

@@ -669,7 +669,6 @@ fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
     sent::<Ticket<PairList<ExactStep>>>();
-    // The futures of carom's async functions can move to other threads.
     fn waits(
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,

@@ -53,8 +53,6 @@ fn detect(step: &Step<'_>) -> Collisions {
     detector().detect(step).expect("the step is valid")
 }
 
-/// Tests that a periodic cell has the same colliding pairs as the cell surrounded by copies of itself in open
-/// space.
 #[test]
 fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
     let mut rng = Rng::with_seed(3);
@@ -141,7 +139,6 @@ fn neither_threads_nor_the_order_of_memory_changes_the_list() {
     assert_eq!(one, list(5));
 }
 
-/// Tests a sphere that moves out of a periodic box on one side and hits a sphere on the opposite side.
 #[test]
 fn impacts_contacts_and_changes_know_the_image() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);

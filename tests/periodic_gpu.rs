@@ -72,7 +72,6 @@ fn cube_around(spheres: &[Sphere]) -> Domain {
     Domain::rectangular([-half; 3], [2.0 * half; 3])
 }
 
-/// Tests the benchmark scenes, whose spheres have all sizes and speeds, in a cube and in a channel.
 #[test]
 fn benchmark_scenes_have_the_same_pairs_on_both_backends() {
     for scene in Scene::ALL {
@@ -88,8 +87,6 @@ fn benchmark_scenes_have_the_same_pairs_on_both_backends() {
     }
 }
 
-/// Tests spheres that fly together through many periodic cells, and are never wrapped back into the
-/// first one.
 #[test]
 fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
     let mut rng = Rng::with_seed(22);
@@ -208,8 +205,6 @@ fn buffers(device: &Device, options: &BufferOptions) -> CollisionBuffers {
     pipeline.create_buffers(options).expect("the buffers")
 }
 
-/// Tests an application that records steps of different domains, with spheres in its own buffers, into one
-/// encoder after another.
 #[test]
 fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
     let mut rng = Rng::with_seed(24);

@@ -233,8 +233,6 @@ fn two_consecutive_steps_have_changes_of_every_kind() {
     }
 }
 
-/// Tests a step between two sets of spheres, one of them empty. Earliest impacts and contacts still have a
-/// row for each sphere of the other set.
 #[test]
 fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     let spheres = gas(&mut Rng::with_seed(3), 5);
@@ -248,8 +246,6 @@ fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     assert_eq!(detect(&spheres).second_set_start(), None);
 }
 
-/// Tests a contact table in which one sphere has half a million contacts, and half a million spheres have one
-/// each.
 #[test]
 fn one_sphere_can_touch_half_a_million_others() {
     let others = 500_000;

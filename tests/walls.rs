@@ -486,7 +486,6 @@ fn a_failed_step_leaves_an_empty_list() {
     assert!(list.walls.is_empty() && list.wall_images.is_empty());
 }
 
-/// The largest allowed numbers do not overflow.
 #[test]
 fn the_largest_numbers_work() {
     const MOST: f32 = MAX_MAGNITUDE;

@@ -18,7 +18,6 @@ struct Params {
     // Lower limit for the length of the time segments into which fast spheres are cut.
     shortest_segment: f32,
     sample: u32,
-    // Largest number of candidate pairs allowed.
     most_candidates_low: u32,
     most_candidates_high: u32,
     // FLAG_TWO_SETS: only pairs with one sphere from each of two sets count. FLAG_WATCH: the driver may end
@@ -192,7 +191,6 @@ struct SortedCell {
 // copies. Its edges are as short as possible. If fewer than three edges are periodic, the missing entries
 // are 0.
 struct Lattice {
-    // A corner of the domain's cell.
     corner: vec3<f32>,
     // The least distance between two opposite faces of the cell, or 0 without periodic edges.
     width: f32,

@@ -121,8 +121,7 @@ fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// The future of a step is dropped after different numbers of polls. The next steps of the same
-/// detector must return the right lists.
+/// The future of a step is dropped after different numbers of polls.
 #[test]
 fn a_detector_works_after_a_step_was_dropped_midway() {
     let [spheres, few] = [8_000, 200].map(|count| spheres_of(Scene::Gas, count));

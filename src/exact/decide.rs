@@ -133,7 +133,6 @@ fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
     move |a, b| Some([sphere(a)?, sphere(b)?])
 }
 
-/// The pairs that a GPU has reported, in open space or in a periodic domain.
 #[cfg_attr(
     not(feature = "gpu"),
     allow(dead_code, reason = "only the GPU backend makes these lists")

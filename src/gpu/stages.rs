@@ -32,7 +32,6 @@ pub(crate) struct Recording {
     stages: Vec<Stage>,
 }
 
-/// The kernels of a periodic domain, with the buffers that they need.
 struct InCell<'a> {
     kernels: &'a Periodic,
     buffers: &'a PeriodicBuffers,

@@ -50,7 +50,6 @@ fn panic_if_any(world: &str, differences: String) {
     assert!(differences.is_empty(), "{world}:\n{differences}");
 }
 
-/// Returns a description of every mistake in a list of colliding pairs.
 pub(crate) fn differences(
     oracle: &Oracle,
     first: &[Sphere],

@@ -349,8 +349,6 @@ fn reductions_of_successive_steps_of_a_gas_match_the_cpu() {
     assert!(counts[3][..2] == [0, 0] && counts[3][2] > 1000);
 }
 
-/// Tests reductions in three periodic domains: with a large cell, with a skewed cell, and with a
-/// cell smaller than some spheres.
 #[test]
 fn reductions_in_periodic_domains_match_the_cpu() {
     let side = 30.0;
