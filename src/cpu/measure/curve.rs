@@ -1,5 +1,5 @@
-//! Estimates from a sample how all spheres lie in space, and how long time segments should be. Twin
-//! of `shaders/measure_curve.wgsl`.
+//! Estimates from a sample how all spheres lie in space, and how long time segments should be.
+//! Twin of `shaders/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

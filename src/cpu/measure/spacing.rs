@@ -1,5 +1,5 @@
-//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves of distance. Twin
-//! of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
+//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves of distance.
+//! Twin of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
