@@ -59,8 +59,8 @@ fn hard_worlds_match_brute_force() {
     }
 }
 
-/// In these worlds, the CPU searches around each giant for small spheres, and not around each small
-/// sphere for giants.
+/// In worlds of a few giant spheres and many small ones, the CPU searches around each giant for
+/// small spheres, and not the other way round.
 #[test]
 fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {
