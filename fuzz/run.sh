@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a fuzz target with coverage guidance: fuzz/run.sh TARGET [LIBFUZZER OPTION...]
 #
-# Needs only Rust and a C++ compiler. An input that fails is saved in fuzz/artifacts/TARGET;
+# Needs only Rust and a C++ compiler. An input that fails is saved in fuzz/artifacts/TARGET.
 # `fuzz/run.sh TARGET FILE` runs it again.
 set -euo pipefail
 target=${1:?'usage: fuzz/run.sh TARGET [LIBFUZZER OPTION...]'}

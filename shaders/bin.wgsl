@@ -1,6 +1,5 @@
-// Finds the grid cell of each sphere, or of each time segment of a fast sphere, and counts the spheres and
-// time segments in every entry of the table of grid cells.
-// Twin of `src/cpu/bin.rs`.
+// Finds the grid cell of each sphere or time segment, and counts the spheres and segments in every entry of
+// the table of cells. Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
 #import invocation::{invocation}
@@ -17,13 +16,14 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-// For each entry of the table of grid cells: first the number of spheres (or time segments) in this entry,
-// then, after the stage `scan`, the index of the entry's first sphere in the buffer of sorted spheres.
+// One word for each entry of the table of grid cells. At first it is the number of spheres (or time
+// segments) in this entry. After the stage `scan`, it is the index of the entry's first sphere among the
+// sorted spheres.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest number of spheres (or time segments) that this workgroup has seen in an entry of the table of grid
-// cells.
+// Largest number of spheres (or time segments) that this workgroup has counted in one entry of the table of
+// grid cells.
 var<workgroup> sh_fullest: atomic<u32>;
 
 fn put(proxy: u32) {
@@ -63,8 +63,8 @@ fn main(
         put(proxy);
     }
     workgroupBarrier();
-    // Atomic writes to one word of global memory are serialized, so the counter is written only if its value
-    // changes.
+    // The counter is written only if its value changes, because atomic writes to one word of global memory
+    // are serialized.
     if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
         atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }

@@ -1,7 +1,7 @@
-// Lists the pairs that began (are new), lasted (were there before) and ended (are gone) since the last
-// complete step. The entry point `flag` marks the pairs that began or ended. After the prefix sum of these
-// flags, `write` writes the list. `keep` stores this step's pairs for the next comparison.
-// Twin of `src/reduce/changes.rs`.
+// Compares the list of pairs with that of the last complete step. Lists the pairs that began (are new),
+// lasted (were there before) and ended (are gone). The entry point `flag` marks the pairs that began or
+// ended. After the prefix sum of these flags, `write` writes the list. `keep` stores this step's pairs for
+// the next comparison. Twin of `src/reduce/changes.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -12,8 +12,8 @@
 // The sorted pairs (a, b) of the last complete step, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// First 1 for each pair that began or ended and 0 for the other pairs, then the exclusive prefix sums of
-// these flags. The pairs of this step come before those of the last complete step. The last word is the
+// At first 1 for each pair that began or ended, and 0 for each other pair. Later the exclusive prefix sums
+// of these flags. The pairs of this step come before those of the last complete step. The last word is the
 // total.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;

@@ -1,5 +1,5 @@
 // Lists the changes since the last complete step, as `changes.wgsl` does, in a periodic domain. Two pairs of
-// the same spheres with different images (periodic copies) of the second sphere are different pairs.
+// the same spheres differ if their images (periodic copies) of the second sphere differ.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}

@@ -1,17 +1,17 @@
-// Writes the contacts of each sphere: a row of indices into the sorted list of pairs (a, b). The entry point
-// `copy` copies this list, and the copy is then sorted by b instead of a. From the two orders, `rows`
-// determines where the row of each sphere begins, and `fill` writes the rows.
-// Twin of `src/reduce/contacts.rs`.
+// Writes the contacts of each sphere: the indices of its pairs in the sorted list of pairs (a, b). The entry
+// point `copy` copies this list, and the copy is then sorted by b instead of a. From the two orders, `rows`
+// determines where the contacts of each sphere begin, and `fill` writes them. Twin of
+// `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// Copies of the pairs (a, b), to be sorted by b. x is the number of sphere b, counted across both sets, and y
-// is the index of the pair in the list that is sorted by a.
+// Copies of the pairs (a, b), sorted by b later. x is the number of sphere b, counted across both sets. y is
+// the index of the pair in the list sorted by a.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each sphere: the number of pairs (a, b) in which a is an earlier sphere.
+// For each sphere: the number of pairs (a, b) in which a comes before this sphere.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
@@ -23,8 +23,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs (a, b) in which sphere a or, if `of_b` is true, sphere b has a number below
-// `row`. Spheres are numbered across both sets.
+// Returns the number of pairs (a, b) in which sphere a has a number below `row`. If `of_b` is true, sphere b
+// counts instead. Spheres are numbered across both sets.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -74,12 +74,12 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes the pair into the row of sphere b. Before it come one entry for each of the `index` earlier
-    // pairs in the list sorted by b, and one for each pair whose sphere a has an earlier row.
+    // Writes the pair into the contacts of sphere b. Contacts before it are the `index` earlier pairs in the
+    // list sorted by b, and the pairs whose sphere a comes before sphere b.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes the pair into the row of sphere a. Before it come one entry for each of the `index` earlier
-    // pairs in the list sorted by a, and one for each pair whose sphere b has this row or an earlier one.
+    // Writes the pair into the contacts of sphere a. Contacts before it are the `index` earlier pairs in the
+    // list sorted by a, and the pairs whose sphere b is sphere a or comes before it.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

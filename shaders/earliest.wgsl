@@ -1,13 +1,12 @@
-// Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts, `times`
-// computes the time of each first impact, and `partners` finds the sphere that is hit at this time, or the
-// one with the smallest index if there are several.
-// Twin of `src/reduce/earliest.rs`.
+// Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts, and
+// `times` computes the time of each first impact. `partners` finds the sphere that is hit at this time, or
+// the one with the smallest index if there are several. Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// First impact of a sphere, with the time as bits for atomicMin(). Read as integers, the bits of non-negative
-// floats have the order of the floats.
+// First impact of a sphere. The time is stored as its bits, for atomicMin(). Read as integers, the bits of
+// non-negative floats have the order of the floats.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
@@ -20,7 +19,7 @@ struct Earliest {
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
 struct Seen {
-    // Numbers of the spheres a and b, counted across both sets, and index of b in its own set.
+    // Numbers of the spheres a and b, counted across both sets, and the index of b in its own set.
     row_a: u32,
     row_b: u32,
     b: u32,
@@ -29,7 +28,7 @@ struct Seen {
 
 fn seen(pair: vec4<u32>) -> Seen {
     let b = pair.y & ~CAROM_GRAZING;
-    // The sign bit is cleared because a time of impact may be -0.
+    // Clears the sign bit, because a time of impact may be -0.
     return Seen(pair.x, b + results.b_offset, b, pair.z & 0x7fffffffu);
 }
 
@@ -60,8 +59,8 @@ fn times(
     }
 }
 
-// If `toi` is the time of the first impact of the sphere in row `row`, records sphere `partner` as the one
-// that is hit. If several spheres are hit at this time, the smallest index is kept.
+// Records sphere `partner` as hit by sphere `row`, if `toi` is the time of the first impact of sphere `row`.
+// If several spheres are hit at this time, the smallest index is kept.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);
@@ -78,7 +77,7 @@ fn partners(
     if index < results.pairs {
         let pair = seen(pair_bits[index]);
         meet(pair.row_a, pair.b, pair.toi);
-        // Sphere a is in the first (or only) set, so its index there is also its number across both sets.
+        // Sphere a is in the first or only set, so its index there is also its number across both sets.
         meet(pair.row_b, pair.row_a, pair.toi);
     }
 }

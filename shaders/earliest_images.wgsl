@@ -1,6 +1,6 @@
-// Finds, for the first impact of each sphere, which image (periodic copy) of the other sphere is hit, or the
-// smallest one if several are hit at that time. Runs after the kernels of `earliest.wgsl`. The entry point
-// `fill` initializes the list, and `images` fills it.
+// Finds for the first impact of each sphere which image (periodic copy) of the other sphere is hit. If
+// several images are hit at that time, the smallest is chosen. Runs after the kernels of `earliest.wgsl`.
+// The entry point `fill` initializes the list, and `images` fills it.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}
@@ -24,8 +24,8 @@ fn fill(
     }
 }
 
-// Records `image` if the first impact of the sphere in row `row` is with sphere `partner` at time `toi`. The
-// smallest such image is kept.
+// Records `image` if sphere `row` has its first impact with sphere `partner` at time `toi`. The smallest
+// such image is kept.
 fn meet(row: u32, partner: u32, toi: u32, image: vec3<i32>) {
     if all(earliest_bits[row] == vec2<u32>(toi, partner)) {
         atomicMin(&earliest_images[row], pack_image(image));
@@ -42,7 +42,7 @@ fn images(
     if index < results.pairs {
         let pair = pair_bits[index];
         let b = pair.y & ~CAROM_GRAZING;
-        // The sign bit is cleared because a time of impact may be -0.
+        // Clears the sign bit, because a time of impact may be -0.
         let toi = pair.z & 0x7fffffffu;
         let image = carom_image(pair_images[index]);
         meet(pair.x, b, toi, image);

@@ -5,7 +5,7 @@
 #import invocation::{invocation}
 #import types::{Sphere}
 
-// A pair of spheres with the input values of both. Twin of `Gathered` in `src/gpu/shader/layout.rs`.
+// A pair of spheres with the input values of both spheres. Twin of `Gathered` in `src/gpu/shader/layout.rs`.
 struct Gathered {
     a: u32,
     b_and_grazing: u32,

@@ -1,7 +1,6 @@
 // Finds all images (periodic copies) of spheres and time segments that reach into the cell of the periodic
-// domain, and makes them further proxies (entries of the grids). The entry point `main` appends them to the
-// list of time segments, and `count` adds their number to the number of segments.
-// Twin of `src/cpu/images/list.rs`.
+// domain, and adds them to the grids. The entry point `main` appends the images to the list of time
+// segments, and `count` adds their number to the number of segments. Twin of `src/cpu/images/list.rs`.
 
 #import invocation::{invocation}
 #import carom::{carom_image}
@@ -28,24 +27,24 @@
 struct Listed {
     sphere: u32,
     number: u32,
-    // Lower corner of the segment's bounding box, in fixed-point coordinates along the edges of the periodic
-    // cell. Unlike a vector, an array is not padded in workgroup memory.
+    // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of the
+    // periodic cell. Unlike a vector, an array is not padded in workgroup memory.
     low: array<i32, 3>,
-    // Lowest corner of the block of images that reach into the periodic cell, relative to the wrapped sphere
-    // (the image centred in the cell), as packed by pack_image().
+    // The image in the lowest corner of the block of images that reach into the periodic cell, as packed by
+    // pack_image(). Images count from the one centred in the cell.
     first: u32,
-    // Number of images in the block along each edge, also packed by pack_image().
+    // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,
 }
 
-// Number of time segments that measure_sizes has listed, or TOO_MANY if the buffer is too small for them.
+// Number of time segments before images are added, or TOO_MANY if the buffer is too small for them.
 const TOO_MANY = 0xffffffffu;
 var<workgroup> sh_further: u32;
 var<workgroup> sh_listed: array<Listed, SCAN_WORKGROUP>;
 var<workgroup> sh_base: u32;
 
-// Finds which images of a time segment reach into the cell of the periodic domain. The segment's bounding box
-// along the cell's edges is enlarged by more than all rounding errors.
+// Finds which images of a time segment reach into the cell of the periodic domain. The segment's bounding
+// box along the edges of the cell is enlarged by more than all rounding errors.
 fn listed_at(sphere: u32, number: u32) -> Listed {
     let own = wrapped_spheres[sphere];
     let power = size_class_power(size_class_of_sphere[sphere]);
@@ -59,8 +58,8 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
         dot(lattice.dual_bounds[2].xyz, far),
     );
     let lengths = vec3<f32>(lattice.duals[0].w, lattice.duals[1].w, lattice.duals[2].w);
-    // If two spheres hardly move relative to each other (see STILL), their first time segments report the
-    // pair. The factor enlarges the boxes of these segments so that they find each other.
+    // Two spheres that hardly move relative to each other count as at rest (see STILL), and their first time
+    // segments report the pair. The factor enlarges the boxes of these segments so that they overlap.
     let half = (lengths * path.radius + abs(along_edges(shift))) * (1.0 + 32.0 * EPSILON) + error;
     let alone = pack_image(vec3<i32>(1));
     var listed = Listed(sphere, number, array<i32, 3>(), pack_image(vec3<i32>(0)), alone);
@@ -72,8 +71,8 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let one = f32(1u << FRACTION_BITS);
     let low = vec3<i32>(floor((at - half) * one));
     let high = -vec3<i32>(floor(-(at + half) * one));
-    // In coordinates along an edge, the periodic cell is the interval from 0 to 1. A segment displaced by n
-    // edges reaches into the cell if, before the displacement, it overlaps the interval from -n to 1 - n.
+    // Along each edge, the periodic cell is the interval from 0 to 1. A time segment displaced by n edges
+    // reaches into the cell if, before the displacement, it overlaps the interval from -n to 1 - n.
     let first = -(high >> vec3<u32>(FRACTION_BITS));
     let last = -(low >> vec3<u32>(FRACTION_BITS));
     let dims = last - first + 1;
@@ -94,8 +93,8 @@ fn images_of(listed: Listed) -> u32 {
     return u32(dims.x * dims.y * dims.z);
 }
 
-// Returns the position of image 0 (the segment without displacement) among the listed images of a time
-// segment, or TOO_MANY if this image does not reach into the periodic cell.
+// Returns the place of image 0 (no displacement) among the listed images of a time segment. Returns TOO_MANY
+// if image 0 does not reach into the periodic cell.
 fn place_of_wrapped(listed: Listed) -> u32 {
     let at = vec3<u32>(-carom_image(listed.first));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -105,8 +104,8 @@ fn place_of_wrapped(listed: Listed) -> u32 {
     return (at.z * dims.y + at.y) * dims.x + at.x;
 }
 
-// Returns the number of images of a time segment that become further entries of the grids. The segment
-// without displacement is an entry already.
+// Returns the number of images of a time segment that are added to the grids. The segment without
+// displacement is in the grids already.
 fn further_images(listed: Listed) -> u32 {
     return images_of(listed) - select(1u, 0u, place_of_wrapped(listed) == TOO_MANY);
 }
@@ -115,8 +114,8 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Gives a time segment with several images its own `Entry`. If it is not the first segment of its sphere,
-// also copies the sphere, because each sphere has only one `Entry`.
+// Describes the images of a time segment that has several. If it is not the first segment of its sphere, the
+// sphere is copied first, because each sphere has only one `Entry`.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -154,8 +153,8 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds image number `k` of a time segment to the grids as entry `proxy`. The numbers skip the segment without
-// displacement, which is an entry already.
+// Adds image number `k` of a time segment to the grids at index `proxy`. The numbers skip the segment
+// without displacement, which is in the grids already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -180,7 +179,7 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// Returns the index of the invocation whose time segment has image k, where all images of the workgroup are
+// Returns the index of the invocation whose time segment has image number k. All images of the workgroup are
 // numbered in order.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
@@ -237,7 +236,8 @@ fn main(
         }
     }
     workgroupBarrier();
-    // When the buffer is full, further images are counted but not written, and the step searches nothing.
+    // Images for which the buffer has no room are counted but not written. Then nothing is searched in this
+    // step.
     let room = params.segment_capacity - further;
     let left = room - min(sh_base, room);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], left); k += SCAN_WORKGROUP) {

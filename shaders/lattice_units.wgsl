@@ -1,7 +1,6 @@
 // Converts the lattice of a periodic domain to the units of the shaders. Also copies the parameters of the
-// step, without scale factors, for the kernels that read the wrapped spheres, which are in the units of the
-// shaders already. Dispatched as one invocation.
-// Twin of `src/gpu/lattice.rs`.
+// step without their scale factors, for kernels that read spheres which are already in these units.
+// Dispatched as one invocation. Twin of `src/gpu/lattice.rs`.
 
 #import types::{Lattice, Params}
 #import units::{times_power, vector_times_power}
@@ -20,8 +19,8 @@ fn main() {
     let power = params.length_power;
     lattice.corner = vector_times_power(given_lattice.corner, power);
     lattice.width = times_power(given_lattice.width, power);
-    // With longer dual vectors (shorter edges), coordinates along the edges might overflow. Then most_cells
-    // is -1, and every sphere is reported as out of range.
+    // If the edges of the lattice are shorter than this limit, coordinates along them might overflow. Then
+    // most_cells is -1, and every sphere is reported as out of range.
     let longest = max(max(given_lattice.duals[0].w, given_lattice.duals[1].w), given_lattice.duals[2].w);
     let fits = times_power(longest, -power) <= MAX_MAGNITUDE;
     lattice.most_cells = select(-1.0, given_lattice.most_cells, fits);

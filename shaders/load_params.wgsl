@@ -1,6 +1,6 @@
-// Determines the number of spheres in the step, which may be in the caller's buffers, and from it the size of
-// the sample of spheres. Dispatched as one invocation.
-// Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in `src/shared/tuning.rs`.
+// Determines the number of spheres in the step, which may be in the caller's buffers, and the size of the
+// sample of spheres. Dispatched as one invocation. Twin of `Params::new` in `src/gpu/shader/layout.rs`, and
+// of `sample_size` in `src/shared/tuning.rs`.
 
 #import sources::{SourceLayout}
 #import types::{Counters, Params}
@@ -14,7 +14,7 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // The extent, from which the unit of length is chosen, includes the periodic domain.
+    // The extent includes the periodic domain. The unit of length is chosen from it.
     atomicMax(&counters.extent, bitcast<u32>(first_source.domain_extent));
     var counts = vec2<u32>(first_source.at_most, second_source.at_most);
     if first_source.counted != 0u {
@@ -28,8 +28,8 @@ fn main() {
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || (counts.x > 0u && counts.y > 0u));
-    // If there are more spheres than allowed, spheres_needed is their number, or 2^32 - 1 if the sum of the
-    // two counts overflows.
+    // If there are more spheres than allowed, spheres_needed is their number. It is 2^32 - 1 if the sum of
+    // the two counts overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

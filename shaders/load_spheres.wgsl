@@ -1,7 +1,6 @@
-// Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set` copies
-// the first or only set of spheres, and `second_set` the second. A sphere with an invalid value is counted
-// and set aside: it takes no part in the step.
-// Twin of `check_spheres` in `src/validate.rs`.
+// Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set`
+// copies the first or only set of spheres, and `second_set` the second. A sphere with an invalid value is
+// counted, and takes no part in the step. Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
 #import opaque::{opaque3}
@@ -22,12 +21,12 @@
 // Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres, as the bits of a
 // float32.
 var<workgroup> sh_extent: atomic<u32>;
-// Number of the workgroup's spheres that are set aside for invalid values, and number of spheres that other
-// workgroups had set aside before.
+// Number of the workgroup's spheres with invalid values, and number of such spheres that other workgroups
+// have counted before.
 var<workgroup> sh_invalid: atomic<u32>;
 var<workgroup> sh_before: u32;
 
-// Returns the bits of a float's magnitude. As integers, they have the order of the magnitudes, and the bits
+// Returns the bits of a float's magnitude. Read as integers, they have the order of the magnitudes. The bits
 // of infinity and NaN are above all others.
 fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
@@ -40,7 +39,7 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
 // A sphere in the caller's units, and the largest magnitudes of its values, as the bits of float32 numbers.
 struct Loaded {
     sphere: Sphere,
-    // Largest magnitude of the sphere's coordinates, radius and displacement along each axis.
+    // Largest magnitude of the sphere's coordinates, its radius, and its displacement along any axis.
     lengths: u32,
     most: u32,
 }
@@ -76,24 +75,23 @@ fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     (*loaded).most = max((*loaded).most, largest_magnitude(motion));
     var velocity = bitcast<vec3<f32>>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
-        // With previous centres instead of velocities, the step has length 1, and a sphere moves from its
-        // previous centre to its current one.
+        // If the caller gives previous centres instead of velocities, the step has length 1, and a sphere
+        // moves from its previous centre to its current one.
         (*loaded).lengths = max((*loaded).lengths, largest_magnitude(motion));
         velocity = opaque3(bitcast<vec3<f32>>(place) - bitcast<vec3<f32>>(motion));
         (*loaded).sphere.center = bitcast<vec3<f32>>(motion);
         (*loaded).most = max((*loaded).most, largest_magnitude(bitcast<vec3<u32>>(velocity)));
     }
     (*loaded).sphere.velocity = velocity;
-    // The displacement is computed only if the velocity is valid, because infinity and NaN must not enter the
-    // arithmetic.
+    // Computed only if the velocity is valid, because infinity and NaN must not enter the arithmetic.
     if (*loaded).most <= bitcast<u32>(MAX_MAGNITUDE) {
         let displacement = opaque3(vector_times_power(velocity, params.velocity_power) * params.dt);
         (*loaded).lengths = max((*loaded).lengths, largest_magnitude(bitcast<vec3<u32>>(displacement)));
     }
 }
 
-// Loads sphere i of the caller. A negative radius counts as invalid, because its bits, read as an integer,
-// are above the bits of every valid magnitude.
+// Loads sphere i of the caller. A negative radius counts as invalid: its bits, read as an integer, are above
+// those of every valid magnitude.
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
@@ -102,8 +100,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Stores sphere i of a set at index `begin` + i, or sets it aside if a value is invalid. The set ends before
-// index `end`.
+// Stores sphere i of a set at index `begin` + i. If a value is invalid, the sphere is counted and takes no
+// part in the step. The set ends before index `end`.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;

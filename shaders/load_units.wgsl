@@ -1,6 +1,5 @@
-// Chooses the unit of length in which the shaders compute: the caller's unit times a power of two, so small
-// that squares of lengths underflow only if they are far below the rounding error. Dispatched as one
-// invocation.
+// Chooses the shaders' unit of length: the caller's unit times a power of two. The unit is so small that
+// squares of lengths underflow only if they are far below the rounding error. Dispatched as one invocation.
 // Twin of `Units` in `src/shared/units.rs`.
 
 #import types::{Counters, Params}
@@ -14,8 +13,8 @@ fn main() {
     if extent == 0u || extent >= bitcast<u32>(LEAST_USUAL) {
         return;
     }
-    // log2 of the largest power of two that is at most the extent (the largest length in the input). For a
-    // subnormal extent, it follows from the highest set bit.
+    // log2 of the largest power of two that is at most the extent (the largest length in the input). If the
+    // extent is subnormal, its highest set bit is used.
     var power = i32(extent >> 23u) - 127;
     if power == -127 {
         power = i32(firstLeadingBit(extent)) - 149;

@@ -1,8 +1,7 @@
-// Computes from a sample how the spheres are distributed in space: the correlation curve (the mean number of
-// other spheres within each distance of a sphere), the frame (the moving origin of the grid cells), the
-// trimmed box (which holds most spheres), and the length limit of the time segments of fast spheres.
-// Dispatched as one workgroup.
-// Twin of `src/cpu/measure/curve.rs`.
+// Computes from a sample how the spheres lie in space: how many neighbours a sphere has within each distance
+// (the correlation curve), where the grids have their moving origin (the frame), and which box holds most
+// spheres (the trimmed box). Also chooses the length limit of the time segments of fast spheres. Dispatched
+// as one workgroup. Twin of `src/cpu/measure/curve.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Path, half_cell_of, largest, path_of, segments_power}
@@ -18,24 +17,24 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// Lowest octave (factor of 2) of distance below whose upper end at least MIN_COUNTED_PAIRS pairs of sampled
-// spheres were counted. At shorter distances, the number of neighbours is extrapolated.
+// Lowest octave (factor of 2) of distance below whose upper end enough pairs of sampled spheres were
+// counted: MIN_COUNTED_PAIRS. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
-// Expected cost of each candidate length of time segments: first in PARTS parts per length, each computed by
-// one invocation, then in total.
+// Expected cost of each possible length of time segments. For each length, PARTS invocations first compute
+// parts of the cost, which are then added.
 var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
 // Returns log2 of the mean number of other spheres within a certain distance of a sphere, estimated from the
-// sample: `pairs` of its `all` ordered pairs of spheres are at most this distance apart.
+// sample. `pairs` of the `all` ordered pairs of sampled spheres are at most this distance apart.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
 // Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of an
-// octave of distance. sh_sums must hold, for each octave, the number of ordered pairs of sampled spheres that
-// are nearer than the octave's upper end. `all` is the number of all these pairs.
+// octave of distance. For each octave, sh_sums has the number of ordered pairs of sampled spheres that are
+// nearer than its upper end. `all` is the number of all these pairs.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -43,8 +42,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // The lowest octave of distance has many pairs of sampled spheres only if many spheres coincide.
-        // Then the number of neighbours is the same at all shorter distances.
+        // If the lowest octave of distance has many pairs of sampled spheres, many spheres coincide. Then
+        // the number of neighbours is the same at all shorter distances.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -70,8 +69,9 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The trimmed box (which holds most sampled spheres and no far outliers) and the middle of the sample, in
-// absolute coordinates halfway through the step; and the frame (the moving origin of the cells).
+// The trimmed box, which holds most sampled spheres but no far outliers, and the middle of the sample, both
+// in absolute coordinates half-way through the step. Also the frame, which is the moving origin of the
+// cells.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -97,7 +97,7 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing of the spheres (the edge of a cube that contains about one), estimated from the median
+// Returns the spacing of the spheres: the edge of a cube that contains about one. It follows from the median
 // distances of sampled spheres to two of their neighbours.
 fn spacing() -> f32 {
     if params.sample <= 1u {
@@ -119,28 +119,28 @@ fn shortest_length(trimmed: Trimmed) -> f32 {
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
-// Returns candidate k for the length limit of time segments. Each candidate is twice the previous one, except
-// the last one, with which no sphere is cut.
+// Returns possible length number k of time segments. Each length is twice the previous one. With the last
+// one, no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k, as if it began halfway through the step. This does not change the
-// path's extent.
+// Returns the path of sampled sphere k, as if it began half-way through the step. This does not change the
+// size of the path.
 fn sampled_path(k: u32, frame: Frame) -> Path {
     let sampled = samples[k];
     return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
 }
 
-// Number of sampled spheres that the shortest candidate length of time segments would cut (`all`), and number
-// of them with which the candidate lengths are compared (`weighed`).
+// `all` is the number of sampled spheres that the shortest time segments would cut. `weighed` is the number
+// of spheres with which the possible lengths of segments are compared.
 struct Cut {
     all: u32,
     weighed: u32,
 }
 
-// Fills sh_path with the paths of the sampled spheres that the shortest candidate length of time segments
-// would cut. Other spheres do not affect the comparison of the lengths.
+// Fills sh_path with the paths of the sampled spheres that the shortest time segments would cut. Other
+// spheres do not affect the choice of the length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -154,8 +154,7 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_path has room for MAX_WEIGHED paths. If more sampled spheres would be cut, it receives only every
-    // `each`-th path.
+    // sh_path has room for MAX_WEIGHED paths. If there are more paths, every `each`-th is stored.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let path = sampled_path(k, frame);
@@ -169,9 +168,9 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each);
 }
 
-// Returns the expected cost of the searches for every PARTS-th path in sh_path, beginning with path number
-// `part`, if time segments are at most `length` long. Time segments are assumed not to search the grids of
-// smaller, uncut spheres, as on the GPU.
+// Returns the expected cost of searches for every PARTS-th path in sh_path, from path number `part` on, if
+// time segments are at most `length` long. Segments do not search the grids of smaller, uncut spheres on a
+// GPU.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -179,15 +178,15 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
     var cost = 0.0;
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_path[k], length);
-        // The same cell edge as from cell_edge(). Calling cell_edge() here would search the correlation curve
-        // again for every path.
+        // Computes the same cell edge as cell_edge(), which would search the correlation curve again for
+        // every path.
         let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
         cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
     }
     return cost;
 }
 
-// Returns in invocation 0 the index of the candidate length of time segments with the least expected cost.
+// Returns in invocation 0 which of the possible lengths of time segments has the least expected cost.
 fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -219,15 +218,15 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The shortest length limit of time segments is the spacing of the spheres. A longer limit is chosen if
+    // The shortest allowed length of time segments is the spacing of the spheres. A longer one is chosen if
     // it costs less, because fewer segments need fewer searches.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();
     let best = weigh_lengths(cut.weighed, shortest, local);
     if local == 0u {
-        // If the shortest length limit of time segments cuts no sampled sphere, few of all spheres are fast
-        // enough to be cut. Then twice this limit costs least.
+        // If the shortest time segments cut no sampled sphere, few of all spheres are fast enough to be cut.
+        // Then segments of twice this length cost least.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

@@ -1,7 +1,6 @@
-// Computes the median, a low quantile and a high quantile of each quantity of the sampled spheres:
-// coordinates, velocity components, and distances to neighbours. Each workgroup ranks RANKED of the sampled
-// spheres by one quantity.
-// Twin of `src/cpu/measure/ranks.rs`.
+// Computes the median and a low and a high quantile of quantities of the sampled spheres: coordinates,
+// velocity components, and distances to neighbours. Each workgroup ranks RANKED of the spheres by one
+// quantity. Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
@@ -14,12 +13,12 @@ const MEASURE_RANKS_WORKGROUP = 256u;
 // Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of all sampled spheres, four per vector. The keys are unsigned integers in the same order as the
+// Sort keys of all sampled spheres, four per vector. The keys are unsigned integers in the order of the
 // quantity by which the workgroup ranks the spheres.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector without a dynamic index, for which some compilers move the vector to
+// Returns one component of a vector. Avoids a dynamic index, for which some compilers move the vector to
 // memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
@@ -42,8 +41,8 @@ fn key_of(k: u32, quantity: u32) -> u32 {
     return sortable(value_of(k, quantity));
 }
 
-// Counts, for each of the RANKED sampled spheres from `first` on, the sampled spheres that come before it in
-// the order of sort keys. Of spheres with equal keys, the one with the lower index comes first. Several
+// For each of RANKED sampled spheres from `first` on, counts the sampled spheres that come before it in the
+// order of sort keys. Of spheres with equal keys, the one with the lower index comes first. Several
 // invocations share a sphere, and each compares it with a part of the sample.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
@@ -57,13 +56,13 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // Keys that equal the sphere's own key count only if their spheres have lower indices. This is so
-            // for all keys in earlier vectors.
+            // A key equal to the sphere's own counts only if it belongs to a sphere with a lower index. This
+            // is so for all keys in earlier vectors.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In the vector that contains the sphere's own key, only the components before this key belong to
-        // spheres with lower indices.
+        // In the vector that contains the sphere's own key, only keys before it belong to spheres with lower
+        // indices.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

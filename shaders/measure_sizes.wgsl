@@ -1,6 +1,5 @@
-// Determines into how many time segments each sphere is cut, lists the segments, and counts uncut spheres and
-// segments in a histogram of size classes (classes of similar size).
-// Twin of `src/cpu/measure/sizes.rs`.
+// Determines into how many time segments each sphere is cut, lists the segments, and counts uncut spheres
+// and segments in a histogram of sizes. Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
@@ -19,21 +18,20 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// What one or more spheres add to the histogram entry of their size class (spheres of similar size).
+// The contribution of one or more spheres to the histogram of sizes, for one size class.
 struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
     spheres: u32,
-    // Bits of the largest half cell: half the edge of the smallest grid cell that may hold any of the spheres
-    // or time segments.
+    // Bits of half the edge of the smallest grid cell that may hold any of the spheres or time segments.
     half_cell: u32,
-    // Bounds of the sphere centres, taken in the middle of each time segment, as unsigned integers with the
-    // order of the floats. Lower bounds are negated.
+    // Bounds of the sphere centres in the middle of each time segment, as unsigned integers with the order
+    // of the floats. Lower bounds are negated.
     low: vec3<u32>,
     high: vec3<u32>,
 }
 
-// Sum of the contributions of one workgroup's spheres to one size class (spheres of similar size). The sum is
+// Sum of the contributions of one workgroup's spheres to one size class (spheres of similar size). It is
 // formed in workgroup memory, because additions to one word of global memory are serialized.
 struct GatheredClass {
     // Number of the size class plus 1, or 0 if this entry of the hash table is free.
@@ -73,7 +71,7 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Raises the bounds of a hash table entry along one axis. Unchanged bounds are not written.
+// Raises the bounds of a hash table entry along one axis. Bounds that do not change are not written.
 fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
     if atomicLoad(&sh_gathered[place].low[axis]) < low {
         atomicMax(&sh_gathered[place].low[axis], low);
@@ -134,9 +132,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the index of the invocation whose sphere has time segment k of the workgroup. The binary search is
-// unrolled because some drivers end an invocation after too many loop iterations (docs/design.md, "Limits
-// that are kept").
+// Returns the index of the invocation whose sphere has time segment number k of the workgroup. The binary
+// search has no loop, because some drivers end an invocation after too many loop iterations (docs/design.md,
+// "Limits that are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -188,7 +186,7 @@ fn size_of(i: u32) -> Sized {
 
 fn gather_all(size_class: u32, own: Addition, local: u32) {
     // One invocation in 16 adds its sphere first. Most other spheres of the workgroup lie within the
-    // resulting bounds, so most other invocations have no bound to write.
+    // resulting bounds, so their invocations have no bound to write.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);
@@ -231,8 +229,8 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the time segments of the workgroup's spheres, except each sphere's first one. `further` is the
-// number of such segments of this invocation's sphere, and `begin` is the index of the workgroup's first
+// Writes the time segments of the workgroup's spheres, except the first segment of each sphere. `further` is
+// the number of such segments of this invocation's sphere. `begin` is the index of the workgroup's first
 // sphere.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
@@ -241,7 +239,7 @@ fn write_segments(further: u32, begin: u32, local: u32) {
     }
     workgroupBarrier();
     // If the low word of the segment counter has wrapped around, workgroups overwrite each other's time
-    // segments. This is harmless, because a step with too many segments searches nothing.
+    // segments. This does no harm, because a step with so many segments searches nothing.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);

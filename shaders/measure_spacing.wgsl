@@ -12,15 +12,15 @@
 @group(0) @binding(2) var<storage, read_write> octaves: array<atomic<u32>, OCTAVES>;
 @group(0) @binding(3) var<storage, read_write> samples: array<Sampled>;
 
-// Returns the centre of a sphere halfway through the step. Halfway positions stand for the whole step,
-// because spheres that fly apart or together are much denser at its start or end.
+// Returns the centre of a sphere half-way through the step. It stands for the whole step, because spheres
+// that fly apart or together are much denser at its start or end.
 fn middle_of(sphere: Sphere) -> vec3<f32> {
     return sphere.center + sphere.velocity * (0.5 * params.dt);
 }
 
-// For each sampled sphere of the workgroup: its centre halfway through the step, the number of other sampled
-// spheres in each octave of distance, and log2 of the distances to its NEAR_RANK-th and FAR_RANK-th nearest
-// neighbours.
+// Three arrays with an entry for each sampled sphere of the workgroup. The first has its centre half-way
+// through the step. The second has the number of other sampled spheres in each octave of distance. The third
+// has log2 of the distances to its NEAR_RANK-th and FAR_RANK-th nearest neighbours.
 var<workgroup> sh_middle: array<vec3<f32>, MEASURED>;
 var<workgroup> sh_near: array<array<atomic<u32>, OCTAVES>, MEASURED>;
 var<workgroup> sh_log_distance: array<array<f32, 2>, MEASURED>;
@@ -38,13 +38,13 @@ fn count_near(first: u32, own: u32, local: u32) {
 }
 
 // Writes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
-// neighbours, unless they are in other octaves of distance than `octave`. This octave contains `near`
-// neighbours, and all lower octaves together contain `before`.
+// neighbours, if they are in this octave of distance. `octave` contains `near` neighbours, and all lower
+// octaves together contain `before`.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
     // log2 of the factor by which the number of neighbours grows from the lower to the upper end of the
-    // octave of distance. It is MAX_DIMENSION if the spheres are distributed uniformly.
+    // octave of distance. If spheres fill space evenly, it is MAX_DIMENSION.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
     if until >= ranks.x && before < ranks.x {
@@ -84,7 +84,7 @@ fn main(
     if all > 0u {
         atomicAdd(&octaves[local], all);
     }
-    // This barrier makes the distances to neighbours, which any invocation may have written, visible.
+    // This barrier makes the distances to neighbours visible, which any invocation may have written.
     workgroupBarrier();
     if local < own {
         let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);

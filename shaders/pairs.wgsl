@@ -1,6 +1,5 @@
-// Tests every sphere (or time segment of a fast sphere) against the candidates near it in the grids, and
-// lists the pairs that touch. `pairs_periodic.wgsl` does the same in a periodic domain.
-// Twin of `src/cpu/pairs`.
+// Tests every sphere (or time segment of a fast sphere) against the spheres near it in the grids, and lists
+// the pairs that touch. `pairs_periodic.wgsl` does the same in a periodic domain. Twin of `src/cpu/pairs`.
 
 #import carom::{CaromCollision}
 #import filter::{filter_pair}
@@ -18,11 +17,11 @@
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Adds two spheres to the list of pairs if they may touch, are not the same sphere, and do not ignore each
+// Adds two spheres to the list of pairs, if they may touch, are not the same sphere, and do not ignore each
 // other.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // XOR with params.zero (always 0) forces the compiler to reload the searching sphere instead of keeping
-    // it in registers.
+    // XOR with params.zero, which is always 0, forces the compiler to reload the searching sphere instead of
+    // keeping it in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
     let s = filter_pair(proxy, candidate, params.dt);
@@ -44,8 +43,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call writes one of the workgroup's pairs. There is no loop, because some drivers end long loops
-    // early.
+    // Each call writes one of the workgroup's pairs. These calls are not in a loop, because some drivers end
+    // long loops early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

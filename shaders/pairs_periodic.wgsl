@@ -1,7 +1,7 @@
-// Tests the entries of the grids against one another in a periodic domain, and lists the pairs of entries
-// that touch. The grids contain every image (periodic copy) of a sphere or time segment that reaches into the
-// domain's cell. `pair_images.wgsl` then replaces the entries by spheres and images.
-// Twin of `src/cpu/pairs` and `src/cpu/images/space.rs`.
+// Tests the objects in the grids of a periodic domain against one another, and lists the pairs that touch.
+// The grids contain every image (periodic copy) of a sphere or time segment that reaches into the domain's
+// cell. `pair_images.wgsl` later replaces the images by their spheres. Twin of `src/cpu/pairs` and
+// `src/cpu/images/space.rs`.
 
 #import carom::{CaromCollision, carom_image}
 #import filter::{Filtered, filter_motion, sum}
@@ -29,16 +29,16 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether the grids contain several images of the same time segment. A segment after the first that
-// has only one image shares the `Entry` of the first segment, whose bit SEVERAL_IMAGES does not apply to it.
+// Returns whether the grids contain several images of the same time segment. If a later segment has only one
+// image, it shares the `Entry` of the first segment, whose bit SEVERAL_IMAGES does not apply to it.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
 }
 
-// The grids may contain the same pair of images several times, displaced by edges of the domain. Returns
-// whether this is the occurrence that reports the pair: the lower corner of the intersection of both bounding
-// boxes is in the domain's cell.
+// Returns whether this copy of a pair reports the pair. The grids may contain several copies, displaced by
+// edges of the domain. The copy whose two bounding boxes overlap in a box with its lower corner in the
+// domain's cell reports it.
 fn is_in_cell(one: Entry, other: Entry) -> bool {
     let x = max(one.low[0], other.low[0]);
     let y = max(one.low[1], other.low[1]);
@@ -46,7 +46,7 @@ fn is_in_cell(one: Entry, other: Entry) -> bool {
     return all((vec3<i32>(x, y, z) >> vec3<u32>(FRACTION_BITS)) == vec3<i32>(0));
 }
 
-// Tests two spheres, the second displaced by `image`, as filter_pair() does.
+// Tests two spheres in float32, the second displaced by `image`, as filter_pair() does without an image.
 fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let apart = opaque3(j.center - i.center);
     let p = opaque3(apart + displacement(image));
@@ -54,7 +54,7 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // length_bound() is for one component of the displacement, and the sum has three.
+        // length_bound() holds for one component of the displacement, and the sum has three.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);
@@ -90,8 +90,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call writes one of the workgroup's pairs. There is no loop, because some drivers end long loops
-    // early.
+    // Each call writes one of the workgroup's pairs. These calls are not in a loop, because some drivers end
+    // long loops early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

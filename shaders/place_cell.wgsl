@@ -1,7 +1,7 @@
-// Computes the position of the periodic domain's cell relative to the frame (the moving origin of the grid
-// cells). The cell moves with the frame. Also limits time segments to the width of the cell, because longer
-// segments would have many images (periodic copies) in it. Dispatched as one invocation.
-// Twin of `Cell::new` in `src/cpu/images/cell.rs`.
+// Computes the position of the periodic domain's cell relative to the moving origin of the grids. The cell
+// moves with this origin. Also limits time segments to the width of the cell, because longer segments would
+// have many images (periodic copies) in it. Dispatched as one invocation. Twin of `Cell::new` in
+// `src/cpu/images/cell.rs`.
 
 #import types::{Lattice, Params, Space}
 
@@ -11,7 +11,8 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // Half-way through the step, the moving cell coincides with the periodic domain's cell, which is at rest.
+    // The cell moves with the moving origin. Half-way through the step, it coincides with the cell of the
+    // periodic domain, which is at rest.
     lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
     if lattice.width > 0.0 {
         space.segment = min(space.segment, lattice.width);

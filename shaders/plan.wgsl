@@ -1,6 +1,6 @@
-// Chooses the levels (uniform grids) of the step, and gives each grid its cell size and its part of the table
-// of cells. Dispatched as one workgroup.
-// Twin of `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
+// Chooses the grids (levels) of the step, their cell sizes, and their parts of the table of cells.
+// Dispatched as one workgroup. Twin of `src/cpu/plan`, which has the same parts and explains the reasons in
+// more detail.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}
@@ -18,7 +18,8 @@
 
 var<workgroup> sh_range_count: u32;
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
-// Number of entries in the table of cells for each grid, in the order of the grids' cell edges, finest first.
+// Number of entries in the table of cells for each grid. The grids are in the order of their cell edges,
+// finest first.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
@@ -32,15 +33,15 @@ fn ranges_of_level(number: u32) -> SizeRange {
 }
 
 // Returns the number of entries in the table of cells for one grid, in proportion to its number of spheres
-// and time segments. Some entries are kept back, because every grid has at least MIN_HASHED_SLOTS entries for
-// cells outside its box.
+// and time segments. Some entries are kept back, because every grid gets at least MIN_HASHED_SLOTS entries
+// for cells outside its box.
 fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     let available = f32(params.slots) - f32(ranges * 2u * MIN_HASHED_SLOTS);
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
 // Determines the place of a grid in the order of cell edges, finest first. Spheres search their own grid and
-// the grids after it, which is cheap because those have larger cells.
+// the grids after it, which is cheap because these have larger cells.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
@@ -51,8 +52,8 @@ fn place_level(level: Level, levels: u32, thread: u32) {
     sh_slots_of[place] = level.first_hashed + level.hash_mask + 1u;
 }
 
-// Writes a grid to its place in the plan, with its entries in the table of cells after the entries of the
-// grids before it.
+// Writes a grid to its place in the plan. Its part of the table of cells begins after those of the grids
+// before it.
 fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     var level = counted_from_0;
     var first_slot = 0u;
@@ -67,8 +68,8 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes the number of the grid of each non-empty size class (spheres of similar size) of this thread. A grid
-// holds a run of classes, so this is the first grid whose last class is not below the class.
+// Writes for each size class of this thread which grid holds its spheres. A grid holds a run of size
+// classes, so it is the first grid whose last class is not below the class.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -86,8 +87,8 @@ fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
 fn write_totals(levels: u32) {
     plan.levels = levels;
     plan.frame = space.frame;
-    // If there are more time segments than the buffers can hold, the plan is written as if it had no spheres.
-    // Then the following stages do nothing, and the stage `results` reports the overflow.
+    // If there are more time segments than the buffers can hold, the plan is for no spheres. Then the
+    // following stages do nothing, and the stage `results` reports the overflow.
     let segments = atomicLoad(&counters.segments[0]);
     let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
     plan.proxies = select(0u, params.spheres + segments, fits);
@@ -107,8 +108,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         sh_range_count = finest.y;
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
-    // The following loops contain barriers, so their number of iterations must be uniform, which
-    // workgroupUniformLoad() ensures. It is also the barrier that makes the writes to sh_ranges_of visible.
+    // The following loops contain barriers, so all invocations must do the same number of iterations.
+    // workgroupUniformLoad() ensures this. As a barrier, it also makes the writes to sh_ranges_of visible.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();
@@ -123,7 +124,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
-    // workgroupUniformLoad() is also the barrier that makes the writes to sh_level visible.
+    // As a barrier, workgroupUniformLoad() also makes the writes to sh_level visible.
     let levels = workgroupUniformLoad(&sh_level_count);
 
     var own: SizeRange;

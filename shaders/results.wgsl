@@ -1,5 +1,5 @@
-// Writes the results of the step for users' shaders, and the size of the indirect dispatches over the pairs.
-// Dispatched as one workgroup.
+// Writes the results of the step for the user's shaders, and the size of the indirect dispatches over the
+// pairs. Dispatched as one workgroup.
 
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_INVALID_SPHERES, CAROM_TOO_CROWDED, CAROM_TOO_MANY_SEGMENTS}
 #import carom::{CAROM_TOO_MANY_SPHERES, CAROM_TRUNCATED, CAROM_UNFINISHED, CaromResults}
@@ -58,7 +58,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.candidates = candidates();
     results.segments = segments();
     results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));
-    // The counter is 1 + an index, or 0 for no sphere. 0 - 1 wraps around to CAROM_NONE.
+    // The counter is 1 + an index, or 0 if no sphere is out of range. 0 - 1 wraps around to CAROM_NONE.
     results.out_of_range = atomicLoad(&counters.out_of_range) - 1u;
     results.spheres = params.spheres;
     results.b_offset = params.b_offset;

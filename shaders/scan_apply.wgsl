@@ -1,6 +1,5 @@
-// Replaces each block of SCAN_BLOCK counts by its exclusive prefix sums, which start from the sum of all
-// earlier blocks. One workgroup per block.
-// Twin of `src/cpu/scan.rs`.
+// Replaces each count in a block of SCAN_BLOCK counts by its exclusive prefix sum, which includes the sums
+// of all earlier blocks. One workgroup per block. Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
 
@@ -8,7 +7,7 @@
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
 // Whether an earlier dispatch has replaced the sums of the blocks by their prefix sums. If not, there are at
-// most SCAN_BLOCK sums, and each workgroup adds up the sums of the earlier blocks, which costs less than
+// most SCAN_BLOCK blocks. Each workgroup then adds up the sums of the earlier blocks, which costs less than
 // another dispatch.
 override SUMS_ARE_SCANNED: bool = false;
 
@@ -52,8 +51,8 @@ fn main(
         }
         atomicAdd(&sh_before, part);
     }
-    // The barriers in sum_before() also ensure that all additions to sh_before (the sum of the earlier
-    // blocks) are done.
+    // The barriers in sum_before() also make sure that sh_before (the sum of the earlier blocks) is
+    // complete.
     var before = sum_before(total(low) + total(high), local);
     if SUMS_ARE_SCANNED {
         before += sums[min(block, arrayLength(&sums) - 1u)];

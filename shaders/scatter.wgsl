@@ -1,6 +1,5 @@
-// Sorts the spheres (and time segments) by their entry in the table of grid cells, and copies the values of
-// the spheres in this order for the stage `pairs`.
-// Twin of `src/cpu/scatter.rs`.
+// Sorts the spheres (and time segments) by their entry in the table of grid cells. Copies the values of the
+// spheres in this order for the search for pairs. Twin of `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}
 #import spheres::{sphere_at}

@@ -1,7 +1,7 @@
-// Counts, for one pass of a radix sort, how many items of each block have each digit. The table of counts has
-// a row for each digit and a column for each block. Its prefix sums, row by row, are the positions to which
-// the items move. Blocks without items write zeros.
-// Twin of `src/reduce/sort.rs`, which sorts with a library function.
+// Counts, for one pass of a radix sort, how many items of each block have each digit. The table of counts
+// has a row for each digit and a column for each block. The prefix sums of the table, row by row, are the
+// positions to which the items move. Blocks without items write zeros. Twin of `src/reduce/sort.rs`, which
+// sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}

@@ -5,11 +5,11 @@
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Number of words that hold one count for each value of a sort digit, two counts of 16 bits per word.
+// Number of words that hold one 16-bit count for each value of a sort digit.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// The counts of digits form WORDS words per invocation. To compute the prefix sums of one of these words over
-// the workgroup, ADDERS invocations each add COUNTS values.
+// The counts of sort digits are WORDS words per invocation. For the prefix sums of one of these words over
+// the workgroup, ADDERS invocations add COUNTS values each.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -19,12 +19,12 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// The digit counts of all invocations of the workgroup: first word 0 of every invocation, then word 1 of
-// every invocation, and so on.
+// The digit counts of all invocations of the workgroup: word 0 of every invocation, then word 1 of every
+// invocation, and so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// Number of one invocation's items for each value of the sort digit, two counts per word.
+// Number of one invocation's items with each sort digit, two counts per word.
 alias Counts = array<u32, WORDS>;
 
 fn count_digits(begin: u32, end: u32) -> Counts {

@@ -9,16 +9,16 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The sorted pairs with repeats, in the layout of CaromCollision, as bits.
+// The sorted pairs with repeats. The words are the bits of CaromCollision.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
-// 1 for the first occurrence of each pair and 0 for its repeats; after the scan, the exclusive prefix sums of
-// these flags.
+// 1 for the first occurrence of each pair, and 0 for its repeats. Later the exclusive prefix sums of these
+// flags.
 @group(0) @binding(2) var<storage, read_write> first_flags: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether pair `index` is the first one, or differs from the pair before it in a sphere. The mark for
-// grazing (undecided) pairs does not count.
+// Returns whether pair `index` is the first one, or differs from the pair before it in a sphere. The flag of
+// a grazing (undecided) pair is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -1,6 +1,6 @@
-// Writes the sorted list of pairs of a periodic domain, each pair once, with the image (periodic copy) of the
-// second sphere of each pair. The entry point `flag` marks the first of several equal items. After the prefix
-// sum of these flags, `write` copies the pairs of the marked items.
+// Writes the sorted list of pairs of a periodic domain. Each pair is listed once, with the image (periodic
+// copy) of its second sphere. The entry point `flag` marks the first of several equal items. After the
+// prefix sum of these flags, `write` copies the pairs of the marked items.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments}
@@ -17,8 +17,8 @@
 @group(0) @binding(5) var<storage, read_write> sorted_images: array<u32>;
 @group(0) @binding(6) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether item `index` is the first one, or differs from the item before it in a sphere or the image.
-// The mark for grazing (undecided) pairs does not count.
+// Returns whether item `index` is the first one, or differs from the item before it in a sphere or the
+// image. The flag of a grazing (undecided) pair is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

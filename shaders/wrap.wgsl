@@ -1,5 +1,5 @@
-// Replaces each sphere by its image (periodic copy) whose centre is in the cell of the periodic domain
-// half-way through the step. The stages that make the grids then read these images instead of the spheres.
+// Replaces each sphere by its image (periodic copy) with its centre in the cell of the periodic domain
+// half-way through the step. The stages that make the grids then read these images.
 
 #import invocation::{invocation}
 #import image_word::{pack_image}

@@ -1,4 +1,4 @@
-//! Runs asynchronous work to completion from blocking functions.
+//! Lets blocking functions run asynchronous work to completion.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -9,17 +9,17 @@ use crate::Error;
 pub(crate) enum Wait {
     /// The calling thread blocks until the GPU has finished.
     Block,
-    /// The future of the step returns `Pending`, and is woken when the GPU has finished.
+    /// The future of the step returns `Pending` until the GPU has finished, and is woken then.
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU uses it"))]
     Await,
 }
 
-/// Runs a future to completion on the calling thread. With [`Wait::Block`], the first poll usually blocks
-/// until the step is complete.
+/// Runs a future to completion on the calling thread. With [`Wait::Block`], the future usually
+/// completes at once.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // The first poll usually completes the future, so a full executor, which would allocate memory,
-    // is rarely needed.
+    // The future usually completes in the first poll. Then no full executor is needed, which would
+    // allocate memory.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -31,8 +31,8 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error, because a thread in a browser must not block. Without the GPU backend, no
-/// future is ever pending, so this function is never called.
+/// Returns an error, because a thread in a browser must not block. Without the GPU backend, every
+/// future completes at once, so this function is never called.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

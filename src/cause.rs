@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// The error of another library that led to an [`Error`](crate::Error).
 ///
-/// A `Cause` dereferences to the wrapped error. [`Error::source`](std::error::Error::source) returns it too,
-/// for callers that downcast it. Two causes are equal if their messages are equal.
+/// A `Cause` dereferences to the wrapped error. [`Error::source`](std::error::Error::source)
+/// returns it too, for callers that downcast it. Two causes are equal if their messages are equal.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn std::error::Error + Send + Sync>);
 

@@ -9,11 +9,11 @@ use bytemuck::{Pod, Zeroable};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Collision {
-    /// Index of one sphere: the smaller index of the pair, or in a step of two sets
-    /// ([`Step::between`](crate::Step::between)) the index in the first set.
+    /// Index of one sphere. In a step of one set, it is the smaller index of the pair. In a step of
+    /// two sets ([`Step::between`](crate::Step::between)), it is the index in the first set.
     pub a: u32,
-    /// Index of the other sphere: the larger index of the pair, or in a step of two sets the index in the
-    /// second set.
+    /// Index of the other sphere. In a step of one set, it is the larger index of the pair. In a
+    /// step of two sets, it is the index in the second set.
     pub b: u32,
     /// Time of impact: the earliest time in [0, dt] at which the spheres touch, in the unit of dt. The time
     /// is 0 if they touch or overlap at the start of the step.

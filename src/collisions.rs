@@ -16,25 +16,27 @@ use crate::{Collision, Error, Statistics, WallCollision};
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {
-    /// All pairs of spheres that touch during the step, each listed once, without pairs that collision groups
-    /// leave out. Sorted by sphere indices (a, b), or by time after [`sort_by_time`](Self::sort_by_time).
+    /// All pairs of spheres that touch during the step, each listed once, without pairs that
+    /// collision groups leave out. They are sorted by sphere indices (a, b), or by time after
+    /// [`sort_by_time`](Self::sort_by_time).
     pub pairs: Vec<Collision>,
     /// In a periodic domain ([`Domain`](crate::Domain)), the image (periodic copy) of sphere b that sphere a
     /// touches, for each pair. Empty for a step in open space.
     ///
-    /// A pair of spheres is listed once for each image that touches, sorted by the image. A sphere that
-    /// touches an image of itself is a pair with a = b, and the first component of its image that is not 0 is
-    /// positive.
+    /// A pair of spheres is listed once for each image that touches, sorted by the image. If a
+    /// sphere touches an image of itself, a equals b, and the first component of the image that is
+    /// not 0 is positive.
     pub images: Vec<[i32; 3]>,
-    /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the step, each listed
-    /// once for each wall, without those that collision groups leave out. Sorted by sphere and by wall. Empty
-    /// for a step without walls.
+    /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the
+    /// step. A sphere is listed once for each wall that it touches, unless collision groups leave
+    /// this out. Sorted by sphere and by wall. Empty for a step without walls.
     pub walls: Vec<WallCollision>,
     /// In a periodic domain, the image (periodic copy) of the sphere that touches the wall, for each entry of
     /// [`walls`](Self::walls). Empty for a step in open space.
     ///
-    /// A sphere is listed once for each image that touches the wall, sorted by the image. If a displacement
-    /// along an edge of the domain does not change the wall, as along a floor, that component of the image is 0.
+    /// A sphere is listed once for each of its images that touches the wall, sorted by the image.
+    /// Some walls, such as a floor, do not change if they are displaced along an edge of the
+    /// domain. Then this component of the image is 0.
     pub wall_images: Vec<[i32; 3]>,
     /// Statistics of the time step.
     pub statistics: Statistics,
@@ -120,7 +122,8 @@ impl Collisions {
     /// Pairs with equal times are sorted by (a, b) and by image. The list of [`walls`](Self::walls) does not
     /// change.
     ///
-    /// A simulation needs this order if an impact changes whether later impacts happen:
+    /// A simulation needs the pairs in the order of time if an impact changes whether later impacts
+    /// happen:
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -151,8 +154,8 @@ impl Collisions {
     /// `sort_by_time`. [`Detector::detect_into`](crate::Detector::detect_into) refills the list sorted by (a,
     /// b).
     pub fn sort_by_time(&mut self) {
-        // A time of impact from another program may be −0.0. Adding 0.0 turns −0.0 into 0.0, because
-        // `total_cmp` orders −0.0 before 0.0.
+        // Adding 0.0 turns a time of −0.0, which another program may have found, into 0.0.
+        // Otherwise, `total_cmp` would order −0.0 before 0.0.
         let time = |pair: &Collision| pair.toi + 0.0;
         let before = |one: &Collision, other: &Collision| {
             let order = time(one).total_cmp(&time(other));
@@ -202,8 +205,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// [`Earliest::wall`] tells walls from spheres. If a sphere and a wall are touched at the same time, the
-    /// sphere is returned.
+    /// [`Earliest::wall`] tells whether the first impact is with a wall. If a sphere and a wall are
+    /// touched at the same time, the sphere is returned.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {

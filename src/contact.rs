@@ -56,8 +56,8 @@ impl Collision {
     )]
     fn contact_shifted(&self, a: &Sphere, b: &Sphere, shift: impl Shift) -> Contact {
         let [center, velocity] = [a.center, a.velocity].map(|vector| Vec3::from(vector).as_dvec3());
-        // At the rounded float32 time of impact, a fast sphere may already have passed the other
-        // sphere. So the time is computed again in higher precision.
+        // At the float32 time of impact, which is rounded, a fast sphere may already have passed
+        // the other sphere. So the time is computed again in higher precision.
         let Touch {
             time,
             normal,

@@ -124,8 +124,8 @@ impl Detector {
 
     /// Finds every pair of spheres that touch during a time step.
     ///
-    /// The result has each pair once, sorted by sphere indices (a, b), without pairs that collision groups
-    /// leave out ([`Sphere::with_groups`]).
+    /// The result has each pair once, sorted by sphere indices (a, b). It lacks pairs that
+    /// collision groups leave out ([`Sphere::with_groups`]).
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -157,9 +157,9 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), and writes them to an existing list.
     ///
-    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is similar
-    /// to earlier steps then allocates almost no memory. The memory of the list never shrinks, except that an
-    /// error empties the list and frees its memory.
+    /// The call replaces the contents of the list and reuses its memory. On the CPU, a step that is
+    /// similar to earlier steps then allocates almost no memory. The memory of the list never
+    /// shrinks, except that an error empties the list and frees its memory.
     ///
     /// ```
     /// use carom::{Collisions, Detector, Options, Sphere, Step};
@@ -187,8 +187,8 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
     ///
-    /// - On a GPU, carom starts a short-lived thread for each wait, which polls the device, so the
-    ///   application need not poll it. In a browser, the event loop wakes the task instead.
+    /// - On a GPU, the application need not poll the device: carom starts a short-lived thread for
+    ///   each wait, which polls it. In a browser, the event loop wakes the task instead.
     /// - The thread that polls the future does all work that runs on the CPU.
     ///
     /// The future may be dropped at any time, and the detector remains usable. If the GPU is still working on

@@ -12,8 +12,8 @@ use crate::sphere::MAX_MAGNITUDE;
 /// displaced by n1·`edges[0]` + n2·`edges[1]` + n3·`edges[2]`. Along an edge that is not periodic, the
 /// component of every image is 0.
 ///
-/// Spheres may lie anywhere, inside or outside the cell. Images count from the coordinates as given, so
-/// spheres need not be wrapped into the cell.
+/// Spheres may lie anywhere, inside or outside the cell. Images count from the given coordinates,
+/// so spheres need not be wrapped into the cell.
 ///
 /// ```
 /// use carom::{Detector, Domain, Options, Sphere, Step};

@@ -2,12 +2,12 @@
 
 use crate::Error;
 
-/// Largest number of spheres in a time step: 2³⁰. Of the 32 bits of a sphere index, one marks pairs too close
-/// to call in float32, and one keeps sums of two indices in range.
+/// Largest number of spheres in a time step: 2³⁰. A sphere index has 32 bits. One bit marks pairs
+/// that are too close to decide in float32, and one keeps sums of two indices in range.
 pub(crate) const MAX_SPHERES: usize = 1 << 30;
 
-/// Number of spheres, or of time segments, in a parallel task. It is small enough that the results
-/// of the task fit in the cache.
+/// Number of spheres, or of time segments, in a parallel task. The results of such a task fit in
+/// the cache.
 pub(crate) const CHUNK: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,19 +34,21 @@ impl Limits {
     }
 }
 
-/// Returns the largest number of grid entries (uncut spheres and time segments) that is worth its
-/// memory and time. A step that would have more uses longer time segments.
+/// Returns the largest number of uncut spheres and time segments that is worth its memory and time.
+/// A step that would have more uses longer segments.
 pub(crate) fn most_proxies(spheres: usize) -> u64 {
     let spheres = spheres as u64;
-    // For N spheres, more than about N²/32 time segments cost more time than they save: searching the grid
-    // for one segment costs as much as 20 tests or more, and without segments there are at most N²/2 tests.
+    // For N spheres, more than about N²/32 time segments cost more time than they save. Searching
+    // the grid for one segment costs as much as 20 tests or more. Without segments, there are at
+    // most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
     // Fuzzing builds have no such limit, to test time segments even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }
 
-/// Returns the largest number of images (periodic copies) of spheres in the cell of a periodic domain.
+/// Returns the largest number of images (periodic copies) of spheres that a step in a periodic
+/// domain may have.
 pub(crate) fn most_images(spheres: usize) -> u64 {
     (spheres as u64 * 64 + (1 << 20)).min(1 << 30)
 }

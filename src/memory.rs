@@ -6,7 +6,7 @@ use crate::Error;
 
 pub(crate) const LIST: &str = "the list of collisions";
 
-/// Returns an empty vector with room for `count` items, or [`Error::OutOfMemory`].
+/// Returns an empty vector with capacity for `count` items, or [`Error::OutOfMemory`].
 pub(crate) fn allocate<T>(count: usize, what: &'static str) -> Result<Vec<T>, Error> {
     let mut vector = Vec::new();
     match vector.try_reserve_exact(count) {
@@ -22,7 +22,7 @@ pub(crate) fn resized<'a, T: Zeroable + Clone>(
     what: &'static str,
 ) -> Result<&'a mut [T], Error> {
     if used.capacity() < count {
-        // The old memory is freed first, so that old and new memory need not fit at the same time.
+        // Frees the old memory first, so that old and new memory need not fit at the same time.
         *used = Vec::new();
         // The number of items varies a little from step to step, so the vector gets spare capacity.
         let room = count + count / 32 + 4 * count.isqrt();

@@ -38,20 +38,21 @@ pub struct Options {
     /// A step with at most 1024 spheres and time segments
     /// ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread alone.
     ///
-    /// To run the steps of many worlds in parallel in rayon tasks, leave this number at 0; with any other
-    /// number, each step starts an extra thread that waits for the detector's pool. While a step waits, rayon
-    /// may run other tasks on the same thread. So hold no lock or `RefCell` borrow that another task needs
-    /// across a step.
+    /// Leave this number at 0 to run the steps of many worlds in parallel in rayon tasks. With any
+    /// other number, each step starts an extra thread that waits for the detector's pool. While a
+    /// step waits, rayon may run other tasks on the same thread. So hold no lock or `RefCell`
+    /// borrow that another task needs across a step.
     pub threads: usize,
     /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///
-    /// A step with more returns [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) without testing
-    /// any, because the tests could take hours.
+    /// A step with more candidate pairs returns
+    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) without testing any, because
+    /// the tests could take hours.
     pub max_candidates: u64,
     /// Largest number of touching pairs that a step may have. The default is 2²⁸.
     ///
-    /// A step with more returns [`Error::TooManyPairs`](crate::Error::TooManyPairs), so that the list of
-    /// collisions cannot fill the memory.
+    /// A step with more touching pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs),
+    /// so that the list of collisions cannot fill the memory.
     pub max_pairs: u64,
 }
 

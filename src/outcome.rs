@@ -1,4 +1,4 @@
-//! Counts and times of a time step that a backend (CPU or GPU) returns with the pairs.
+//! Counts and times of a time step, which a backend (CPU or GPU) returns with the pairs.
 
 use std::time::Duration;
 
@@ -11,11 +11,9 @@ pub(crate) struct Outcome {
     pub(crate) levels: u32,
     pub(crate) slots: u64,
     pub(crate) candidates: u64,
-    /// Numbers of pairs that the float32 test on a GPU, or the float64 test on the CPU, could not decide.
     pub(crate) grazing: Grazing,
     pub(crate) memory: u64,
     pub(crate) stages: StageTimes,
 }
 
-/// Name and duration of each stage of the work, in order.
 pub(crate) type StageTimes = Vec<(&'static str, Duration)>;

@@ -1,4 +1,4 @@
-//! Memory that carom keeps from step to step, so that a step similar to earlier steps allocates nothing.
+//! Memory that carom keeps from step to step, so that similar steps allocate nothing.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,11 @@ use bytemuck::Zeroable;
 use crate::Error;
 use crate::memory::resized;
 
-/// A vector that keeps its memory from use to use. Its items have unspecified values at first.
+/// A vector that keeps its memory from use to use. Its items at first have unspecified values.
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of latest uses in a row that needed only a small part of the vector's memory.
+    /// Number of the latest uses in a row that needed only a small part of the vector's memory.
     oversized_uses: u32,
 }
 
@@ -26,13 +26,14 @@ impl<T> Default for ReusedVec<T> {
 }
 
 impl<T> ReusedVec<T> {
-    /// Ratio of capacity to items needed above which a reused vector counts as oversized.
+    /// A reused vector is oversized if its capacity is more than this many times the number of
+    /// items needed.
     const OVERSIZED: usize = 16;
-    /// Each use counts as needing at least this many items, so that small vectors are never freed. Uses of no
-    /// items ([`rest`](Self::rest)) count as 0.
+    /// Smallest number of items that a use of a reused vector counts as needing, so that small
+    /// vectors are never freed. Uses of no items ([`rest`](Self::rest)) count as 0.
     const MIN_NEEDED: usize = 1 << 8;
-    /// Number of oversized uses in a row after which a reused vector is freed. It is large because one step
-    /// may use a vector hundreds of times and need all of its memory only once.
+    /// Number of oversized uses in a row after which a reused vector is freed. It is large, because
+    /// one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
     /// Clears the vector and returns it. Its previous length counts as the number of items needed.
@@ -47,8 +48,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Records a use that needs no items. The vector keeps its items, unless it has been oversized for many
-    /// uses.
+    /// Records a use that needs no items. The vector keeps its items, unless it has been too large
+    /// for many uses.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -57,8 +58,9 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Records a use that needs `count` or `min` items, whichever is more. Frees the memory if the vector was
-    /// oversized in this use and the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
+    /// Records a use of `count` or `min` items, whichever is more. Frees the memory if the vector
+    /// was oversized in this use and in the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES)
+    /// uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -96,7 +98,8 @@ impl<T> DerefMut for ReusedVec<T> {
     }
 }
 
-/// A pool of vectors for parallel tasks. It grows to the largest number of tasks at the same time.
+/// A pool of vectors for parallel tasks. It has as many vectors as there were tasks at the same
+/// time.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<T>(Mutex<Vec<ReusedVec<T>>>);
 
@@ -107,9 +110,9 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. Each vector that stays in the pool counts this as
-    /// a use that needed no items ([`rest`](ReusedVec::rest)). So a vector that is no longer used
-    /// is freed after a while.
+    /// Takes a vector from the pool for one task. For each vector that stays in the pool, this
+    /// counts as a use of no items ([`rest`](ReusedVec::rest)). So a vector that is no longer
+    /// needed is freed after a while.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();

@@ -35,9 +35,9 @@ pub struct Statistics {
     pub candidates: u64,
     /// Number of pairs that touch.
     pub pairs: u64,
-    /// Number of grazing pairs: pairs, touching or not, that the first test (in float32 on a GPU, in float64
-    /// on the CPU) could not decide. Grazing pairs are too close to tangency, or to the end of a time segment
-    /// or of the step.
+    /// Number of grazing pairs: pairs, touching or not, that the first test (in float32 on a GPU,
+    /// in float64 on the CPU) could not decide. They are too close to tangency, or to the end of a
+    /// time segment or of the step.
     ///
     /// Arithmetic of higher precision decided the grazing pairs. A pair is not counted if only its time of
     /// impact needed higher precision.
@@ -46,8 +46,8 @@ pub struct Statistics {
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// On the CPU, this excludes the caller's spheres, the detector's copy of two sets, and the returned
-    /// list. On a GPU, it excludes the buffers of the spheres and of the pairs.
+    /// On the CPU, the number excludes the caller's spheres, the detector's copy of two sets, and
+    /// the returned list. On a GPU, it excludes the buffers of the spheres and of the pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,

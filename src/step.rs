@@ -14,8 +14,8 @@ use crate::{Domain, Error, Sphere, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
 ///
-/// [`Step::new`] requests the pairs within one set of spheres. [`Step::between`] requests the pairs with one
-/// sphere from each of two sets. The numbers in the spheres are checked when the step is used.
+/// [`Step::new`] requests the pairs within one set of spheres, and [`Step::between`] the pairs with
+/// one sphere from each of two sets. The numbers in the spheres are checked when the step is used.
 ///
 /// The type parameter `S` is the type of a set: `[Sphere]` for spheres in main memory, or
 /// `gpu::DeviceSpheres` for spheres in GPU buffers (`Step::on_device`).
@@ -113,7 +113,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
     }
 }
 
-// A derived `Clone` would require `S: Clone`, although the step only borrows its sets.
+// A derived `Clone` would require `S: Clone`, but the step only borrows its sets.
 impl<S: ?Sized> Clone for Step<'_, S> {
     fn clone(&self) -> Self {
         *self
@@ -218,8 +218,8 @@ impl<'a> UncheckedStep<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// Spheres of the step, with a second set after the first. Empty if one of two sets is empty, because the
-    /// step then has no pairs.
+    /// Spheres of the step. A second set follows the first. If one of two sets is empty, all are
+    /// left out, because the step has no pairs.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

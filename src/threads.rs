@@ -7,17 +7,17 @@ use rayon::ThreadPool;
 
 use crate::Error;
 
-/// Thread pool that runs a step: the detector's own pool. `None` means the rayon pool of the
-/// calling thread or, if it is in none, rayon's global pool.
+/// Thread pool that runs a step: the detector's own pool, if there is one. `None` means the rayon
+/// pool of the calling thread or, if it is in none, rayon's global pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
-    /// Up to this number of items, the calling thread works alone, because waking another thread
-    /// takes longer.
+    /// Largest number of items for which the calling thread works alone, because waking another
+    /// thread takes longer.
     const FEW: usize = 1024;
 
-    /// Runs `work` on the threads of the pool, or on the calling thread if it has few `items` to
+    /// Runs `work` on the threads of the pool, or on the calling thread if there are few `items` to
     /// process.
     pub(crate) fn run<R: Send>(
         self,
@@ -27,8 +27,8 @@ impl Threads<'_> {
         match self.0 {
             _ if items <= Self::FEW => work(),
             Some(pool) => run_in(pool, work),
-            // The rayon scope moves the whole work to a pool thread at once, instead of each parallel loop
-            // separately.
+            // The scope moves the whole work to a pool thread at once, instead of each parallel
+            // loop separately.
             None => rayon::scope(|_| work()),
         }
     }
@@ -41,9 +41,9 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // The calling thread belongs to another rayon pool. If it waited for the work, rayon would run
-    // other tasks on it meanwhile, such as another time step. That step would nest on the same
-    // stack, or wait for a detector that this step has locked. So a new thread waits instead.
+    // The calling thread belongs to another rayon pool. While it waited, rayon would run other
+    // tasks on it, such as another time step. That step would nest on the same stack, or wait for a
+    // detector that this step has locked. So a new thread waits instead.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

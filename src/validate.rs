@@ -70,8 +70,8 @@ impl InputSummary {
         self.extent
     }
 
-    /// Returns whether collision groups may leave out a pair: whether any sphere belongs to a group (low 16
-    /// bits) that any sphere ignores (high 16 bits).
+    /// Returns whether any sphere belongs to a collision group (low 16 bits) that any sphere
+    /// ignores (high 16 bits). Otherwise the groups leave out no pair.
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
@@ -109,7 +109,7 @@ pub(crate) fn check_spheres(
 /// groups. The loop has no branches, and tests four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // `no_groups` clears a sphere's collision groups, which follow its velocity in memory.
+    // `no_groups` clears the collision groups of a sphere, which follow its velocity in memory.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

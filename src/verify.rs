@@ -236,9 +236,9 @@ pub fn verify(
     Ok(compare(step, [first, second], one_set, list)?.public(periodic))
 }
 
-/// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, `(b, a)` with
-/// the negated image is the same pair as `(a, b)`. The copy has the form with the smaller index first or, if
-/// the indices are equal, with the greater image.
+/// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, `(b,
+/// a)` with the negated image is the same pair as `(a, b)`. The copy has the smaller index first
+/// or, if the indices are equal, the greater image.
 fn sorted(
     list: &[Collision],
     images: &[[i32; 3]],
@@ -332,8 +332,8 @@ fn compare(
                 while let Some(entry) = listed.next_if(|c| key(c) == key(&truth)) {
                     entries.push(*entry);
                 }
-                // If several entries list the same pair, an entry with the right time and depth counts as the
-                // pair's entry, and the others count as repeated.
+                // Several entries may list the same pair. One with the right time and depth counts
+                // as the pair's entry, and the others count as repeated.
                 let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
                 if let Some(right) = right {
                     entries.swap_remove(right);
@@ -382,16 +382,16 @@ impl Reach {
         spheres.par_iter().map(of).collect()
     }
 
-    /// Returns all periodic images of the other ball that may meet this ball, in ascending order. Some of the
-    /// returned images may not meet it.
+    /// Returns all periodic images of the other ball that may meet this ball, and perhaps some
+    /// more, in ascending order.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
     fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1. A
-        // displacement by edges 0 to k − 1 does not change the position along `across[k]`. So the
+        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1.
+        // Displacements by these earlier edges do not change the position along `across[k]`. So the
         // range of images along the last edge is computed first.
         let mut across = edges;
         for k in 1..3 {

@@ -1,6 +1,6 @@
-//! Tests that unusual arrangements of spheres cost little more than a uniform gas of as many spheres. The
-//! cost is the number of candidates (pairs that get tested) and of proxies (entries of the grid), which is
-//! the same on every machine.
+//! Tests that unusual arrangements of spheres cost little more than a uniform gas of as many
+//! spheres. The cost is the number of pairs that get tested (candidates), and of spheres and time
+//! segments in the grids (proxies). It is the same on every machine.
 
 mod backends;
 
@@ -12,8 +12,8 @@ use glam::Vec3;
 
 const N: usize = 20_000;
 
-/// Numbers of tested pairs, of grid entries and of colliding pairs in a time step, each divided by the number
-/// of spheres.
+/// Numbers of tested pairs, of spheres and time segments in the grids, and of colliding pairs, each
+/// divided by the number of spheres.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,
@@ -58,8 +58,8 @@ fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     );
 }
 
-/// Panics if a world has more than `factor` times as many candidates (tested pairs) or proxies
-/// (grid entries) as a uniform gas.
+/// Panics if a world has more than `factor` times as many tested pairs, or spheres and time
+/// segments in the grids, as a uniform gas.
 fn assert_like_gas(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     assert!(
@@ -113,8 +113,8 @@ fn bullets_in_formation_cost_nothing() {
     assert_like_gas("a formation", &spheres, 1.5);
 }
 
-/// Tests two formations of spheres that fly through each other. Each sphere comes near many others, so a
-/// colliding pair costs about ten times as many pair tests as in a uniform gas.
+/// Two formations of spheres fly through each other. Each sphere comes near many others, so a
+/// colliding pair costs about ten times as many tests as in a uniform gas.
 #[test]
 fn two_crossing_formations_cost_at_most_twelve_times_a_gas_per_pair() {
     let mut spheres = gas();
@@ -129,8 +129,8 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// carom chooses the length of the time segments of long paths from a random sample of the spheres. Tests
-/// that the number of segments hardly depends on the sample.
+/// carom chooses the length of time segments (parts of long paths) from a random sample of the
+/// spheres.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -172,14 +172,14 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
         let world = format!("clumps in a cube of 2^{power}");
         assert_like_gas(&world, &clumps(2_f32.powi(power)), 2.0);
     }
-    // In a cube with a side of 2²⁰, float32 coordinates are so imprecise that carom makes its grid cells
-    // twice as wide as a sphere.
+    // In a cube with a side of 2²⁰, float32 coordinates are so imprecise that carom makes its grid
+    // cells twice as wide as a sphere.
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Tests a few fast spheres in ten clumps that are far apart. The cube around the clumps is so large that
-/// carom's grid either has wide cells or keeps distant cells in one table entry. Both cost more than a
-/// uniform gas, but not without bound.
+/// Tests a few fast spheres in ten clumps that are far apart. In the large cube around the clumps,
+/// the grid has wide cells, or distant cells share a table entry. Both cost more than a uniform
+/// gas, but not without bound.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
@@ -192,7 +192,6 @@ fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     }
 }
 
-/// Tests worlds of spheres with mixed radii against equal spheres at the same density.
 #[test]
 fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     let equal = cost("equal", &carom_scenes::polydisperse_of(N, 0.4999..0.5, 1));
@@ -207,7 +206,6 @@ fn radii_of_up_to_10000_to_1_cost_at_most_four_times_as_much_as_equal_ones() {
     }
 }
 
-/// Tests spheres of many sizes that all move a thousand times the radius of the smallest spheres in a step.
 #[test]
 fn light_grains_that_fly_far_cost_no_more_than_eight_times_those_at_rest() {
     let thermal = Scene::Thermal.generate(N, 1);
@@ -252,17 +250,17 @@ fn everything_in_a_plane_costs_little() {
     assert_like_gas("a plane", &plane([Vec3::X, Vec3::Y]), 2.0);
 }
 
-/// Tests spheres in an oblique plane, which fill only a small part of their bounding box. carom limits the
-/// number of grid cells in this box, so the cells become wider than is best for these spheres.
+/// Tests spheres in an oblique plane, which fill only a small part of their bounding box. carom
+/// limits the number of grid cells in this box, so the cells are wider than is best for these
+/// spheres.
 #[test]
 fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     let along = [Vec3::new(0.7, 0.7, 0.0), Vec3::new(0.3, -0.3, 0.9)];
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// Tests that two swarms that fly through each other cost no more than a test of all pairs, which is about N
-/// / 2 tests per sphere. If carom cut the paths into time segments, it would test neighbours within a swarm
-/// again in every segment.
+/// If carom cut the paths of the spheres into time segments, it would test neighbours within a
+/// swarm again in every segment. A test of all pairs is about N / 2 tests for each of N spheres.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {
@@ -275,8 +273,8 @@ fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     }
 }
 
-/// carom cuts long paths into time segments, and chooses their length from the distances between neighbours.
-/// Tests that the segments are not too short where many spheres are at one point, at distance 0.
+/// carom cuts long paths into time segments, and chooses their length from the distances between
+/// neighbours. Many spheres at one point, at distance 0, must not make the segments too short.
 #[test]
 fn spheres_at_one_point_do_not_make_segments_too_short() {
     let point = Sphere::new([0.0; 3], 0.0);
@@ -294,8 +292,6 @@ fn spheres_at_one_point_do_not_make_segments_too_short() {
     assert!(two.candidates <= 1.0 && two.proxies <= 16.0);
 }
 
-/// Tests that a search between two sets of spheres needs hardly more pair tests than a search among all
-/// spheres of both sets.
 #[test]
 fn bullets_among_others_cost_hardly_more_between_two_sets_than_in_one() {
     let rng = &mut Rng::with_seed(1);

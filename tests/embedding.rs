@@ -1,5 +1,5 @@
-//! Tests that time steps recorded into an application's encoder give the same colliding pairs as carom's
-//! `Detector`, for various layouts of buffers, and orders of steps, submits and readbacks.
+//! Tests that time steps recorded into an application's encoder give the same colliding pairs as
+//! carom's `Detector`. The layouts of buffers and the order of steps, submits and readbacks vary.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -58,7 +58,7 @@ fn laid_out(
     stride: usize,
     put: fn(&Sphere) -> Vec<u32>,
 ) -> Vec<u32> {
-    // The gaps between the attributes are NaN, to show that carom does not read them.
+    // The gaps between the attributes are NaN, which shows that carom does not read them.
     let mut words = vec![f32::NAN.to_bits(); offset + stride * spheres.len() + 3];
     for (i, sphere) in spheres.iter().enumerate() {
         let values = put(sphere);
@@ -121,8 +121,8 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
 fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // All displacements are multiples of 1/16, which float32 represents exactly. So it must make no
-    // difference whether the motion is given by velocities or by previous centres.
+    // All displacements are multiples of 1/16, which float32 represents exactly. So velocities and
+    // previous centres must give the same result.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -374,8 +374,8 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
     let mut valid = spheres.clone();
     for (i, spoil) in wrong {
         spoil(&mut spheres[i]);
-        // carom ignores invalid spheres. Brute force gets a point in place of each, far from all other
-        // spheres, which touches nothing.
+        // carom skips invalid spheres. Brute force gets a far-away point in place of each, which
+        // touches nothing.
         valid[i] = Sphere::new([1e9 + 1e6 * i as f32, 0.0, 0.0], 0.0);
     }
     spheres[77].radius = -0.0;
@@ -419,7 +419,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     let spheres = gas(3000, 8);
     for (length, time) in [
         (-100, 0),
-        // If all lengths are multiplied by 2⁻¹²⁶, the radii become subnormal, but most coordinates do not.
+        // If all lengths are multiplied by 2⁻¹²⁶, the radii become subnormal, but most coordinates
+        // do not.
         (-126, 0),
         (-140, 0),
         (-20, -30),
@@ -629,7 +630,6 @@ fn an_invalid_timestamp_period_disables_timing() -> Result {
     Ok(())
 }
 
-/// Tests that a list of pairs too long to be read back is an error.
 #[test]
 fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
     let device = Device::with_limits(wgpu::Limits {
@@ -739,7 +739,8 @@ fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
 #[test]
 fn a_recording_that_fails_leaves_no_trace() -> Result {
     let device = Device::real();
-    // A failed recording must not keep the only upload buffer, or the next recording would fail, too.
+    // A failed recording must not keep the only upload buffer. Otherwise, the next recording would
+    // fail too.
     let options = BufferOptions::new(600).with_recordings(1);
     let mut buffers = CollisionPipeline::new(&device.device)?.create_buffers(&options)?;
     let spheres = gas(500, 14);
@@ -778,8 +779,8 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         let found = complete(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
-        // Each successful recording gets the next serial number. Apart from this number, two recordings of
-        // the same step must have the same results.
+        // Each successful recording gets the next serial number. Two recordings of the same step
+        // must have the same results except for this number.
         let results = device.read(buffers.results());
         if let Some(before) = before {
             let differ: Vec<usize> = (0..results.len())
@@ -887,8 +888,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Tests a device buffer whose number of spheres exceeds the caller's limit `at_most`. Larger buffers would
-/// not help, so carom must not ask for them.
+/// Larger buffers would not help if the number of spheres in a device buffer exceeds the caller's
+/// limit `at_most`. So carom must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();
@@ -917,7 +918,6 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     Ok(())
 }
 
-/// Tests that a time step of −0 gives times of impact of 0, not −0.
 #[test]
 fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let device = Device::real();

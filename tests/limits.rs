@@ -1,5 +1,5 @@
-//! Tests that a time step that carom cannot compute is an error that names the problem, its place and the
-//! remedy, never an incomplete list, a panic, or hours of computation.
+//! Tests that a time step that carom cannot compute is an error, never an incomplete list, a panic,
+//! or hours of computation. The error names the problem, its place and the remedy.
 
 mod backends;
 
@@ -211,8 +211,6 @@ fn a_time_step_out_of_range_is_refused() {
     });
 }
 
-/// Tests that a world with so many candidates (pairs to test) that their tests would take minutes is refused
-/// before any test.
 #[test]
 fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     both(|detector| {
@@ -247,7 +245,6 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
     }
 }
 
-/// Tests the limit on candidates (pairs to test) with eight spheres that are far larger than all others.
 #[test]
 fn candidates_of_giants_among_dust_are_limited() {
     let side = 0..20_u16;
@@ -275,8 +272,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// Tests that only colliding pairs count towards the limit on pairs. carom cuts long paths into time
-/// segments, and may meet a pair in several segments, but must count the pair only once.
+/// carom cuts long paths into time segments, and may meet a pair in several segments, but must
+/// count it only once.
 #[test]
 fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
@@ -320,7 +317,7 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
     }
 }
 
-/// Tests a list of eighteen million pairs, too long for a buffer of many devices. The result must be the
+/// Many devices have no buffer for the eighteen million pairs of this test. The result must be the
 /// whole list, or an error that names the device's limit.
 #[test]
 fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
@@ -391,8 +388,6 @@ fn statistics_describe_the_step() {
     assert!(names(&gpu) == stages || names(&gpu) == ["decide"]);
 }
 
-/// Tests that the list of pairs depends neither on the number of threads nor on the detector's earlier
-/// worlds.
 #[test]
 fn the_list_does_not_depend_on_threads_or_history() {
     let world = |count: usize, seed: u64| -> Vec<Sphere> {
@@ -433,8 +428,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// Tests speeds and times so extreme that their squares may underflow in float32. carom has a fast test that
-/// leaves only nearly tangent pairs undecided. Underflow must not add to these pairs.
+/// At extreme speeds and times, squares may underflow in float32. carom's first test leaves only
+/// nearly tangent pairs undecided, and underflow must not add to them.
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);
@@ -453,8 +448,8 @@ fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     }
 }
 
-/// Tests that a detector releases the memory that it needed for a large world. It does so only after a number
-/// of steps of small worlds, because the next world may be large again.
+/// A detector releases memory only after a number of steps of small worlds, because the next world
+/// may be large again.
 #[test]
 fn the_memory_of_a_large_world_is_released_eventually() {
     // Returns `count` separate places in a row, with `crowd` spheres at each place.
@@ -480,9 +475,9 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// A thread of a rayon pool may run another task while one task waits. Tests that this does not happen while
-/// a task waits for a detector with its own threads. Otherwise one step would run inside another step on the
-/// same stack, and might wait forever for a locked detector.
+/// A thread of a rayon pool may run another task while one task waits. Tests that this does not
+/// happen while a task waits for a detector with threads of its own. The step of the other task
+/// would run on the same stack, and might wait forever for a locked detector.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });
@@ -507,7 +502,6 @@ fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     }
 }
 
-/// Tests that a reused detector, which keeps its vectors from step to step, gives the same list as a new one.
 #[test]
 fn a_reused_detector_gives_the_list_of_a_new_one() {
     let row = |count: usize| -> Vec<Sphere> {

@@ -24,7 +24,7 @@ const MOST: usize = 600;
 const COMPARED: usize = 100;
 /// Interval at which the spheres are so crowded that carom's buffers have to grow, in steps.
 const CROWDED: usize = 900;
-/// Interval at which buffers of the initial capacity replace carom's buffers, in steps.
+/// Interval, in steps, at which carom's buffers are replaced by buffers of the initial capacity.
 const RENEWED: usize = 2500;
 
 /// Returns the resident memory of this process in bytes, if the system reports it.

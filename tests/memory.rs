@@ -13,8 +13,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const STEPS: u64 = 50;
 
-/// Number of memory blocks that rayon allocates to pass `STEPS` time steps to its threads: one block for
-/// every 63 calls.
+/// Number of memory blocks that rayon allocates to pass `STEPS` time steps to its threads: one
+/// block for every 63 calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
 fn allocated() -> [u64; 2] {
@@ -56,7 +56,7 @@ fn run(
     sum
 }
 
-/// Repeats `count`, which returns the allocations of `STEPS` time steps, until only rayon's queue of calls
+/// Repeats `count`, which returns the allocations of `STEPS` time steps, until only rayon's queue
 /// allocates memory.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
     // Allocations stop only after rayon's threads have started and each thread has run the largest task once.
@@ -100,7 +100,7 @@ fn a_step_like_those_before_it_allocates_nothing() {
             // The scene `Fast` has spheres so fast that carom cuts their paths into time segments.
             (Scene::Fast, 60_000, 1.0),
             (Scene::Clustered, 60_000, 1.0),
-            // 300 000 spheres are so many that carom first copies them to buckets that fit in a cache, and
+            // With 300 000 spheres, carom first copies them to buckets that fit in a cache, and
             // then sorts each bucket by grid cell.
             (Scene::Gas, 300_000, 1.0),
         ];

@@ -231,8 +231,8 @@ fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
         } else {
             drop(encoder);
         }
-        // A readback occupies a staging buffer until the caller takes its result, or drops the ticket that
-        // stands for the result.
+        // A readback occupies a staging buffer until the caller takes its result or drops the
+        // ticket.
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
@@ -358,7 +358,7 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             vec!["count", "offset of 1 bytes", "multiple of 4"],
         ),
         (count(&short, 156), vec!["count", "156 bytes", "byte 160"]),
-        // In the remaining cases, all buffers are long enough, but two attributes of the spheres (such as
+        // From here on, all buffers are long enough, but two attributes of the spheres (such as
         // centre and radius) overlap.
         (
             radius(at(&source.buffer, 8, 32)),
@@ -472,8 +472,8 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(48, 32), at(60, 32))
             .with_velocity(at(36, 32))
             .with_groups(at(32, 32)),
-        // The attributes of the spheres are separate arrays, one after another in one buffer, followed by the
-        // number of spheres.
+        // The attributes of the spheres are separate arrays in one buffer, followed by the number
+        // of spheres.
         DeviceSpheres::new(counted, at(0, 12), at(240, 4))
             .with_velocity(at(120, 12))
             .with_groups(at(280, 4)),
@@ -497,8 +497,8 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
-        // The buffer is a chain of points, each with a radius. Sphere i moves from point i to point i + 1,
-        // and has the radius of one of these points.
+        // The buffer is a chain of points, each with a radius. Sphere i moves from point i to point
+        // i + 1, and has the radius of one of these points.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
         // The centres are in large structs, and all radii are in the first of them.
@@ -669,7 +669,6 @@ fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
     sent::<Ticket<PairList<ExactStep>>>();
-    // The futures of carom's async functions can move to other threads.
     fn waits(
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,

@@ -17,8 +17,8 @@ fn detector() -> Result<Detector, carom::Error> {
 /// to this copy, and the square of its length.
 type Entry = ([u32; 2], [i32; 3], [f32; 3], f64);
 
-/// All corners, positions and cutoffs of these tests are multiples of 1/8, so sums and squares are exact in
-/// float64.
+/// All corners, positions and cutoffs of these tests are multiples of 1/8. So sums and squares are
+/// exact in float64.
 struct World {
     spheres: Vec<Sphere>,
     domain: Domain,
@@ -73,9 +73,10 @@ impl World {
         entries
     }
 
-    /// Returns the range of n for which particle `other`, displaced by n times edge k of the periodic cell,
-    /// may be within `reach` of particle `one` along axis k. `later` has the numbers n of the edges after k.
-    /// The edges before k have no component along axis k.
+    /// Particle `other` may be near particle `one` when it is displaced by n times edge k of the
+    /// periodic cell. Returns the range of n for which their distance along axis k is at most
+    /// `reach`. `later` has the numbers n of the edges after k. The edges before k have no
+    /// component along axis k.
     fn images(
         &self,
         k: usize,
@@ -89,7 +90,7 @@ impl World {
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
         let edge = f64::from(self.domain.edges()[k][k]);
-        // The quotients are rounded, so the range is extended by one number at each end.
+        // Extends the range by one number at each end, because the quotients are rounded.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
         let [first, last] =
             [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);
@@ -215,8 +216,8 @@ fn a_skin_that_float32_would_round_down_is_rounded_up() -> Test {
 
 #[test]
 fn distances_across_a_face_are_as_exact_as_others() -> Test {
-    // The coordinate of the first particle is so small that float64 rounds its distance from the image of
-    // the second one to a multiple of 2⁻⁴³.
+    // The first particle's coordinate is so small that float64 rounds its distance from the second
+    // one's periodic image to a multiple of 2⁻⁴³.
     let cutoff = 7.583_184e-8;
     let particles = [cutoff, 1000.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
     let domain = Domain::rectangular([0.0; 3], [1000.0; 3]);

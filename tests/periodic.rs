@@ -53,8 +53,6 @@ fn detect(step: &Step<'_>) -> Collisions {
     detector().detect(step).expect("the step is valid")
 }
 
-/// Tests that a periodic cell has the same colliding pairs as the cell surrounded by copies of itself in open
-/// space.
 #[test]
 fn a_cell_has_the_pairs_of_its_copies_in_open_space() {
     let mut rng = Rng::with_seed(3);
@@ -112,8 +110,8 @@ fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     assert!(truth.missing.contains(&missing));
     assert!(truth.images.missing.contains(&missing_image));
     assert_eq!(truth.images.invented, [images[7]]);
-    // Exchanging the two spheres of a pair, and negating the displacement of the periodic copy, gives the
-    // same pair.
+    // The same pair is listed if its two spheres are exchanged and the displacement of the periodic
+    // copy is negated.
     let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
     (pairs[3].a, pairs[3].b) = (pairs[3].b, pairs[3].a);
     images[3] = images[3].map(|n| -n);
@@ -141,7 +139,6 @@ fn neither_threads_nor_the_order_of_memory_changes_the_list() {
     assert_eq!(one, list(5));
 }
 
-/// Tests a sphere that moves out of a periodic box on one side and hits a sphere on the opposite side.
 #[test]
 fn impacts_contacts_and_changes_know_the_image() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
@@ -220,10 +217,8 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
-/// Tests two spheres that miss each other, or overlap, by less than 10⁻¹⁷. This distance comes from a tiny
-/// component of a periodic displacement, which float64 rounds away.
-/// A crowd of spheres at one point, a corner of the cell, has eight images in the cell. The grids do
-/// not mix these images, so that each pair is a candidate at most eight times.
+/// A crowd of spheres at a corner of the periodic cell has eight images in the cell. The grids must
+/// not mix these images, so that each pair is tested at most eight times.
 #[test]
 fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     let spheres = [Sphere::new([0.0; 3], 0.1); 300];
@@ -240,6 +235,8 @@ fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     );
 }
 
+/// Tests two spheres that miss each other, or overlap, by less than 10⁻¹⁷. This distance comes from a
+/// tiny component of a periodic displacement, which float64 rounds away.
 #[test]
 fn a_displacement_that_float64_rounds_is_decided_exactly() {
     for power in [-60, -70, -90] {
@@ -299,7 +296,7 @@ fn bad_domains_are_errors_that_name_the_number() {
         let text = error(&spheres, &domain);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
-    // An edge of the cell along which the world is not periodic may have any length, even 0.
+    // If the world is not periodic along an edge of the cell, the edge may have any length, even 0.
     let slab = Domain::rectangular([0.0; 3], [10.0, 10.0, 0.0]).with_periodic([true, true, false]);
     assert_eq!(
         detect(&Step::new(&spheres, 1.0).in_domain(&slab))

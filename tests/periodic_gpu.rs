@@ -45,7 +45,7 @@ fn check_worlds(seed: u64, worlds: u64) {
     }
     println!("{worlds} worlds, {pairs} pairs, {refused} worlds refused");
     assert!(pairs as u64 > worlds);
-    // In the most skewed cells, 20 cells are too far for a GPU.
+    // In the most skewed cells, a distance of 20 cells is too far for a GPU.
     assert!(refused < worlds / 6, "{refused}");
 }
 
@@ -66,14 +66,12 @@ fn many_small_worlds() {
     check_worlds(number("CAROM_SEED", 12), number("CAROM_WORLDS", 10_000));
 }
 
-/// Returns a cube around the centres of the spheres.
 fn cube_around(spheres: &[Sphere]) -> Domain {
     let numbers = spheres.iter().flat_map(|sphere| sphere.center);
     let half = numbers.fold(0.0, |most: f32, x| most.max(x.abs())) * 1.01;
     Domain::rectangular([-half; 3], [2.0 * half; 3])
 }
 
-/// Tests the benchmark scenes, whose spheres have all sizes and speeds, in a cube and in a channel.
 #[test]
 fn benchmark_scenes_have_the_same_pairs_on_both_backends() {
     for scene in Scene::ALL {
@@ -89,7 +87,6 @@ fn benchmark_scenes_have_the_same_pairs_on_both_backends() {
     }
 }
 
-/// Tests spheres that fly as a whole through many cells, in coordinates that were never wrapped.
 #[test]
 fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
     let mut rng = Rng::with_seed(22);
@@ -104,9 +101,9 @@ fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
     assert!(found.pairs.len() > 1000);
 }
 
-/// Returns pairs of spheres on a lattice of sites in the cell. The spheres of a pair touch or miss each other by
-/// about one rounding, at a point that is on a face of the cell for every eighth pair. Both spheres are many
-/// cells away from the cell.
+/// Returns pairs of spheres on a lattice of sites in the periodic cell. The spheres of a pair touch
+/// or miss each other by about one rounding error. Every eighth pair does so at a point on a face
+/// of the cell. The given positions of both spheres are many cells away.
 fn pairs_that_just_touch(rng: &mut Rng, domain: &Domain, farthest: i32) -> Vec<Sphere> {
     let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
     let mut spheres = Vec::new();
@@ -208,8 +205,6 @@ fn buffers(device: &Device, options: &BufferOptions) -> CollisionBuffers {
     pipeline.create_buffers(options).expect("the buffers")
 }
 
-/// Tests an application that records steps of different domains, with spheres in its own buffers, into one
-/// encoder after another.
 #[test]
 fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
     let mut rng = Rng::with_seed(24);
@@ -311,7 +306,8 @@ fn misuse_of_periodic_domains_is_told() {
     let refused = periodic.record(&mut device.encoder(), &step.in_domain(&bad));
     assert!(matches!(refused, Err(Error::InvalidDomain { .. })));
 
-    // The host does not see spheres in GPU buffers, so the step itself reports the far sphere.
+    // The host does not know the values of spheres in GPU buffers, so the step itself reports the
+    // far sphere.
     let on_device = Interleaved::new(&device, &spheres);
     let on_device = on_device.spheres();
     let step = Step::on_device(&on_device, 1.0).in_domain(&cube);

@@ -51,8 +51,8 @@ fn detect_between(first: &[Sphere], second: &[Sphere]) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns random lists of collisions, and the lists of real time steps. Each list is returned twice:
-/// unsorted or sorted by index, and sorted by time.
+/// Returns random lists of collisions, and the lists of real time steps. Each list is returned
+/// twice: once sorted by time, and once unsorted or sorted by index.
 fn lists() -> Vec<Collisions> {
     let mut rng = Rng::with_seed(1);
     let mut lists = vec![Collisions::default()];
@@ -73,8 +73,8 @@ fn lists() -> Vec<Collisions> {
     lists
 }
 
-/// Numbers the spheres of both sets in one sequence, and returns the numbers of the two spheres of a pair.
-/// Returns `None` if one of the two spheres does not exist.
+/// Returns the numbers of the two spheres of a pair, which count the spheres of both sets in one
+/// sequence. Returns `None` if one of them does not exist.
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),
@@ -180,8 +180,9 @@ fn reductions_do_not_depend_on_sorting_by_time() {
         assert_eq!(by_time.earliest(), found.earliest());
         let changes = found.changes_since(previous);
         assert_eq!(by_time.changes_since(&previous_by_time), changes);
-        // The contact tables of two differently sorted lists contain different indices, so the test compares
-        // the pairs and times to which the indices refer. Copies of a repeated pair may come in any order.
+        // The contact tables of two differently sorted lists contain different indices. So the test
+        // compares the pairs and times to which the indices refer. Copies of a repeated pair may
+        // come in any order.
         let [contacts, expected] = [&by_time, found].map(|found| {
             let contacts = found.contacts();
             let of = |row| {
@@ -232,8 +233,6 @@ fn two_consecutive_steps_have_changes_of_every_kind() {
     }
 }
 
-/// Tests a step between two sets of spheres, one of them empty. Earliest impacts and contacts still have a
-/// row for each sphere of the other set.
 #[test]
 fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     let spheres = gas(&mut Rng::with_seed(3), 5);
@@ -247,8 +246,6 @@ fn a_list_has_rows_for_all_spheres_if_one_set_is_empty() {
     assert_eq!(detect(&spheres).second_set_start(), None);
 }
 
-/// Tests a contact table in which one sphere has half a million contacts, and half a million spheres have one
-/// each.
 #[test]
 fn one_sphere_can_touch_half_a_million_others() {
     let others = 500_000;

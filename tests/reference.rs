@@ -226,9 +226,9 @@ fn the_normal_of_points_that_meet_opposes_their_relative_velocity() {
     assert_eq!(approach_speed, 5.0);
 }
 
-/// Tests when a ball of radius 4 hits the inside of a round wall of radius 100: its centre is then 96 from
-/// the centre of the wall. carom finds impacts only from outside a sphere. So the test reverses time, and
-/// lets a point fly from outside to a sphere of radius 96.
+/// A ball of radius 4 hits the inside of a round wall of radius 100 when its centre is 96 from the
+/// centre of the wall. carom finds impacts only from outside a sphere. So the test reverses time,
+/// and lets a point fly from outside to a sphere of radius 96.
 #[test]
 fn a_ball_inside_a_round_wall_hits_it_and_returns() {
     let velocity = Vec3::new(10.0, 0.0, 0.0);
@@ -438,8 +438,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
     assert_eq!(indices(&between(first, second, 1.0)), crossing);
 }
 
-/// Tests a sphere so fast that it moves by more than its diameter within the rounding error of its time of
-/// impact. The contact must not be on the far side of the target.
+/// Within the rounding error of its time of impact, the sphere moves by more than its diameter. The
+/// contact must not be on the far side of the target.
 #[test]
 fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     let bullet = Sphere::new([0.0; 3], 0.001).with_velocity([1e6, 0.0, 0.0]);
@@ -457,9 +457,9 @@ fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     }
 }
 
-/// Tests the time of impact of two spheres that almost touch at the start. The time is proportional to p·p −
-/// r², the squared distance of the centres minus the squared sum of the radii, which is only 6·10⁻¹³ times as
-/// large as p·p.
+/// Tests the time of impact of two spheres that almost touch at the start. The time is proportional
+/// to p·p − r², where p is the vector between the centres and r is the sum of the radii. This
+/// difference is only 6·10⁻¹³ times as large as p·p.
 #[test]
 fn the_time_of_a_slow_approach_from_almost_touching_is_accurate() {
     let runner = Sphere::new([3.0, 7.602922e-7, 0.0], 1.0).with_velocity([1.0239645e-5, 0.0, 0.0]);

@@ -59,8 +59,8 @@ fn hard_worlds_match_brute_force() {
     }
 }
 
-/// Tests worlds with a few giant spheres and many small ones, in which the CPU searches around each giant for
-/// small spheres, instead of around each small sphere for giants.
+/// In worlds of a few giant spheres and many small ones, the CPU searches around each giant for
+/// small spheres, and not the other way round.
 #[test]
 fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {
@@ -148,9 +148,8 @@ fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
     }
 }
 
-/// Tests that the order of the spheres in memory does not change the list of pairs. If neighbours in memory
-/// are not neighbours in space, carom's CPU backend first copies the spheres to buckets that fit in a cache
-/// (docs/design.md, "On the CPU").
+/// If neighbours in memory are not neighbours in space, the CPU first copies the spheres to buckets
+/// that fit in a cache (docs/design.md, "On the CPU").
 #[test]
 fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
@@ -172,8 +171,7 @@ fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     }
 }
 
-/// Tests a step on threads with stacks of 256 KiB, because a stack overflow in an application cannot be
-/// caught.
+/// A stack overflow in an application cannot be caught. The threads have stacks of 256 KiB.
 #[test]
 fn a_large_world_needs_little_stack() {
     let spheres = carom_scenes::Scene::Gas.generate(400_000, 1);
@@ -187,7 +185,7 @@ fn a_large_world_needs_little_stack() {
     assert!(found.is_ok_and(|found| found.pairs.len() > 50_000));
 }
 
-/// Tests worlds of twelve nearly tangent pairs of spheres in the same region, so that spheres of different
+/// All twelve nearly tangent pairs of spheres are in the same region, so that spheres of different
 /// pairs meet as well.
 #[test]
 fn worlds_of_nearly_tangent_pairs_match_brute_force() {
@@ -234,8 +232,8 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
                 .iter()
                 .all(|pair| (pair.toi, pair.depth) == (0.0, 0.0))
         );
-        // Float32 cannot decide whether two exactly touching spheres touch. Float64 can for every contact of
-        // this lattice, because it holds all digits of the products.
+        // All spheres of this lattice touch exactly. Float32 cannot decide such contacts. Float64
+        // can, because it holds all digits of the products.
         let statistics = found.statistics;
         assert_eq!(statistics.grazing, statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
@@ -296,9 +294,9 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
             depth: 0.0,
         });
         assert!(found.pairs == expected.collect::<Vec<_>>());
-        // A pair is grazing if carom's fast test leaves it undecided. On the CPU, this test is in float64,
-        // and only the tangent pairs are grazing. On the GPU, it is in float32, and all pairs of this world
-        // are grazing.
+        // A pair is grazing if carom's first test leaves it undecided. On the CPU, this test is in
+        // float64, and only the tangent pairs are grazing. On a GPU, it is in float32, and all
+        // pairs of this world are grazing.
         let told = match found.statistics.backend {
             ActiveBackend::Cpu => count / 2,
             ActiveBackend::Gpu => 0,
@@ -307,7 +305,6 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
     });
 }
 
-/// Tests that a detector on a GPU finds the collisions with walls, too.
 #[test]
 fn walls_have_the_same_list_on_both_backends() {
     let mut rng = Rng::with_seed(31);

@@ -1,6 +1,7 @@
 //! Tests that carom's results, spheres and statistics survive a round trip through JSON.
 
-/// A `Status` is serialized as the names of its bits. A bit without a name is kept as a hexadecimal number.
+/// A `Status` is serialized as the names of its bits. A bit without a name is kept as a hexadecimal
+/// number.
 #[cfg(feature = "gpu")]
 #[test]
 fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {

@@ -13,14 +13,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 const CASES: u32 = 256;
-/// Largest accepted number of random worlds that carom refuses, because a software GPU driver ends long loops
-/// too early.
+/// Largest accepted number of random worlds that carom refuses because a software GPU driver ends
+/// long loops too early.
 const MOST_REFUSED: u32 = CASES / 16;
 const MOST: usize = 40;
 
-/// Generates a number related to the unit 2^scale: 0, a small multiple of the unit, any number up to 4 units
-/// in magnitude, or a number of another order of magnitude. Multiples of the unit make numbers and
-/// differences equal often.
+/// Generates a number related to the unit 2^scale: 0, a small multiple of the unit, any number up
+/// to 4 units in magnitude, or one of another order of magnitude. With multiples of the unit,
+/// numbers and differences are often equal.
 fn number(scale: i32) -> impl Strategy<Value = f32> {
     let unit = 2_f32.powi(scale);
     prop_oneof![
@@ -36,8 +36,9 @@ fn vector(scale: i32) -> impl Strategy<Value = [f32; 3]> {
     [number(scale), number(scale), number(scale)]
 }
 
-/// Generates a sphere. `place`, `radius` and `speed` are the scales of its position, radius and velocity, as
-/// exponents of two. The velocity may be one of `velocities`, so that several spheres have equal velocities.
+/// Generates a sphere. `place`, `radius` and `speed` are the scales of its position, radius and
+/// velocity, as exponents of two. Its velocity may be one of `velocities`, so that several spheres
+/// have equal velocities.
 fn sphere(
     place: i32,
     radius: i32,
@@ -64,9 +65,9 @@ fn sphere(
 }
 
 fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
-    // Scales of the position, radius, displacement and time, as exponents of two. A third of the worlds have
-    // ordinary scales, a third have a wider range, and a third have scales up to the largest magnitude that
-    // carom accepts, 2⁶⁰.
+    // Scales of the position, radius, displacement and time, as exponents of two. A third of the
+    // worlds have ordinary scales, and a third have a wider range. The others have scales up to the
+    // largest magnitude that carom accepts, 2⁶⁰.
     let scales = prop_oneof![
         (-4..4, -6..6, -6..6, -3..3),
         (-20..20, -20..20, -20..20, -10..10),
@@ -114,7 +115,6 @@ fn try_many<W: std::fmt::Debug>(
             ActiveBackend::Cpu => Backend::Cpu,
         };
         let detector = RefCell::new(detector);
-        // Number of worlds that carom refuses, because a software GPU driver ends long loops too early.
         let refused = Cell::new(0);
         // The seed is fixed, so every run generates the same worlds.
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

@@ -63,8 +63,7 @@ fn sets_of_all_sizes_and_speeds_match_brute_force() {
     });
 }
 
-/// All rays of one set start at the same point, so any two of them touch. But a step between two sets must
-/// not test pairs within a set.
+/// All rays of one set start at the same point, so any two of them touch.
 #[test]
 fn a_crowd_within_a_set_costs_nothing() {
     let [rays, targets] = rays_and_targets(10_000);

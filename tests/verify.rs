@@ -95,8 +95,8 @@ fn each_kind_of_mistake_is_classified() {
     }
 }
 
-/// Tests a list that has a correct and a wrong entry for the same pair. The wrong entry must be reported as a
-/// repetition, whichever of the two comes first.
+/// If the list has a right and a wrong entry for a pair, the wrong one must be reported as a
+/// repetition, whichever comes first.
 #[test]
 fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
     let spheres = [0.0, 1.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));

@@ -58,7 +58,7 @@ fn closed_forms() {
         Some((0.0, 1.0))
     );
 
-    // The normal has length 5, and the plane is 2 away from the origin.
+    // The normal has length 5. The plane is at distance 2 from the origin.
     let plane = Wall::half_space([3.0, 4.0, 0.0], -10.0);
     let falling = ball([0.0; 3], 1.0, [-3.0, -4.0, 7.0]);
     assert_eq!(hit(falling, plane, 1.0), Some((0.2, 0.0)));
@@ -79,7 +79,8 @@ fn closed_forms() {
         hit(ball([1.0, 4.0, 99.0], 1.5, [0.0; 3]), post, 1.0),
         Some((0.0, 1.5))
     );
-    // A tangent pass, and one that misses by the smallest possible length.
+    // The first sphere just touches in passing, and the second misses by the smallest possible
+    // length.
     let passing = ball([-9.0, 5.0, 0.0], 1.0, [2.0, 0.0, 0.0]);
     assert_eq!(hit(passing, post, 9.0), Some((5.0, 0.0)));
     let above = ball([-9.0, 5.0_f32.next_up(), 0.0], 1.0, [2.0, 0.0, 0.0]);
@@ -154,7 +155,8 @@ fn a_box_keeps_spheres_inside() {
     }
 }
 
-/// The response `v' = v − 2(v·n)n` at the contact of a ball in a round wall turns it back.
+/// A ball in a round wall turns back if its velocity v becomes v − 2(v·n)n at the contact, where n
+/// is the contact normal.
 #[test]
 fn contacts_point_into_the_wall() {
     let (ball, walls) = (
@@ -205,7 +207,7 @@ fn the_earliest_impact_is_over_spheres_and_walls() {
     assert!(earliest(3.0).eq(expected));
     let expected = [Some((0.3, 1, false)), Some((0.3, 0, false)), None];
     assert!(earliest(7.0).eq(expected));
-    // At the same time, the sphere comes first.
+    // If a sphere and a wall are hit at the same time, the sphere is reported.
     let expected = [Some((0.3, 1, false)), Some((0.0, 0, true)), None];
     assert!(earliest(4.0).eq(expected));
 }
@@ -225,8 +227,8 @@ const WHOLE: [[f32; 3]; 7] = [
     [0.0, 5.0, -12.0],
 ];
 
-/// Returns the distance of a sphere's centre from the surface of a wall at a time, or at its closest approach
-/// to the axis or centre for `None`.
+/// Returns the distance of a sphere's centre from the surface of a wall at a time. For `None`, the
+/// time is that of its closest approach to the axis or centre of the wall.
 fn distance(sphere: &Sphere, wall: &Wall, time: Option<f64>) -> f64 {
     let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
     let velocity = vector(sphere.velocity) - vector(wall.velocity);
@@ -477,14 +479,13 @@ fn a_failed_step_leaves_an_empty_list() {
         "{error:?}"
     );
     assert!(list.walls.is_empty());
-    // The next step of the same list has no walls.
+    // The next step into the same list has no walls, so the list must lose them.
     detector
         .detect_into(&Step::new(&spheres, 1.0), &mut list)
         .expect("a valid step");
     assert!(list.walls.is_empty() && list.wall_images.is_empty());
 }
 
-/// The largest allowed numbers do not overflow.
 #[test]
 fn the_largest_numbers_work() {
     const MOST: f32 = MAX_MAGNITUDE;
@@ -587,7 +588,8 @@ fn periodic_world(rng: &mut Rng) -> (World, Domain) {
     )
 }
 
-/// Returns all images of a sphere that may be within a distance of a point or axis during the step.
+/// Returns all images (periodic copies) of a sphere that may be within a distance of a point or
+/// axis during the step.
 fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
     let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
     let (point, axis, radius) = match wall.shape {
@@ -603,7 +605,7 @@ fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i
     let edges = domain.edges().map(vector);
     let range = |k: usize| {
         let fixed = !domain.periodic()[k] || across(edges[k]).length() < 1e-9;
-        // A single edge may be nearly parallel to the axis.
+        // If only one edge is periodic, it may be nearly parallel to the axis.
         let most = if domain.periodic().iter().filter(|&&x| x).count() == 1 {
             99
         } else {
@@ -690,7 +692,7 @@ fn the_image_of_a_sphere_touches_a_wall() {
         (contact.point, contact.normal),
         (Vec3::new(0.5, 5.0, 5.0), Vec3::X)
     );
-    // Seen from the sphere, the wall is displaced.
+    // Seen from the sphere, the wall is displaced in the opposite direction.
     assert_eq!(
         found.earliest()[0].map(|first| (first.wall, first.image)),
         Some((true, [1, 0, 0]))
@@ -769,7 +771,8 @@ fn too_many_images_are_an_error() {
     );
 }
 
-/// Returns a sphere of triangles: an octahedron whose triangles are divided into four, `levels` times.
+/// Returns a sphere of triangles: an octahedron whose triangles are divided into four, `levels`
+/// times.
 fn ball_of_triangles(radius: f32, levels: usize) -> Mesh {
     let mut triangles: Vec<[Vec3; 3]> = Vec::new();
     for x in [Vec3::X, Vec3::NEG_X] {
@@ -814,7 +817,7 @@ fn a_mesh_is_touched_at_its_face_edge_and_corner() {
         toi,
         depth,
     };
-    // The seam between the two triangles belongs to both.
+    // The edge between two triangles belongs to both, so a sphere at this edge touches both.
     let expected = [
         hit(0, 1, 1.0, 0.0),
         hit(1, 1, 0.0, 1.0),
@@ -861,7 +864,8 @@ fn a_fast_mesh_hits_a_sphere_at_rest() {
     assert_eq!((hit.sphere, hit.wall, hit.toi), (0, 0, 0.75));
 }
 
-/// A mesh finds the same as each of its triangles and spheres alone, in open and in periodic space.
+/// For many spheres, a mesh gives the same results as each sphere with each triangle alone, in open
+/// space and in a periodic domain.
 #[test]
 fn a_mesh_is_the_sum_of_its_triangles() {
     let mut rng = Rng::with_seed(5);
@@ -977,7 +981,7 @@ fn nothing_passes_through_a_closed_mesh() {
         let end = Vec3::from(sphere.center) + Vec3::from(sphere.velocity);
         let farthest = end.length() + sphere.radius;
         assert!(touched.is_some() || farthest <= 10.0, "{sphere:?}");
-        // The middle of a triangle is nearer to the centre than its corners.
+        // The middle of a triangle of the closed mesh is nearer to the centre than its corners.
         assert!(touched.is_none() || farthest > 9.9, "{sphere:?}");
     }
     assert!(found.walls.len() > spheres.len());

@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 const MOST: usize = 8;
 
-/// After the end of the input, every number is 0.
+/// The input of the fuzzer. After its end, every number is 0.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -31,8 +31,8 @@ impl Bytes<'_> {
         valid(f32::from_le_bytes(self.take()))
     }
 
-    /// Reads a small multiple of `unit`, a power of two. Such multiples and their exact sums are often equal
-    /// to each other.
+    /// Reads a small multiple of `unit`, a power of two. Such multiples and their exact sums are
+    /// often equal to one another.
     fn multiple(&mut self, unit: f32) -> f32 {
         valid(f32::from(self.signed()) * unit)
     }
@@ -70,7 +70,7 @@ const LENGTHS: [f32; 3] = [1.0, 5.0, 3.0];
 
 thread_local! {
     static DETECTOR: RefCell<Detector> = {
-        // The thread pool is the fuzzer's thread only, because waking other threads would take longer than
+        // The thread pool has only the fuzzer's thread. Waking other threads would take longer than
         // computing a small world.
         rayon::ThreadPoolBuilder::new()
             .num_threads(1)

@@ -3,17 +3,17 @@
 // and times are in your units.
 
 // Two spheres that touch or may touch (see CAROM_GRAZING) during the step. `toi` and
-// `depth` are float32 estimates. The Rust module `carom::gpu` states their error.
+// `depth` are float32 estimates, and the Rust module `carom::gpu` states their error.
 struct CaromCollision {
     // Index of the pair's first sphere: the smaller index or, with two sets, the index
     // in the first set.
     a: u32,
-    // Index of the pair's second sphere in the low 31 bits (see carom_b()), and
-    // CAROM_GRAZING as the highest bit.
+    // The low 31 bits are the index of the pair's second sphere (see carom_b()). The
+    // highest bit is CAROM_GRAZING.
     b_and_grazing: u32,
-    // Time of impact from the start of the step; 0 if the spheres touch at the start.
+    // Time of impact, from the start of the step. 0 if the spheres touch at the start.
     toi: f32,
-    // Penetration depth of the spheres at the start of the step; 0 if they meet later.
+    // Penetration depth of the spheres at the start of the step. 0 if they meet later.
     depth: f32,
 }
 
@@ -30,14 +30,14 @@ fn carom_b(collision: CaromCollision) -> u32 {
 }
 
 // Returns how many times the second sphere of a pair is displaced by each edge of the
-// periodic domain. `word` is the pair's element in the buffer of images (periodic
+// periodic domain. `word` is the entry of the pair in the buffer of images (periodic
 // copies).
 fn carom_image(word: u32) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(word >> 20u, word >> 10u, word) & vec3<u32>(1023u)) - 512;
 }
 
-// Returns whether float32 rounding leaves open whether the spheres of a pair touch. See
-// CAROM_GRAZING.
+// Returns whether a pair is grazing: float32 rounding leaves open whether its spheres
+// touch. See CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
     return (collision.b_and_grazing & CAROM_GRAZING) != 0u;
 }
@@ -49,25 +49,26 @@ struct CaromResults {
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found, which exceeds `pairs` if the list overflowed. Pairs that
-    // are found repeatedly count repeatedly.
+    // Number of pairs found. It exceeds `pairs` if the list overflowed. A pair that is
+    // found several times counts several times.
     found: vec2<u32>,
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
-    // Number of time segments of fast spheres, not counting the first of each sphere,
-    // plus the number `images`.
+    // Number of time segments of fast spheres, without the first segment of each
+    // sphere, plus the number `images`.
     segments: vec2<u32>,
     // In a periodic domain: number of images (periodic copies) of spheres or time
     // segments that are added to the grids because they reach into the domain's cell.
     images: vec2<u32>,
-    // Number of spheres, of both sets if there are two. If one of two sets is empty,
-    // nothing is searched, and `spheres` and `b_offset` are 0.
+    // Number of spheres, in both sets together if there are two. If one of two sets is
+    // empty, nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Number of spheres in the first set, or 0 with one set. In results with one row
-    // per sphere, this is the offset from carom_b() to the row of a pair's second
-    // sphere.
+    // Number of spheres in the first of two sets, or 0 with one set. Some results have
+    // a row for each sphere. There, the second sphere of a pair has row carom_b() plus
+    // this number.
     b_offset: u32,
-    // Number of spheres set aside for invalid values, such as NaN or a negative radius.
+    // Number of spheres that were left out because of an invalid value, such as NaN or
+    // a negative radius.
     invalid: u32,
     // Number of spheres for which the step needs room. If the status has the bit
     // CAROM_TOO_MANY_SPHERES, this is the number of spheres in the input, and `spheres`
@@ -78,25 +79,26 @@ struct CaromResults {
     // Number of uniform grids that the step uses.
     levels: u32,
     // Length limit of time segments. A sphere is cut into the fewest segments, at most
-    // 2^15, that along every axis are no longer than the greater of this limit and the
-    // sphere's diameter. The unit is your unit of length or, if every coordinate,
-    // radius and displacement is below 1/256, that unit divided by a power of two.
+    // 2^15, that along every axis are no longer than this limit or the sphere's
+    // diameter, whichever is greater. The limit is in your unit of length. If every
+    // coordinate, radius and displacement is below 1/256, it is in that unit divided by
+    // a power of two.
     segment: f32,
     // Number of pairs in the sorted list of pairs.
     sorted: u32,
-    // Since the last complete step: number of new pairs, of pairs that were already in
-    // the list of that step, and of pairs that are no longer in the list.
+    // Numbers of pairs since the last complete step: new ones, ones that were already
+    // there, and ones that are gone.
     began: u32,
     lasted: u32,
     ended: u32,
     // Number of workgroups along x in an indirect dispatch over the pairs (`columns`)
-    // or over the sorted pairs (`sorted_columns`). To be passed to carom_index().
+    // or over the sorted pairs (`sorted_columns`). Pass it to carom_index().
     columns: u32,
     sorted_columns: u32,
-    // Serial number of the step, which tells recorded steps apart.
+    // Serial number of the step, which distinguishes recorded steps.
     serial: u32,
     // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or
-    // CAROM_NONE. With two sets, index b_offset + i means sphere i of the second set.
+    // CAROM_NONE. With two sets, sphere i of the second set has index b_offset + i.
     out_of_range: u32,
     // Number of entries in the neighbour list, and number of workgroups along x in an
     // indirect dispatch over them, to be passed to carom_index(). These two numbers and
@@ -106,8 +108,8 @@ struct CaromResults {
     // 1 if the search kept the neighbour list of an earlier search, because no particle
     // has moved too far. The other results are then those of the earlier search.
     kept: u32,
-    // Indices of at most 32 spheres that were set aside for invalid values. With two
-    // sets, index b_offset + i means sphere i of the second set.
+    // Indices of at most 32 spheres that were left out because of an invalid value.
+    // With two sets, sphere i of the second set has index b_offset + i.
     invalid_index: array<u32, 32>,
 }
 
@@ -120,11 +122,11 @@ const CAROM_TOO_MANY_SEGMENTS = 2u;
 // Status bit: there are more candidates (pairs to be tested) than allowed. Most were
 // not tested, so the list of pairs is incomplete.
 const CAROM_TOO_CROWDED = 4u;
-// Status bit: there are more spheres than the buffers can hold or the description of
-// the input allows. Nothing was searched.
+// Status bit: there are more spheres than the buffers can hold, or than the description
+// of the input allows. Nothing was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
-// Status bit: spheres were set aside for invalid values. This does not affect the pairs
-// of the other spheres.
+// Status bit: spheres were left out because of invalid values. This does not affect the
+// pairs of the other spheres.
 const CAROM_INVALID_SPHERES = 16u;
 // Status bit: the driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
@@ -147,12 +149,12 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
 }
 
 // Reductions are results that are computed on request from the list of pairs, even if
-// it is truncated. In a reduction with one row per sphere, sphere i of the second of
+// the list is truncated. Some have one row per sphere. There, sphere i of the second of
 // two sets has row results.b_offset + i.
 
-// First impact of a sphere: its time, and the index of the sphere that is hit (the
-// smallest if several are hit at this time; with two sets, an index in the set of that
-// sphere). Grazing pairs count as touching. Bind as array<CaromEarliest>, with one row
+// First impact of a sphere: its time, and the index of the sphere that is hit, or the
+// smallest index if several are hit. With two sets, it is an index in the set of that
+// sphere. Grazing pairs count as touching. Bind as array<CaromEarliest>, with one row
 // per sphere.
 struct CaromEarliest {
     // Time of the first impact, or the largest float32 if the sphere touches nothing.
@@ -169,19 +171,20 @@ const CAROM_NONE = 0xffffffffu;
 
 // Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
 // two array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
-// offsets[i + 1]. A row lists first the pairs in which its sphere is b, by ascending a,
-// then the pairs in which its sphere is a, by ascending b. Each pair is in two rows.
+// offsets[i + 1]. Pairs in which the sphere is b come first, by ascending a, then pairs
+// in which it is a, by ascending b. So each pair is in two rows.
 
-// Changes since the last complete step: an array<vec2<u32>> of results.began new pairs
-// (a, b), then results.lasted pairs that were already in the list of that step, then
-// results.ended pairs that are no longer in the list. Each part is sorted. In the first
-// complete step all pairs are new. A step with a status bit of CAROM_INCOMPLETE has no
-// changes, and the next step is compared with the last complete one.
+// Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). First come
+// results.began new pairs, then results.lasted pairs that were already there, then
+// results.ended pairs that are gone. Each part is sorted. In the first complete step
+// all pairs are new. A step with a status bit of CAROM_INCOMPLETE has no changes, and
+// the next step is compared with the last complete one.
 
 // Entry of a neighbour list: particle j is a neighbour of particle i. Bind as
-// array<CaromNeighbor>, with results.neighbors entries in ascending order of (i, j), and
-// beside it an array<vec4<f32>> with the vector from i to j in xyz and its length in w.
-// The entries of particle i have the indices k with offsets[i] <= k < offsets[i + 1].
+// array<CaromNeighbor>, with results.neighbors entries in ascending order of (i, j),
+// and beside it an array<vec4<f32>> with the vector from i to j in xyz and its length
+// in w. The entries of particle i have the indices k with offsets[i] <= k < offsets[i +
+// 1].
 struct CaromNeighbor {
     i: u32,
     j: u32,

@@ -1,5 +1,5 @@
-// Decides whether there may be so many candidate pairs that they have to be counted before they are tested.
-// Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
+// Decides whether there may be too many candidate pairs, so that they have to be counted before they are
+// tested. Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 
@@ -7,24 +7,24 @@ fn allowed_candidates() -> f32 {
     return f32(params.most_candidates_high) * 4294967296.0 + f32(params.most_candidates_low);
 }
 
-// Returns whether there may be more candidate pairs than allowed. Their largest possible number assumes that
-// every entry of the table of cells is as full as the fullest one, and that every sphere searches 14 cells of
-// its own grid and, in each coarser grid, 4 cells along each axis in every time slab (part of the step).
+// Returns whether there may be more candidate pairs than allowed, if every entry of the table of cells is as
+// full as the fullest one. A sphere searches 14 cells of its own grid. In each coarser grid, it searches at
+// most 4 cells along each axis, in every part of the step with separate cells.
 fn may_be_crowded() -> bool {
     var cells = MAX_OWN_CELLS;
     for (var number = 1u; number < plan.levels; number++) {
         cells += MAX_COARSER_CELLS * f32(1u << plan.level[number].time_power);
     }
     let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
-    // 0.999 leaves a margin for rounding errors in the numbers of candidates.
+    // The factor 0.999 leaves a margin for rounding errors in the number of candidate pairs.
     return most > 0.999 * allowed_candidates();
 }
 
 // Returns whether the fullest entry of the table of cells alone contains more candidate pairs than allowed.
-// With two sets of spheres, returns false, because spheres of the same set are not tested against each other.
+// With two sets of spheres, returns false, because spheres of one set are not tested against each other.
 fn must_be_crowded() -> bool {
     let fullest = f32(atomicLoad(&counters.fullest));
-    // 1.001 leaves a margin for rounding errors.
+    // The factor 1.001 leaves a margin for rounding errors in the number of pairs.
     let pairs = 0.5 * fullest * (fullest - 1.0);
     return (params.flags & FLAG_TWO_SETS) == 0u && pairs > 1.001 * allowed_candidates();
 }

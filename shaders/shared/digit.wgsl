@@ -4,12 +4,12 @@
 #needs digit, results
 
 struct Digit {
-    // Index of the word of an item that contains the sort digit, and position of the digit's lowest bit in
-    // this word.
+    // `word` is the index of the word of an item that contains the sort digit. `shift` is the position of
+    // the digit's lowest bit in this word.
     word: u32,
     shift: u32,
-    // Chooses the number of items to sort. 0: one for each pair in the list of found pairs. 1: one for each
-    // pair in the sorted list, which has no repeats.
+    // Which items to sort. 0: one for each pair in the list of found pairs. 1: one for each pair in the
+    // sorted list, which has no repeats.
     distinct: u32,
     unused: u32,
 }

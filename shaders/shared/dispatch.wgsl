@@ -9,7 +9,7 @@ struct DispatchArguments {
 }
 
 // Returns the size of a dispatch with at least `count` invocations, in workgroups of CAROM_WORKGROUP
-// invocations. It has at most 65 535 workgroups along each of x and y.
+// invocations. There are at most 65 535 workgroups along x and along y.
 fn dispatch_over(count: u32) -> DispatchArguments {
     let workgroups = count / CAROM_WORKGROUP + select(0u, 1u, count % CAROM_WORKGROUP > 0u);
     let rows = workgroups / 65535u + select(0u, 1u, workgroups % 65535u > 0u);

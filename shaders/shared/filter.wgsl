@@ -1,25 +1,27 @@
-// The filter: tests in float32, with an error bound, whether two spheres touch during the step. docs/exact.md
+// The filter tests in float32, with an error bound, whether two spheres touch during the step. docs/exact.md
 // has the proof, and `src/shared/filter.rs` the constants. The CPU uses a float64 test instead.
 
 #import opaque::{opaque, opaque3}
 #import types::{SortedProxy}
 
 // Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
-// certainly miss if margin < -bound. Otherwise, the pair is grazing (too close to decide).
+// certainly miss if margin < -bound. Otherwise the pair is grazing (undecided).
 struct Filtered {
-    // Relative position of the spheres at the start of the step, relative velocity, and sum of radii.
+    // Relative position of the two spheres at the start of the step, their relative velocity, and the sum of
+    // their radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Sum of magnitudes. The rounding error of `p` is at most EPSILON / 2 times this sum.
+    // Sum of magnitudes. The rounding error of the relative position `p` is at most EPSILON / 2 times this
+    // sum.
     distance: f32,
-    // Whether the relative velocity of the two spheres is too small to compute the time of closest approach.
-    // If so, `t` is 0.
+    // Whether the relative velocity of the two spheres is so small that the time of closest approach cannot
+    // be computed. If so, `t` is 0.
     slow: bool,
     // Time of closest approach of the two spheres within [0, dt].
     t: f32,
-    // r² minus the squared distance of the sphere centres at the closest approach, where r is the sum of the
-    // radii; and an upper bound on the error of this difference.
+    // `margin` is r² minus the squared distance of the sphere centres at their closest approach, where r is
+    // the sum of the radii. `bound` is an upper bound of its error.
     margin: f32,
     bound: f32,
 }
@@ -35,8 +37,9 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     return filter_motion(p, v, r, sum(abs(p)), dt);
 }
 
-// Tests two spheres by their relative position, relative velocity and sum of radii. The error of `p` is at most
-// EPSILON / 2 times `distance`, and `distance` is at least |p.x| + |p.y| + |p.z|.
+// Tests two spheres, given their relative position p, their relative velocity v and the sum r of their
+// radii. The error of `p` is at most EPSILON / 2 times `distance`. `distance` is at least the sum of the
+// magnitudes of p's components.
 fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> Filtered {
     let a = opaque(dot(v, v));
     let b = opaque(dot(p, v));
@@ -45,7 +48,7 @@ fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> 
     if !slow {
         t = clamp(-b / a, 0.0, dt);
     }
-    // A subnormal time of closest approach is replaced by 0, because the GPU may flush it to 0 in one product
+    // Replaces a subnormal time of closest approach by 0, because the GPU may flush it to 0 in one product
     // but not in another.
     t = opaque(select(t, 0.0, t < MIN_POSITIVE));
     let q = opaque3(p + v * t);
@@ -56,8 +59,8 @@ fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> 
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // Spheres that hardly move relative to each other are tested at time 0. The added term bounds the
-        // error from their relative motion in the whole step.
+        // Spheres that hardly move relative to each other are tested at the start of the step. The added
+        // term bounds the error from their motion in the whole step.
         bound += SLOWLY * distance * (speed * dt);
     }
     return Filtered(p, v, r, distance, slow, t, margin, bound);

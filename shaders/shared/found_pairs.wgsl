@@ -10,13 +10,13 @@
 
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found. The first STAGED of them are collected in workgroup memory,
-// then copied to the list of pairs from index sh_base on.
+// Number of pairs that the workgroup has found. Up to STAGED of them are collected in workgroup memory, and
+// later copied to the list of pairs from index sh_base on.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
 
-// Reserves `count` entries of the list of pairs and returns the index of the first. The counter keeps
-// counting when the list is full.
+// Reserves `count` entries of the list of pairs and returns the index of the first. Counting goes on when
+// the list is full.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -26,7 +26,7 @@ fn reserve(count: u32) -> u32 {
 }
 
 // Writes a pair to entry `place` of the list of pairs, if the list is long enough. After 2^32 pairs, `place`
-// wraps around and pairs are overwritten. The step then reports a truncated list.
+// wraps around and pairs are overwritten. Such a list is reported as truncated.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
@@ -45,9 +45,8 @@ fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
     return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
 }
 
-// Adds a pair to the list: a and b are spheres or, in a periodic domain, entries of the grids (images of
-// spheres or time segments). Adds nothing if the spheres come closest in other time segments (parts of their
-// paths), because those report the pair.
+// Adds a pair to the list. a and b are spheres or, in a periodic domain, images of spheres. Adds nothing if
+// the spheres come closest in other time segments (parts of their paths), which then report the pair.
 fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {
     let owned = ownership(s, tag_i, tag_j, params.dt);
     if owned == OTHER {

@@ -1,6 +1,6 @@
 // The near test: whether two spheres come near each other during a time segment (part of the step) of one of
-// them. It is much cheaper than the test with an error bound that follows. docs/exact.md proves that it loses
-// no pair, and `src/shared/filter.rs` has the constants.
+// them. It is much cheaper than the test with an error bound that follows. docs/exact.md proves that no pair
+// is lost, and `src/shared/filter.rs` has the constants.
 
 #import opaque::{opaque3}
 #import segments::{part_of}
@@ -19,17 +19,17 @@ fn window_of(tag: u32, dt: f32) -> Window {
     return Window(f32(2u * segment_of(tag) + 1u) * half * dt, (half + NEAR_MARGIN) * dt);
 }
 
-// Returns whether two spheres may touch during a time segment of one of them. They may if their distance in
-// the middle of the segment is at most the sum of their radii plus their relative motion in half the segment,
-// with margins. The result is false only if the later test with an error bound would find a certain miss, or
-// if the pair is reported in other segments.
+// Returns whether two spheres may touch during a time segment of one of them. They may if, in the middle of
+// the segment, their distance is at most the sum of their radii plus their relative motion in half the
+// segment, with margins. Pairs with the result false would be certain misses in a later test with an error
+// bound, or are reported in other segments.
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);
     let q = opaque3(p + v * window.middle);
     let radii = (i.radius + j.radius) * (1.0 + NEAR_MARGIN) + NEAR_LEAST;
-    // Adding the tiny constant SLOW avoids sqrt(0), whose result WGSL leaves open. The addition can only
-    // let more pairs pass the test.
+    // The tiny constant SLOW avoids sqrt(0), whose result WGSL leaves open. Adding it can only let more
+    // pairs pass the test.
     let reach = radii + sqrt(dot(v, v) + SLOW) * window.half;
     return dot(q, q) <= reach * reach;
 }

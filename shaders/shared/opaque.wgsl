@@ -1,8 +1,8 @@
-// Optimization barriers, across which a compiler can neither fuse nor reassociate float operations.
+// Optimization barriers: a compiler can neither fuse nor reorder float operations across them.
 
 #needs params
 
-// Returns x, XORed with params.zero, which is always 0, to hide x from the compiler.
+// Returns x. The XOR with params.zero, which is always 0, hides this from the compiler.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

@@ -1,20 +1,19 @@
-// Decides whether two time segments (parts of the paths of two touching spheres) report the pair. Usually
-// only one combination of segments does, so that the pair is reported once.
-// Twin of `src/shared/ownership.rs`.
+// Decides whether two time segments (parts of the paths of two spheres) report the pair of spheres. Usually
+// only one combination of segments does. Twin of `src/shared/ownership.rs`.
 
 #import filter::{Filtered}
 #import segments::{largest}
 #import tag::{segment_of, segment_power}
 
-// Results of ownership() for two time segments, one of each sphere. OWN: only these two segments report the
-// pair. OTHER: they do not report the pair. SHARED: rounding leaves open which segments have to report the
+// Results of ownership() for two time segments, one of each sphere. OWN: only these segments report the
+// pair. OTHER: other segments report it. SHARED: rounding leaves open which segments have to report the
 // pair, so all possible ones do.
 const OWN = 0u;
 const OTHER = 1u;
 const SHARED = 2u;
 
-// Returns whether two time segments, given by their tags, report the pair of their spheres. They do if both
-// contain the time of closest approach.
+// Returns whether two time segments report the pair of their spheres. They do if both contain the time of
+// closest approach. A tag holds the number of a segment.
 fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;

@@ -1,8 +1,8 @@
 // Compares the sorted list of pairs with that of the last complete step, to find pairs that began (are new),
 // lasted or ended. A pair is (a, b, image), with an image (periodic copy) of sphere b, or 0 in open space.
-// The kernels that import this file declare `now(index)` and `kept(index)`, which return a pair of this step
-// and of the last complete step; `write_change(to, pair)`, which writes a pair of the list of changes; and
-// `keep_pair(index, pair)`, which stores a pair for the next comparison.
+// Kernels that import this file declare four functions. `now(index)` returns a pair of this step, and
+// `kept(index)` one of the last complete step. `write_change(to, pair)` writes a pair of the list of
+// changes. `keep_pair(index, pair)` stores a pair for the next comparison.
 
 #import carom::{CAROM_INCOMPLETE}
 #needs change_flags, kept_count, results
@@ -21,8 +21,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec3<u32> {
     return now(place);
 }
 
-// Returns whether `pair` is among the first `count` pairs of a sorted list: that of the last complete step if
-// `of_kept` is true, otherwise that of this step.
+// Returns whether `pair` is among the first `count` pairs of a sorted list. If `of_kept` is true, it is the
+// list of the last complete step, otherwise that of this step.
 fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -37,8 +37,8 @@ fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
-// Returns whether this step's list of pairs is complete. If it is not, no changes are computed, and the pairs
-// of the last complete step are kept.
+// Returns whether this step's list of pairs is complete. If not, no changes are computed, and the pairs of
+// the last complete step are kept.
 fn is_complete() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u;
 }
@@ -55,7 +55,8 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// Marks pair `index` if it began or ended. Indices from kept_begin() on are pairs of the last complete step.
+// Marks pair `index` if it began or ended. From index kept_begin() on, pairs are those of the last complete
+// step.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -73,7 +74,7 @@ fn flag_change(index: u32) {
     change_flags[index] = select(0u, 1u, changed);
 }
 
-// Writes pair `index` to the list of changes. The flags must have been replaced by their prefix sums.
+// Writes pair `index` to the list of changes. Needs the prefix sums of the flags.
 fn list_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {

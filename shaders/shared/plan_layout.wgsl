@@ -1,6 +1,5 @@
-// Chooses the layout of a level (grid): its time slabs (equal parts of the step), the edge of its cells, and
-// its entries in the table of cells.
-// Twin of `src/cpu/plan/layout.rs`.
+// Chooses the layout of a grid (level): its time slabs (equal parts of the step), the edge of its cells, and
+// its entries in the table of cells. Twin of `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}
@@ -9,16 +8,16 @@
 #import types::{Level}
 
 // A possible layout of a grid. `number` encodes the number of time slabs (equal parts of the step), and
-// whether the cells with their own table entries form a box around all spheres, around most of them, or do
-// not exist.
+// which cells have their own table entries: a box around all spheres, a box around most of them, or no
+// cells.
 struct Layout {
     cost: f32,
     number: u32,
     cell: f32,
 }
 
-// For each thread: the cheapest of the grid layouts that it has examined. With n grids, thread t examines
-// layouts of grid number t modulo n.
+// The cheapest grid layout that each thread has found. With n grids, thread t examines layouts of grid
+// number t modulo n.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
 fn layout_power(number: u32) -> u32 {
@@ -33,7 +32,7 @@ fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Returns the cheaper grid layout or, at equal costs, the one with the lower number.
+// Returns the cheaper grid layout. At equal costs, it is the one with the lower number.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -41,8 +40,8 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
     return one;
 }
 
-// Returns the smallest cell edge found with which the box from `low` to `high` has at most `slots` cells, or
-// 0 if there is none. The first of CELL_GROWTH_STEPS tested edges is `edge`, and each following one is
+// Returns the smallest cell edge with which the box from `low` to `high` has at most `slots` cells, or 0 if
+// none is found. CELL_GROWTH_STEPS edges are tried. The first is `edge`, and each following one is
 // CELL_GROWTH times the previous one.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
@@ -51,8 +50,8 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     }
     var cell = edge;
     for (var k = 0u; k < CELL_GROWTH_STEPS; k++) {
-        // The number of cells along an axis is at most the extent of the box divided by the cell edge, plus 1
-        // for partial cells, 2 for one more cell on each side, and 1 for rounding.
+        // The number of cells along an axis is at most the extent of the box divided by the cell edge, plus
+        // 4: 1 for partial cells, 2 for one more cell on each side, and 1 for rounding.
         let cells = extent / cell + 4.0;
         if cells.x * cells.y * cells.z <= slots {
             return cell;
@@ -62,7 +61,7 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Returns the number of table entries for the cells outside a box around most of a grid's spheres. `share` is
+// Returns the number of table entries for cells outside a box around most of a grid's spheres. `share` is
 // the number of table entries for all cells of the grid.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
@@ -78,8 +77,8 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     return least;
 }
 
-// Edge of the cells in a grid layout, or 0 if the layout is impossible; and fraction of the grid's spheres
-// that are outside the box.
+// `cell` is the edge of the cells in a grid layout, or 0 if the layout is impossible. `part_hashed` is the
+// fraction of the grid's spheres that are outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
@@ -114,8 +113,7 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
             // A time segment that overlaps several time slabs (equal parts of the step) searches each of
-            // them. In all these slabs together, it meets only the spheres that the grid contains during the
-            // segment.
+            // them. In all these slabs together, it meets as many spheres as in one slab of its own length.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -149,8 +147,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid with the layout `chosen`, with at most `share` + MIN_HASHED_SLOTS entries of the table of
-// cells. The entries are numbered from 0 until write_level() moves them behind those of other grids.
+// Returns the grid with the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries of the table of
+// cells. Entries are numbered from 0, until write_level() moves them behind those of other grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
@@ -168,8 +166,8 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // The grid's box has one more cell on each side than the spheres need, so that most of the searched
-        // rows of cells are in the box.
+        // The box of cells with their own table entries gets one more cell on each side. So most of the
+        // searched rows of cells are in the box.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }

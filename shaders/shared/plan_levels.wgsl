@@ -1,20 +1,19 @@
-// Distributes the size ranges (groups of spheres of similar size) among uniform grids at the least expected
-// cost, by dynamic programming.
-// Twin of `src/cpu/plan/levels.rs`.
+// Distributes the spheres among uniform grids by size, at the least expected cost, by dynamic programming.
+// Works with size ranges, which are groups of spheres of similar size. Twin of `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// For each k: the expected cost if the last grid begins with size range number k (a size range is a group of
-// spheres of similar size), and the ranges before it are in the grids that cost least.
+// Entry k: the least expected cost of all grids if the last one begins with size range k. Size ranges are
+// groups of spheres of similar size.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
-// For each n: the least expected cost of dividing the first n size ranges (groups of spheres of similar size)
-// into grids, and the number of the first size range of the last grid.
+// For the first n size ranges (groups of spheres of similar size): the least expected cost of dividing them
+// into grids, and the first size range of the last grid.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
-// For each grid: its size ranges (groups of spheres of similar size), from number .x up to, but not
-// including, number .y.
+// For each grid, the numbers of its size ranges (groups of spheres of similar size): from .x up to, but not
+// including, .y.
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_level_count: u32;
 
@@ -35,8 +34,8 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds, for every n, the best division of the first n size ranges (groups of spheres of similar size) into
-// grids. Thread k computes the costs of the divisions whose last grid begins with range k.
+// Finds for every n the best division of the first n size ranges (groups of spheres of similar size) into
+// grids. Thread k computes the costs if the last grid begins with range k.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {

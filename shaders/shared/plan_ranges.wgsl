@@ -1,6 +1,5 @@
-// Groups the non-empty size classes (half octaves of sphere size) into size ranges, which are runs of
-// neighbouring classes. The grids are then made of whole size ranges.
-// Twin of `src/cpu/plan/size_ranges.rs`.
+// Divides the size classes in use (half octaves of sphere size) into size ranges, which are runs of
+// neighbouring classes. The grids are then made of whole size ranges. Twin of `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
@@ -8,49 +7,47 @@
 #import sortable::{from_sortable}
 
 const THREADS = MAX_LEVELS;
-// Number of size classes (classes of spheres of similar size) per thread: as many as a vec4<u32> has bits.
+// Number of size classes (groups of spheres of similar size) per thread: as many as a vec4<u32> has bits.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A run of neighbouring size classes: spheres of similar size, of one set, that are cut into equally many
-// time segments; or the union of all such runs in a grid.
+// Size range: a run of neighbouring size classes of one set, whose spheres are cut into equally many time
+// segments. Or all such runs in one grid.
 struct SizeRange {
-    // Number of spheres (or time segments) in the size range, in total and inside the trimmed box, which
+    // Numbers of spheres (or time segments) in the size range: in total, and inside the trimmed box, which
     // excludes far outliers.
     proxies: f32,
     inside: f32,
-    // Largest half cell in the size range: half the edge of the smallest grid cell that may hold any sphere
-    // or time segment of the range.
+    // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
     half_cell: f32,
-    // Bounds of the sphere centres in the size range, taken in the middle of each time segment and relative
-    // to the moving origin of the cells.
+    // Bounds of the sphere centres in the middle of each time segment of the size range, relative to the
+    // moving origin of the cells.
     low: vec3<f32>,
     high: vec3<f32>,
-    // Highest number of a size class (spheres of similar size) in the size range, even if this class is
-    // empty.
+    // Highest number of a size class in the size range, even if no sphere is in this class.
     last_class: u32,
-    // Smallest n for which spheres of the size range are cut into 2^n time segments.
+    // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Another size range searches this size range if the other's half cell (half the edge of the smallest
-    // possible grid cell) is smaller than `reference` or, with two sets of spheres, equal to it. For merged
-    // ranges, `reference` is the smallest of their values, or the largest with two sets.
+    // Size limit: spheres of other size ranges search this one if they are smaller or, with two sets, of
+    // equal size. Size is half the edge of the smallest possible grid cell. Merged ranges have the smallest
+    // of their limits or, with two sets, the largest.
     reference: f32,
-    // Number of spheres (or time segments) that search this size range for contacts.
+    // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
 }
 
-// All non-empty size ranges (runs of neighbouring sizes), ordered by set, then by number of time segments per
-// sphere, then by size, smallest first.
+// All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
+// segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts from which s is chosen, where each size range consists of 2^s neighbouring size classes. Entry s
-// counts the non-empty classes that are the first ones in their range with this s, but not with s + 1. The
-// last entry counts those that are the first ones with any s.
+// Counts from which s is chosen, where each size range is a run of 2^s size classes. Entry s counts the
+// classes in use that are the first in their range with this s, but not with s + 1. The last entry counts
+// those that are the first with any s.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
 fn lowest_bit(used: vec4<u32>) -> u32 {
-    // Uses select() because compilers move dynamically indexed vectors from registers to memory.
+    // Uses select(), because compilers move vectors with a dynamic index from registers to memory.
     let bits = firstTrailingBit(used) + vec4<u32>(0u, 32u, 64u, 96u);
     let found = select(bits, vec4<u32>(CLASSES_EACH), used == vec4<u32>(0u));
     return min(min(found.x, found.y), min(found.z, found.w));
@@ -71,23 +68,23 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's non-empty size classes to the counts in sh_parted. A class is counted for the longest
-// size range (run of 2^s classes) in which it is the first non-empty class.
+// Adds this thread's size classes in use to the counts in sh_parted. A class is counted for the longest run
+// of 2^s classes in which it is the first class in use.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No size range has classes of two threads, so the first non-empty size class of a thread always
-        // starts a size range.
+        // No run of size classes spans the classes of two threads. So the first class in use of a thread
+        // always starts a run.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
 }
 
-// Chooses the length of the size ranges (runs of 2^s neighbouring size classes): the smallest s for which
-// there are at most MAX_LEVELS ranges. Returns s and the number of ranges.
+// Chooses the length of the size ranges, which are runs of 2^s neighbouring size classes: the smallest s
+// with at most MAX_LEVELS ranges. Returns s and the number of ranges.
 fn finest_ranges() -> vec2<u32> {
     var shift = MAX_RANGE_SHIFT;
     var most = atomicLoad(&sh_parted[MAX_RANGE_SHIFT]);
@@ -128,7 +125,7 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
 
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    // All nine loads come before the sums, so that their latencies overlap.
+    // Loads all nine words before the first sum, so that their latencies overlap.
     let count = atomicLoad(&size_classes[size_class].count);
     let inside = atomicLoad(&size_classes[size_class].inside);
     let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));
@@ -173,15 +170,15 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// Returns a factor for the cost of searches in a sphere's own grid: 1, or 0 with two sets, because a sphere
-// is not tested against spheres of its own set.
+// Returns a factor for the cost of searches in a sphere's own grid: 1 with one set. With two sets it is 0,
+// because a sphere is not tested against its own set.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search for contacts among spheres of set `of_set`
-// whose size is given by `reference` (half the edge of the smallest possible grid cell). Smaller spheres
-// search among larger ones. Spheres of equal size search only in the other set.
+// Returns whether the spheres of size range number `range` search among spheres of set `of_set` and of size
+// `reference`. Size is half the edge of the smallest possible grid cell. Smaller spheres search among larger
+// ones. Spheres of equal size search only in the other set.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -3,17 +3,17 @@
 
 #needs params, spheres
 
-// Number of further spheres that are tried if the chosen sphere was set aside for invalid values.
+// Number of further spheres that are tried if the chosen sphere has invalid values.
 const SAMPLE_TRIES = 16u;
 
-// Returns the index of the first sphere in stretch k of the input, which is divided into one stretch per
-// sampled sphere: floor(k * spheres / sample), computed without overflow.
+// Returns the index of the first sphere in part k of the input, which has one part for each sampled sphere:
+// floor(k * spheres / sample), computed without overflow.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }
 
-// Returns the index of sampled sphere k, chosen pseudorandomly from stretch k of the input, so that no
-// regular order of the input affects the sample.
+// Returns the index of sampled sphere k. It is chosen pseudorandomly from part k of the input, so that a
+// regular order of the spheres does not bias the sample.
 fn sampled(k: u32) -> u32 {
     var chance = k * SAMPLE_HASH;
     chance = (chance ^ (chance >> 15u)) * SAMPLE_HASH_MIX;

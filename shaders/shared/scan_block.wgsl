@@ -11,7 +11,7 @@ var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 // read.
 //
 // Each invocation adds up the numbers of its group of 16 invocations, and the sums of the groups before it.
-// It reads 32 numbers, but needs only two barriers, whereas a doubling scan needs 16.
+// It reads 32 numbers but needs only two barriers. A doubling scan would need 16.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();
@@ -27,7 +27,7 @@ fn sum_before(own: u32, local: u32) -> u32 {
     if place == 0u {
         sh_group_sums[group] = all;
     }
-    // This barrier makes sh_group_sums visible, and separates the reads of sh_sums before it from the write
+    // This barrier makes sh_group_sums visible. It also separates earlier reads of sh_sums from the write
     // that follows.
     workgroupBarrier();
     for (var k = 0u; k < SCAN_GROUP; k++) {

@@ -1,10 +1,9 @@
-// Searches the grids for the candidates near each sphere (or time segment of a fast sphere). The kernel that
-// imports this file declares `filter_and_report`, which tests one candidate. If there may be more candidates
-// than allowed, each workgroup first counts its own, and tests them only if the number counted so far by all
-// workgroups is allowed.
-// Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. A large sphere on the GPU does
-// not search grids with smaller cells, because the other invocations of its subgroup would wait for it. The
-// first test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
+// Searches the grids for the spheres (or time segments) near each sphere, called candidates. The kernel that
+// imports this file declares `filter_and_report`, which tests one candidate. If there may be too many
+// candidates, each workgroup first counts its own. It tests them only if the count of all workgroups is
+// still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. On the
+// GPU, no sphere searches grids with smaller cells, because the other invocations of its subgroup would wait
+// for it. The first test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
 
 #import crowd::{may_be_crowded, must_be_crowded}
 #import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
@@ -17,13 +16,13 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-// What the searches of the workgroup do at present: one of the next four constants.
+// The present task of the workgroup's searches: one of the next four constants.
 var<workgroup> sh_task: u32;
-// The searches count and test the candidates.
+// Task of the searches: count the candidates, and test them.
 const COUNT_AND_TEST = 0u;
-// The searches only count the candidates, because there may be more than allowed.
+// Task of the searches: only count the candidates, because there may be more than allowed.
 const COUNT = 1u;
-// The searches test the candidates, which are counted already.
+// Task of the searches: test the candidates, which have been counted already.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -36,34 +35,34 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Returns a 64-bit count (low word first) plus `more`.
+// Returns a 64-bit count plus `more`. The count has its low word first.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// Index in the buffer of sorted spheres, and tag (packed grid number and time segment), of a sphere that
-// searches for candidates. Reloading the sphere for each use costs less than keeping it in registers.
+// A sphere that searches for candidates: its index among the sorted spheres, and its tag (packed grid number
+// and time segment). Reloading the sphere for each use costs less than keeping it in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// The candidates (spheres to be tested) for one sphere in its own cell and in 13 of the 26 neighbouring
-// cells. In the buffer of sorted spheres, they form five ranges. Candidates are numbered across these ranges
-// from 0 to `count` - 1.
+// The candidates (spheres to be tested) of one sphere in its own cell and in 13 of the 26 neighbouring
+// cells. They form five ranges of the sorted spheres. `count` candidates are numbered across these ranges,
+// from 0 on.
 struct Candidates {
     count: u32,
-    // For each of the first four ranges of candidates: the number of candidates up to the end of the range.
+    // The number of candidates up to the end of each of the first four ranges.
     past: vec4<u32>,
-    // For each of the first four ranges of candidates: what is added, modulo 2^32, to a candidate's number to
-    // get its index in the buffer of sorted spheres.
+    // For each of the first four ranges, the number to add to a candidate's number, modulo 2^32, to get its
+    // index among the sorted spheres.
     shift: vec4<u32>,
     last_shift: u32,
 }
 
-// Returns the index of a candidate in the buffer of sorted spheres. Uses select() because compilers move
-// dynamically indexed vectors from registers to memory.
+// Returns the index of a candidate among the sorted spheres. Uses select(), because compilers move vectors
+// with a dynamic index from registers to memory.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -73,9 +72,9 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of a sphere in its own cell and in 13 of the 26 neighbouring cells, so that each
-// pair is found from one side only. Each cell must have its own table entry. All loads come before the first
-// use of a result, so that their latencies overlap.
+// Returns the candidates of a sphere: the spheres in its own cell and in 13 of the 26 neighbouring cells. So
+// each pair is found from one side only. Each cell must have its own table entry. All loads come before the
+// first use of a result, so that their latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -101,8 +100,8 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Returns a mask with one bit for each of 32 candidates from number `first` on, set if the candidate may
-// touch the searching sphere.
+// Returns a bit mask of 32 candidates from number `first` on. A bit is set if the candidate may touch the
+// searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = sorted_proxies[searcher.index];
     let window = window_of(searcher.tag, params.dt);
@@ -117,8 +116,8 @@ fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     return found;
 }
 
-// Tests candidates in batches of 32: a cheap test for all of them, then an expensive test for the few that
-// pass. So the invocations of a subgroup wait less for each other's expensive tests.
+// Tests candidates in batches of 32: first all of them by a cheap test, then the few that pass by an
+// expensive one. So the invocations of a subgroup wait less for each other.
 fn test(searcher: Searcher, candidates: Candidates) {
     for (var first = 0u; first < candidates.count; first += 32u) {
         var found = near(searcher, candidates, first);
@@ -129,11 +128,10 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Returns whether a cell and its 26 neighbours are all in the grid's box (the block of cells with a table
-// entry each).
+// Returns whether a cell and its 26 neighbours all have their own table entries (lie in the grid's box).
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // The size `dims` of the box may be 0, if the grid has no box.
+    // The dimensions of the box are 0 if the grid has no box.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
@@ -146,8 +144,8 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last time slab that overlap a time segment. The step is divided into 2^time_power
-// equal slabs, and the sphere's path into 2^power equal segments, numbered from 0.
+// Returns the first and the last time slab that overlap a time segment. The step is divided into
+// 2^time_power equal slabs, and the sphere's path into 2^power equal segments.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -157,14 +155,14 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// The cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, in the time slabs
-// (equal parts of the step) from `slabs.x` to `slabs.y`.
+// The cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, in the time
+// slabs (equal parts of the step) from `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // The search begins in cell `first`, where spheres before index `begin` in the buffer of sorted spheres
-    // are skipped. In its own grid, a sphere starts right after itself, so that each pair is found once.
+    // The search begins in cell `first`, and skips spheres before index `begin` of the sorted spheres. In
+    // its own grid, a sphere starts right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
@@ -174,9 +172,9 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another grid that may hold spheres that touch the searching sphere during the
-// time segment. From the middle of the segment, the block reaches in each direction as far as half the
-// segment's extent plus half the extent of the largest sphere in the other grid.
+// Returns the cells of another grid that may hold spheres that touch the searching sphere during its time
+// segment. From the middle of the segment, they reach as far as half its extent plus half the extent of the
+// largest sphere in the other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -192,13 +190,13 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // True if the range holds all spheres in the rest of the searched row of cells. False if it holds the
-    // spheres of one table entry, which several cells may share.
+    // True if the range holds all spheres in the rest of the searched row of cells. False if it holds only
+    // the spheres of one table entry, which several cells may share.
     whole: bool,
 }
 
-// Returns a range of sorted spheres in a row of cells. If all cells from `first` to x = `high_x` have their
-// own table entries, the range covers these cells, otherwise only `first`.
+// Returns a range of sorted spheres in a row of cells. It covers the cells from `first` to x = `high_x` if
+// all of them have their own table entries, otherwise only cell `first`.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -212,7 +210,7 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
         if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // Spheres of other cells that share the searched cell's table entry are skipped.
+        // Skips spheres of other cells that share the searched cell's table entry.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(found.cell != at) || level_of(found.tag) != number
@@ -224,8 +222,8 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
     }
 }
 
-// Returns the next cell in the search of a block of cells, row by row and plane by plane. After the last
-// cell, the z of the result is above the block.
+// Returns the cell after `at` in a block of cells, row by row and plane by plane. After the last cell, the z
+// of the result is above the block.
 fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     var next = at;
     next.x++;
@@ -286,8 +284,8 @@ fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // The last iteration does not search a grid, but counts this invocation as finished. If the driver ends
-    // long loops early, too few invocations are counted.
+    // The last iteration searches no grid, but counts this invocation as finished. If the driver ends long
+    // loops early, too few invocations are counted.
     for (var number = level_of(tag); number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -321,13 +319,13 @@ fn count_candidates_for_all() {
     }
 }
 
-// Decides what the workgroup does next, after all its invocations have searched.
+// Chooses the next task of the workgroup, after all its invocations have searched.
 fn next_task() {
     if sh_task != TEST {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // An invocation counts as finished only after it has tested its candidates.
+        // Invocations count as finished only after they have tested their candidates.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;
@@ -341,8 +339,8 @@ fn next_task() {
     }
 }
 
-// Searches for the candidates near each invocation's proxy (sphere or time segment), whose index in the
-// buffer of sorted spheres is `index`.
+// Searches for the candidates near one sphere (or time segment) per invocation. `index` is its index among
+// the sorted spheres.
 fn search_all(index: u32, local: u32) {
     if local == 0u && may_be_crowded() {
         sh_task = COUNT;

@@ -5,8 +5,7 @@
 #import types::{Frame}
 #needs params
 
-// The motion of a sphere during the step, relative to the frame (the moving origin from which grid cells are
-// counted).
+// The motion of a sphere during the step, relative to the moving origin from which grid cells are counted.
 struct Path {
     center: vec3<f32>,
     radius: f32,
@@ -34,8 +33,8 @@ fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
-// Returns the smallest n, up to SEGMENT_BITS, for which a sphere that is cut into 2^n time segments moves no
-// farther per segment, along every axis, than the greater of its diameter and `length`.
+// Returns the smallest n, up to SEGMENT_BITS, for which a sphere may be cut into 2^n time segments. In each
+// segment, it moves along every axis no farther than its diameter or `length`, whichever is greater.
 fn segments_power(path: Path, length: f32) -> u32 {
     let longest = max(2.0 * path.radius, length);
     var power = 0u;
@@ -47,8 +46,8 @@ fn segments_power(path: Path, length: f32) -> u32 {
     return power;
 }
 
-// Returns how far a sphere reaches along each axis from its position in the middle of a time segment (one of
-// 2^power), plus a margin for rounding errors.
+// Returns how far a sphere reaches along each axis during a time segment (one of 2^power), from its place in
+// the middle of the segment. Includes a margin for rounding errors.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);

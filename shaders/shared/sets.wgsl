@@ -1,6 +1,5 @@
-// Tells whether pairs are searched within one set of spheres, or between two sets that are stored one after
-// the other.
-// Twin of `src/shared/sets.rs`.
+// Tells whether pairs are searched within one set of spheres, or between two sets. The second set is stored
+// after the first. Twin of `src/shared/sets.rs`.
 
 #needs params
 

@@ -1,4 +1,4 @@
-// Converts floats to unsigned integers with the same order, for use with atomicMax(), and back.
+// Converts floats to unsigned integers with the same order, and back. atomicMax() works on such integers.
 
 // Returns an unsigned integer with the order of the floats. It is never 0, except perhaps for a NaN.
 fn sortable(x: f32) -> u32 {

@@ -1,26 +1,27 @@
 // Describes where the values of the spheres are in the caller's buffers.
 // Twin of `SourceLayout` in `src/gpu/shader/layout.rs`.
 
-// Positions of the spheres' values in the caller's buffers: x is the index of the first sphere's first word,
+// Where the spheres' values are in the caller's buffers: x is the index of the first sphere's first word,
 // and y is the number of words from one sphere to the next.
 struct SourceLayout {
     center: vec2<u32>,
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // Radius and collision groups of all spheres, used if radius.y or groups.y, respectively, is 0.
+    // Radius and collision groups of all spheres. Each is used only if radius.y or groups.y, respectively,
+    // is 0.
     constant_radius: f32,
     constant_groups: u32,
     // Kind of motion values: MOTION_NONE, MOTION_VELOCITY, or MOTION_PREVIOUS (previous centres).
     motion_kind: u32,
-    // Index of the word in the caller's buffer that holds the number of spheres. If `counted` is 0, the
+    // Position of the word in the caller's buffer that holds the number of spheres. If `counted` is 0, the
     // number of spheres is `at_most` instead.
     count_word: u32,
     counted: u32,
     at_most: u32,
     // 1 if this set of spheres exists, otherwise 0.
     used: u32,
-    // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space. Only
-    // given for the first set of spheres.
+    // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space. Set
+    // only for the first set of spheres.
     domain_extent: f32,
 }

@@ -4,8 +4,8 @@
 
 #needs params
 
-// Copy of the correlation curve (log2 of the mean number of other spheres within each distance), which each
-// kernel must make.
+// Copy of the correlation curve: log2 of the mean number of other spheres within each distance of a sphere.
+// Each kernel must make the copy.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
 // Returns the mean number of other proxies (spheres or time segments) in the cube of half edge `distance`
@@ -22,8 +22,8 @@ fn others(proxies: f32, distance: f32) -> f32 {
 // contains one other on average.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
-    // A binary search finds the first entry of the correlation curve that is above `level`. The entries never
-    // decrease.
+    // A binary search finds the first entry of the correlation curve that is above `level`. The entries
+    // never decrease.
     var low = 0u;
     var high = OCTAVES;
     while low < high {
@@ -49,9 +49,9 @@ fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     return min(max(2.0 * half_cell, least), 8.0 * MAX_MAGNITUDE);
 }
 
-// Returns the edge that the cells of a grid should have: as small as its spheres allow, but not much smaller
-// than their spacing. `proxies` is the number of spheres (or time segments) that the grid contains in one
-// time slab (equal part of the step).
+// Returns the edge for the cells of a grid: as small as its spheres allow, but not much smaller than their
+// spacing. `proxies` is the number of spheres (or time segments) that the grid contains in one time slab
+// (equal part of the step).
 fn cell_edge(proxies: f32, half_cell: f32) -> f32 {
     return edge_at_least(MIN_CELL_PER_SPACING * spacing_of(proxies), half_cell);
 }

@@ -6,7 +6,7 @@
 
 fn sphere_at(i: u32) -> Sphere {
     var sphere = spheres[i];
-    // Usually the shaders compute in the caller's units. Then both powers are 0.
+    // If the shaders compute in the caller's units, as usual, both powers are 0.
     if (params.length_power | params.velocity_power) != 0 {
         sphere.radius = times_power(sphere.radius, params.length_power);
         sphere.center = vector_times_power(sphere.center, params.length_power);

@@ -1,6 +1,5 @@
-// The tag of a sphere (or time segment of a sphere): the number of its level (grid) and its time segment,
-// packed into one word.
-// Twin of `src/shared/tag.rs`.
+// The tag of a sphere (or time segment): the number of its grid (level) and of its time segment, packed into
+// one word. Twin of `src/shared/tag.rs`.
 
 fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + POWER_BITS));
@@ -10,8 +9,8 @@ fn level_of(tag: u32) -> u32 {
     return tag & ((1u << LEVEL_BITS) - 1u);
 }
 
-// Returns n if the tag (packed grid number and time segment) belongs to a sphere that is cut into 2^n time
-// segments.
+// Returns n if the sphere with this tag is cut into 2^n time segments. A tag is a grid number and a time
+// segment in one word.
 fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
@@ -21,7 +20,7 @@ fn segment_of(tag: u32) -> u32 {
 }
 
 // Returns the number of the time slab that contains the time segment in a tag. Time slabs are 2^time_power
-// equal parts of the step, at most as many as the time segments of the sphere.
+// equal parts of the step. There are at most as many as time segments of the sphere.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

@@ -7,10 +7,10 @@ struct Params {
     b_offset: u32,
     // Length of the step, in the shaders' unit of time.
     dt: f32,
-    // Always 0. Prevents compiler optimizations, because the compiler cannot know the value.
+    // Always 0, which the compiler cannot know. Used to prevent compiler optimizations.
     zero: u32,
-    // Capacities, in entries, of the list of time segments (without each sphere's first segment) and of the
-    // list of pairs.
+    // Capacities of two lists, in entries: the list of time segments (without the first segment of each
+    // sphere), and the list of pairs.
     segment_capacity: u32,
     pair_capacity: u32,
     // Number of entries in the table of grid cells, which all grids share.
@@ -18,13 +18,13 @@ struct Params {
     // Lower limit for the length of the time segments into which fast spheres are cut.
     shortest_segment: f32,
     sample: u32,
-    // Largest number of candidate pairs allowed.
     most_candidates_low: u32,
     most_candidates_high: u32,
     // FLAG_TWO_SETS: only pairs with one sphere from each of two sets count. FLAG_WATCH: the driver may end
     // long loops early, as llvmpipe does.
     flags: u32,
-    // Shaders scale the caller's lengths by 2^length_power and velocities by 2^velocity_power.
+    // The caller's lengths are multiplied by 2^length_power, and velocities by 2^velocity_power, to convert
+    // them to the shaders' units.
     length_power: i32,
     velocity_power: i32,
     // The shaders' unit of time, in the caller's unit of time.
@@ -32,7 +32,8 @@ struct Params {
     serial: u32,
 }
 
-// A sphere in the caller's units. A negative radius marks a sphere that was set aside for invalid values.
+// A sphere in the caller's units. A negative radius marks a sphere with invalid values, which takes no part
+// in the step.
 struct Sphere {
     center: vec3<f32>,
     radius: f32,
@@ -40,8 +41,8 @@ struct Sphere {
     groups: u32,
 }
 
-// Counters of a step. In counters of two words, the low word is first. A counter keeps counting when the
-// buffer of the counted items is full.
+// Counters of a step. Counters of two words have the low word first. Counting goes on when the buffer for
+// the counted items is full.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
@@ -51,10 +52,10 @@ struct Counters {
     finished: atomic<u32>,
     // Number of spheres in the input if there are more than allowed, otherwise 0.
     spheres_needed: u32,
-    // Number of spheres set aside for invalid values, and indices of at most INVALID_LISTED of them.
+    // Number of spheres with invalid values, and indices of at most INVALID_LISTED of them.
     invalid: atomic<u32>,
     invalid_index: array<atomic<u32>, INVALID_LISTED>,
-    // Largest magnitude of any coordinate, radius or displacement, as the bits of a float32.
+    // Largest magnitude of any coordinate, radius or displacement in the step, as the bits of a float32.
     extent: atomic<u32>,
     // Number of spheres (or time segments) in the fullest entry of the table of grid cells.
     fullest: atomic<u32>,
@@ -76,12 +77,12 @@ struct Frame {
 }
 
 struct Space {
-    // Entry i is log2 of the mean number of other spheres in the cube of half edge 2^(i - 127) around a
-    // sphere.
+    // The correlation curve: entry i is log2 of the mean number of other spheres in the cube of half edge
+    // 2^(i - 127) around a sphere.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
-    // Lower corner of the trimmed box, which holds most of the spheres and no far outliers. It is relative to
-    // the moving origin of the cells.
+    // Corner of the trimmed box, which holds most of the spheres but no far outliers. It is relative to the
+    // moving origin of the cells.
     trimmed_low: vec3<f32>,
     // Length limit of time segments: a sphere that moves farther than this limit and farther than its
     // diameter is cut.
@@ -110,34 +111,33 @@ struct Ranks {
 }
 
 // The histogram entry of one size class (spheres and time segments of similar size). All words begin as 0,
-// and atomic operations only increase them. This is why bounds are stored as unsigned integers with the order
-// of the floats, and lower bounds are negated.
+// and atomic operations only increase them. So bounds are stored as unsigned integers with the order of the
+// floats, and lower bounds are negated.
 struct SizeClass {
     count: atomic<u32>,
-    // Number of time segments (or uncut spheres) of the size class in the trimmed box, which excludes far
-    // outliers.
+    // Number of time segments (or uncut spheres) of the size class that are in the trimmed box, which
+    // excludes far outliers.
     inside: atomic<u32>,
-    // Bits of the largest half cell in the size class. A half cell is half the edge of the smallest grid cell
-    // that may hold a sphere or time segment.
+    // Bits of half the edge of the smallest grid cell that may hold any sphere or time segment of the size
+    // class.
     half_cell: atomic<u32>,
-    // Bounds of the sphere centres in the size class, taken in the middle of each time segment and relative
-    // to the moving origin of the cells.
+    // Bounds of the sphere centres in the middle of each time segment of the size class, relative to the
+    // moving origin of the cells.
     low: array<atomic<u32>, 3>,
     high: array<atomic<u32>, 3>,
 }
 
-// A time segment that is not the first one of its sphere.
+// A time segment of a sphere's path, other than the first.
 struct Segment {
     sphere: u32,
     number: u32,
 }
 
-// A level: one uniform grid, and its part of the table of cells. Each cell in the grid's box has its own
-// table entry (slot) for each time slab (part of the step). The cells outside the box share entries, which
-// are chosen by a hash.
+// One uniform grid (level), and its part of the table of cells. Each cell in the grid's box has its own
+// table entry (slot) for each time slab (part of the step). Other cells share entries, which a hash chooses.
 struct Level {
-    // The cell of the grid's box with the lowest coordinates, and this cell's table entry in the first time
-    // slab (part of the step).
+    // The cell with the lowest coordinates in the grid's box, and its table entry in the first time slab
+    // (part of the step).
     origin: vec3<i32>,
     first_slot: u32,
     // Size of the grid's box in cells, and index of the first table entry for cells outside the box.
@@ -151,15 +151,15 @@ struct Level {
     // grid.
     time_power: u32,
     of_set: u32,
-    // Largest half extent of a sphere (or time segment) in the grid along any axis, in cell edges.
+    // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
 }
 
 struct Plan {
     levels: u32,
     slots: u32,
-    // Number of uncut spheres and time segments, with and without invalid spheres. Both are 0 if there are
-    // more time segments than the buffers hold.
+    // Number of uncut spheres and time segments, with and without spheres that have invalid values. Both are
+    // 0 if there are more time segments than the buffers hold.
     proxies: u32,
     sorted: u32,
     frame: Frame,
@@ -167,14 +167,14 @@ struct Plan {
     level_of_size_class: array<u32, SIZE_CLASSES>,
 }
 
-// Slot (entry of the table of grid cells) of a sphere or time segment, and its position in this slot.
+// The entry (slot) of a sphere or time segment in the table of grid cells, and its position in this entry.
 struct Binned {
     slot: u32,
     place: u32,
 }
 
-// Entry of the buffer of spheres (or time segments) sorted by grid cell: the values of the sphere, in the
-// units of the shaders.
+// A sphere or time segment in the order of its grid cell: the values of the sphere, in the units of the
+// shaders.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,
@@ -187,32 +187,32 @@ struct SortedCell {
     tag: u32,
 }
 
-// The lattice of a periodic domain: all displacements between a sphere and its periodic copies. Its edges are
-// as short as possible. With fewer than three periodic edges, the array entries of the missing ones are 0.
+// The lattice of a periodic domain, which consists of all displacements between a sphere and its periodic
+// copies. Its edges are as short as possible. If fewer than three edges are periodic, the missing entries
+// are 0.
 struct Lattice {
-    // A corner of the domain's cell.
     corner: vec3<f32>,
     // The least distance between two opposite faces of the cell, or 0 without periodic edges.
     width: f32,
-    // The corner of the domain's cell half-way through the step, relative to the frame (the moving origin of
-    // the grid cells).
+    // The corner of the domain's cell half-way through the step, relative to the moving origin of the grid
+    // cells.
     cell_corner: vec3<f32>,
-    // Largest allowed distance between a sphere and the domain's cell along any edge, as a multiple of the
+    // Largest allowed distance between a sphere and the domain's cell along an edge, in multiples of the
     // edge. If negative, no sphere is allowed.
     most_cells: f32,
-    // xyz: an edge. w: an upper bound of the magnitudes of its components.
+    // xyz: an edge of the lattice. w: an upper bound of the magnitudes of its components.
     edges: array<vec4<f32>, 3>,
-    // xyz: the dual vector d of an edge; d·x is the coordinate of a point x along the edge. w: the length of
-    // d, rounded up.
+    // xyz: the reciprocal vector d of an edge, where d·x is the coordinate of a point x along the edge. w:
+    // the length of d, rounded up.
     duals: array<vec4<f32>, 3>,
-    // For each dual vector, upper bounds of the magnitudes of its components. The rounding errors of
+    // Upper bounds of the magnitudes of the components of each reciprocal vector. Rounding errors of
     // coordinates along the edges are relative to these bounds.
     dual_bounds: array<vec4<f32>, 3>,
-    // xyz: an edge as a sum of whole multiples of the three edges that the user gave.
+    // xyz: the whole multiples of the user's three edges that add up to an edge of the lattice.
     in_given_edges: array<vec4<i32>, 3>,
 }
 
-// Describes an entry of the grids in a periodic domain: which image (periodic copy) of which sphere it is.
+// Describes an object in the grids of a periodic domain: which image (periodic copy) of which sphere it is.
 struct Entry {
     // Index of the sphere, and the bit SEVERAL_IMAGES if the grids also contain other images of the same time
     // segment.
@@ -220,6 +220,6 @@ struct Entry {
     // The displacement of the image, in multiples of the lattice's edges, packed by pack_image().
     image: u32,
     // Lower corner of this image's bounding box, in fixed-point coordinates along the edges of the domain's
-    // cell. Only given with the bit SEVERAL_IMAGES.
+    // cell. Used only with the bit SEVERAL_IMAGES.
     low: array<i32, 3>,
 }

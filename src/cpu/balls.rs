@@ -1,6 +1,6 @@
 //! The ball test, the CPU's first and cheapest test of two moving spheres. A *ball* is a bounding
 //! sphere of a sphere's motion during one time segment (part of the step). The test compares two
-//! balls, or one path and one ball.
+//! balls, or a path and a ball.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -17,8 +17,8 @@ pub(crate) struct Ball {
 }
 
 /// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
-/// Three axes need the factor √3. The remainder up to 2 covers the rounding of the test itself.
-/// docs/exact.md (lemma 2.6) has the proof.
+/// Three axes need the factor √3. The rest up to 2 covers the rounding of the test of bounding
+/// spheres. docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
 /// Rounding margin of a path that is tested against bounding spheres, as a multiple of [`MARGIN`],
@@ -82,8 +82,8 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point, and
-    /// `reach`, the radius of the test, includes half its length.
+    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point,
+    /// whose radius `reach` includes half the length of the path.
     inverse: f32x4,
     reach: f32x4,
 }
@@ -112,8 +112,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Parameter of the point on the path nearest to the centre of a bounding sphere: −1 is the
-        // start of the path, and 1 its end.
+        // Parameter of the point on the path that is nearest to the centre of a bounding sphere: −1
+        // is the start of the path, and 1 its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

@@ -1,5 +1,5 @@
-//! `bin`: computes the grid cell of each proxy (a sphere or one time segment of its path), and the
-//! cell's index (slot) in the table of cells. Twin of `shaders/bin.wgsl`.
+//! Computes the grid cell of each sphere or time segment, and the cell's index (slot) in the table
+//! of cells. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,11 +22,11 @@ use crate::{Error, Sphere};
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     pub(crate) slot: u32,
-    /// Identifies the sphere or time segment: in open space by the index of its sphere, in a
-    /// periodic domain by a number that [`ProxySpace`] decodes.
+    /// Number that stands for the sphere or time segment: the index of its sphere in open space, or
+    /// a number that [`ProxySpace`] decodes in a periodic domain.
     pub(crate) word: u32,
-    /// Grid and time segment of a sphere, packed by [`make_tag`]. The flag [`INSIDE`] is set if
-    /// each neighbouring cell in this grid has a table entry of its own.
+    /// The grid and the time segment of a sphere, packed by [`make_tag`]. The flag [`INSIDE`] is
+    /// set if each neighbouring cell in this grid has a table entry of its own.
     pub(crate) tag: u32,
 }
 

@@ -1,6 +1,5 @@
-//! Copies spheres into the buckets of a bucket sort, before each bucket is sorted. The spheres of a
-//! bucket may lie all over the input. So the copy reads the input chunk by chunk, and each chunk
-//! fits in the cache.
+//! Copies spheres into buckets, before each bucket is sorted. The spheres of a bucket may lie all
+//! over the input. So the copy reads the input in chunks that fit in the cache.
 
 use std::ops::Range;
 
@@ -28,7 +27,7 @@ pub(super) fn bring_to_buckets(
 }
 
 /// Copies the spheres of some chunks of the input to the buckets of a sort. `unfilled` is the free
-/// space of each bucket. More than `piece` chunks are divided between two parallel tasks.
+/// space of each bucket. If there are more than `piece` chunks, two parallel tasks share them.
 fn bring_chunks(
     spheres: &[Sphere],
     space: impl ProxySpace,
@@ -40,8 +39,8 @@ fn bring_chunks(
     if chunks.len() > piece {
         let middle = chunks.start.midpoint(chunks.end);
         let [before, after] = [chunks.start..middle, middle..chunks.end];
-        // The parallel tasks get the array of free spaces by reference. A copy might overflow the
-        // small stacks of some thread pools.
+        // The parallel tasks get the array by reference, because a copy might overflow the small
+        // stacks of some thread pools.
         let mut first = ArrayVec::<_, MAX_BUCKETS>::new();
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let chunks = before.clone();
@@ -55,8 +54,8 @@ fn bring_chunks(
         return;
     }
     for chunk in chunks {
-        // Prefetches the spheres of the chunk by reading one per cache line in order, a pattern
-        // that the processor predicts. A cache line holds two spheres.
+        // Reads one sphere per cache line in advance, in an order that the processor predicts. A
+        // cache line holds two spheres.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));

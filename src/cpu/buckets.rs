@@ -1,6 +1,6 @@
 //! Sorts in two passes that stay in the cache. The first pass sorts each chunk of the input into
-//! buckets by the high bits of the keys. The second, in `scatter` and `list`, sorts each bucket.
-//! Chunks and buckets are independent, so the threads need no atomics.
+//! buckets by the high bits of the keys. The second pass (in `scatter` and `list`) sorts each
+//! bucket. Threads need no atomics, because chunks and buckets are independent.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,8 +18,8 @@ use crate::Error;
 use crate::reuse::{ReusedVec, ScratchPool};
 
 const WHAT: &str = "the buckets to sort by";
-/// Largest number of buckets. The sort writes to all buckets in turn, so one cache line of each has
-/// to fit in the L1 cache.
+/// Largest number of buckets of a sort. The sort writes to all buckets in turn, so one cache line
+/// of each has to fit in the L1 cache.
 pub(crate) const MAX_BUCKETS: usize = 512;
 const ITEMS_PER_BUCKET: usize = 2048;
 
@@ -28,10 +28,10 @@ const ITEMS_PER_BUCKET: usize = 2048;
 pub(crate) struct Buckets<T> {
     chunks: Vec<Chunk<T>>,
     used: usize,
-    /// For each bucket, the number of items in this bucket and all buckets before it.
+    /// For each bucket, the number of items in it and in all buckets before it.
     ends: ReusedVec<usize>,
     pub(crate) count: usize,
-    /// Number of low bits of a key that do not affect the bucket.
+    /// Number of low bits of a sort key that do not affect the choice of its bucket.
     shift: u32,
     range: usize,
     unsorted: ScratchPool<T>,
@@ -59,8 +59,8 @@ impl<T: Copy + Zeroable> Chunk<T> {
         count: usize,
         bucket: impl Fn(&T) -> usize,
     ) -> Result<(), Error> {
-        // Allocates room for the largest number of buckets. Otherwise, a later step with more
-        // buckets would allocate again.
+        // Allocates for the largest number of buckets, so that a later step with more buckets need
+        // not allocate.
         let ends = &mut self.ends.enough(MAX_BUCKETS, WHAT)?[..count];
         let items = self.items.enough(unsorted.len(), WHAT)?;
         if count == 1 {
@@ -96,9 +96,8 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces all items. The new items come in `chunks` chunks, and `make` writes the chunk with
-    /// a given number. `items` is the approximate number of items, which determines the number of
-    /// buckets.
+    /// Replaces all items by the contents of `chunks` chunks, where `make` writes one chunk. The
+    /// number of buckets follows from `items`, the approximate number of items.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,

@@ -1,4 +1,4 @@
-//! `list`: makes the sorted list of the pairs that touch, in which each pair occurs once.
+//! Makes the sorted list of the pairs that touch, in which each pair occurs once.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,11 +19,10 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// Name of the scratch memory in an out-of-memory error.
 const TABLE: &str = "the table of pairs by sphere";
 
-/// Fills `list` with all items of `pairs`, sorted by index a and then by index b. `pairs` has them
-/// in buckets by index a. `ends` is scratch memory.
+/// Fills `list` with all items of `pairs`, sorted by their two indices a and b. `pairs` has them in
+/// buckets by index a. `ends` is scratch memory.
 pub(crate) fn list(
     pairs: &Buckets<Collision>,
     ends: &ScratchPool<u32>,
@@ -109,8 +108,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with images (periodic copies) into buckets by index a. The buckets have the same
-/// limits as those of pairs without images. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with a periodic image into buckets by index a, with the same limits as the buckets
+/// of pairs without an image. `first_set` is the number of spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,
@@ -125,8 +124,8 @@ pub(crate) fn sort_images(
     sorted.fill(parts.len(), first_set, first_set, make, key)
 }
 
-/// Scratch memory to sort pairs by index b and image: the pairs, and for each pair a key of its
-/// index b and its place.
+/// Scratch memory to sort pairs by index b and by image: the pairs, and a key for each pair, made
+/// of its index b and its place.
 type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
 
 /// Sorts distinct pairs that all have the same index a by their index b and by their image.
@@ -137,8 +136,8 @@ fn sort_row_with_images(
 ) {
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
-    // The sort moves 64-bit keys, because they are smaller than pairs. The images are compared only
-    // if pairs have the same b, which is rare.
+    // The sort moves 64-bit keys, which are smaller than pairs. It compares images only if two
+    // pairs have the same b, which is rare.
     keys.clear();
     keys.extend(
         (0..)
@@ -173,16 +172,16 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Returns whether a few pairs are already sorted by their index b, as is common if neighbouring
-/// spheres are close in memory. The loop has no branch for each pair, which would cost more.
+/// Returns whether a few pairs are already sorted by their index b. This is common if neighbouring
+/// spheres are close in memory. The loop has no branch for each pair, because branches would cost
+/// more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))
 }
 
 /// Sorts a few pairs by their index b. The place of a pair is the number of pairs before it.
-/// Counting them takes more comparisons than other algorithms, but no branches that may be
-/// mispredicted.
+/// Counting takes more comparisons than other algorithms, but no branches that may be mispredicted.
 #[inline(always)]
 fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut pairs = [[Collision::default(); LANES]; BLOCKS];
@@ -196,7 +195,7 @@ fn sort_by_rank<const BLOCKS: usize>(row: &mut [Collision]) {
     let mut ranks = [i32x4::splat(0); BLOCKS];
     for &b in &b.as_flattened()[..row.len()] {
         for (ranks, &block) in ranks.iter_mut().zip(&blocks) {
-            // A true comparison has the result −1, so the subtraction adds 1 to the rank.
+            // The result of a true comparison is −1, so the subtraction adds 1 to the rank.
             *ranks -= block.simd_gt(i32x4::splat(b));
         }
     }

@@ -1,6 +1,5 @@
-//! Searches for the neighbours of a proxy (a sphere or one time segment of its path). The proxies
-//! are sorted by grid cell, so the neighbours are some ranges of the sorted proxies. Twin of
-//! `shaders/shared/search.wgsl`.
+//! Searches for the neighbours of a sphere or time segment. Spheres are sorted by grid cell, so the
+//! neighbours are a few ranges of the sorted spheres. Twin of `shaders/shared/search.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,8 +17,8 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
 const RANGES_AT_ONCE: usize = 16;
 
-/// Neighbouring cells along x, in one grid and one time slab (part of the step). Cells may share
-/// table entries by a hash. A search for these cells may then also find spheres in other cells.
+/// Neighbouring cells along x, in one grid and one part of the step. Cells may share table entries
+/// by a hash. A search for these cells may then also find spheres in other cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -44,11 +43,10 @@ impl CellRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
     pub(crate) levels: &'a [Level],
-    /// For each level (grid), a bit mask of the other levels that its spheres search for
-    /// neighbours.
+    /// For each grid, a bit mask of the other grids in which its spheres search for neighbours.
     pub(crate) searched: &'a [u64],
-    /// For each cell in the table of cells, the index of its first entry among the sorted spheres
-    /// and time segments.
+    /// For each entry of the table of cells, the index of its first sphere among the sorted
+    /// spheres.
     pub(crate) starts: &'a [u32],
     pub(crate) sets: Sets,
 }
@@ -74,10 +72,10 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid. The
-    /// table entries of the searched cells are at fixed distances from the entry of the sphere's
-    /// own cell. Returns `None` if a searched cell has no table entry of its own, or if the step
-    /// has two sets.
+    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid.
+    /// Returns `None` if a searched cell has no table entry of its own, or if the step has two
+    /// sets. Otherwise the entries of the searched cells are at fixed distances from the entry of
+    /// the sphere's cell.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -100,8 +98,8 @@ impl Grids<'_> {
     }
 
     /// Visits half the neighbourhood of a sphere in its own grid, where some cells share table
-    /// entries by a hash: the rest of its own cell, the next cell along x, and the four rows of
-    /// cells that come after them in y and z.
+    /// entries by a hash. This half is the rest of the sphere's cell, the next cell along x, and
+    /// the four following rows of cells in y and z.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -139,17 +137,17 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Along each axis, the middles of two time segments that touch are at most the sum of
-            // their half extents apart.
+            // Along each axis, the middles of two touching time segments are at most the sum of
+            // half their widths apart.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Cells that share table entries by a hash are looked up one by one. A sphere searches
-            // few of them: only a grid in which each used cell has its own table entry is searched
-            // by spheres with larger cells (`coarse_searches_fine`).
+            // Cells that share table entries by a hash are looked up one by one. They are few,
+            // because spheres with larger cells search a grid only if each of its cells in use has
+            // its own table entry (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
@@ -161,9 +159,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells from `low` to `high` of one time slab (part of the step), which have a
-    /// table entry each. The contents of cells with equal y and z are one range of the sorted
-    /// spheres.
+    /// Visits the cells from `low` to `high` in one part of the step. Each cell has its own table
+    /// entry, so cells with equal y and z contain one range of the sorted spheres.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -195,8 +192,8 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the cells from `low` to `high` of one time slab (part of the step), of which some may
-    /// share table entries by a hash.
+    /// Visits the cells from `low` to `high` in one part of the step. Some cells may share table
+    /// entries by a hash.
     fn visit_rows(
         &self,
         number: u32,
@@ -214,8 +211,8 @@ impl Grids<'_> {
         }
     }
 
-    /// A box of cells in the grid has one table entry per cell. Clips the range of cells from `low`
-    /// to `high` to this box. If spheres lie outside the box, returns false without clipping.
+    /// Clips the range of cells from `low` to `high` to the box of cells that have their own table
+    /// entries. Returns false, without clipping, if spheres of the grid lie outside the box.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let hashed = level.first_hashed as usize;
@@ -231,8 +228,9 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the spheres in the cells from `x[0]` to `x[1]` with these y and z: one range of the
-    /// sorted spheres if each cell has its own table entry, otherwise one range per cell.
+    /// Visits the spheres in the cells from `x[0]` to `x[1]` with these y and z. They are one range
+    /// of the sorted spheres if each cell has its own table entry, otherwise one range for each
+    /// cell.
     fn for_each_piece(
         &self,
         number: u32,

@@ -1,4 +1,4 @@
-//! Runs all stages on the CPU, and owns the memory that is kept between steps.
+//! Runs all stages on the CPU, and owns the memory that is kept from step to step.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -38,7 +38,7 @@ pub(crate) struct Cpu {
     stages: StageMemory,
     open: PairMemory<Collision>,
     periodic: PairMemory<ImageCollision>,
-    /// Pairs with images (periodic copies), sorted into buckets by index a.
+    /// Pairs with a periodic image, sorted into buckets by the index of their first sphere.
     sorted_images: Buckets<ImageCollision>,
 }
 
@@ -77,8 +77,8 @@ struct Planned<'a, S> {
 
 impl Cpu {
     /// Runs all stages. Fills `pairs` with the pairs that touch and, in a periodic domain, `images`
-    /// with the image of sphere b of each pair. The memory of `times`, for the durations of the
-    /// stages, is reused.
+    /// with the image of the second sphere of each pair. Reuses the memory of `times` for the
+    /// durations of the stages.
     pub(crate) fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -123,7 +123,7 @@ impl Cpu {
         };
         let stages = &mut self.stages;
         // Whether the remaining stages use several threads depends on the number of time segments,
-        // because few spheres may be cut into many segments.
+        // because even few spheres may have many segments.
         let counts = match cell {
             None => {
                 images.clear();
@@ -222,7 +222,6 @@ impl<'a, S> Planned<'a, S> {
 }
 
 impl<S: ProxySpace> Planned<'_, S> {
-    /// Runs the stages after `plan`.
     fn find(
         &self,
         memory: &mut StageMemory,
@@ -231,8 +230,8 @@ impl<S: ProxySpace> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // In most steps, a cheap upper bound of the number of candidate pairs is below the limit,
-        // so counting the pairs is not needed.
+        // Counting the candidate pairs is not needed in most steps, where a cheap upper bound of
+        // their number is below the limit.
         if self.plan.max_candidates(fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
         }
@@ -249,8 +248,8 @@ impl<S: ProxySpace> Planned<'_, S> {
         Ok(counts)
     }
 
-    /// Sorts all proxies (spheres and time segments) by grid cell. Returns the largest number of
-    /// them in one table entry.
+    /// Sorts all spheres and time segments by grid cell. Returns the largest number of them that
+    /// share an entry of the table of cells.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..

@@ -1,10 +1,10 @@
-//! `scan`: computes by a prefix sum where the items of each key begin in sorted order. Unlike the
-//! shaders, which scan one table of all keys, the CPU scans each bucket by itself. Twin of
-//! `shaders/scan_reduce.wgsl` and `shaders/scan_apply.wgsl`.
+//! Computes by a prefix sum where the items of each key begin in sorted order. The CPU scans each
+//! bucket by itself, and the shaders scan one table of all keys. Twin of `shaders/scan_reduce.wgsl`
+//! and `shaders/scan_apply.wgsl`.
 
-/// Does a stable counting sort: calls `put` with each item and its sorted index, counted from
-/// `begin`. Fills `ends` with the index after the last item of each key, and returns the largest
-/// number of items with one key.
+/// Does a stable counting sort. Calls `put` with each item and its index in sorted order, counted
+/// from `begin`. Fills `ends` with the index after the last item of each key, and returns the
+/// largest number of items with one key.
 #[inline(always)]
 pub(crate) fn places<T>(
     items: impl Iterator<Item = T> + Clone,

@@ -1,5 +1,5 @@
-//! `scatter`: sorts the proxies (spheres and time segments) by the table entries of their cells.
-//! Twin of `shaders/scatter.wgsl`.
+//! Sorts the spheres and time segments by the table entries of their cells. Twin of
+//! `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -29,8 +29,8 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// If the spheres of a bucket come from more chunks of the input than this, on average, they are
-/// copied to the bucket before the sort. Otherwise, most of them are still in the cache.
+/// Spheres are copied to their bucket before the sort if the bucket takes spheres from more chunks
+/// of the input than this, on average. Otherwise, most of the spheres are still in the cache.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(
@@ -49,7 +49,7 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // Each cell's range begins where the range before it ends. So the table of cells is a 0,
+    // The range of each table entry begins where the range before it ends. So the table is a 0,
     // followed by the ends of all ranges.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
@@ -104,11 +104,11 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the spheres and time segments of a bucket by slot (table entry), and returns their
-    /// number in the fullest slot. Writes the end of each slot, the slot of each item, and `order`.
-    /// For each sorted item, `order` has the index to read its sphere from, its name (word), and
-    /// its grid and time segment (tag). The index is a place in the bucket if `brought`, otherwise
-    /// the index of the sphere.
+    /// Sorts the spheres and time segments of a bucket by the table entries (slots) of their cells.
+    /// Returns the largest number of them in one slot. Writes the end of each slot, the slot of
+    /// each item, and `order`. For each sorted item, `order` has the place of its sphere, its
+    /// 32-bit name, and its grid and time segment. If `brought`, the place is in the bucket,
+    /// otherwise in the input.
     fn sort(
         &mut self,
         bucket: usize,
@@ -134,8 +134,8 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres and tags (grid and time segment) in sorted order. For each, `order` has
-    /// the index of its sphere in `source`, its name (word) and its tag.
+    /// Writes the spheres, with their grids and time segments (tags), in sorted order. For each,
+    /// `order` has the index of its sphere in `source`, its 32-bit name and its tag.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {

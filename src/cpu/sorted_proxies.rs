@@ -1,4 +1,5 @@
-//! The proxies (spheres and time segments) in the order of their grid cells, for the stage `pairs`.
+//! The spheres and time segments in the order of their grid cells, as the search for pairs reads
+//! them.
 
 use super::balls::{Ball, Balls};
 use super::sorted_sphere::SortedSphere;
@@ -7,18 +8,18 @@ use crate::reuse::{ReusedVec, ScratchPool};
 
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
-    /// For each table entry of a cell, the sorted index of its first sphere. One more entry marks
-    /// the end of the last cell.
+    /// For each entry of the table of cells, the index of its first sphere among the sorted
+    /// spheres. One more entry marks the end of the last cell.
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// Grid and time segment of each sorted sphere, packed into one number. The flag
-    /// [`INSIDE`](crate::shared::tag::INSIDE) tells that each neighbouring cell in the grid has a
-    /// table entry of its own.
+    /// The grid and the time segment of each sorted sphere, packed into one number. The flag
+    /// [`INSIDE`](crate::shared::tag::INSIDE) tells that each neighbouring cell has a table entry
+    /// of its own.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket: for each sorted item, the index to read its sphere
-    /// from, its name (word), and its grid and time segment (tag).
+    /// Scratch memory for sorting a bucket: where to read the sphere of each sorted item, its
+    /// 32-bit name, and its grid and time segment.
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

@@ -1,11 +1,11 @@
-//! The sphere of a sorted proxy, in the form in which the stage `pairs` reads it.
+//! A sphere in the sorted order, in the form in which the search for pairs reads it.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The sphere of a proxy, in the caller's units. The values describe the motion of the whole sphere
-/// even if the proxy is one time segment, so that all segments of two spheres give the same test
+/// A sphere in the sorted order, in the caller's units. It describes the motion of the whole sphere
+/// even if it stands for one time segment. So all segments of two spheres give the same test
 /// result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -13,8 +13,8 @@ pub(crate) struct SortedSphere {
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
-    /// Identifies the sphere or time segment: in open space by the index of its sphere, in a
-    /// periodic domain by a number that [`ProxySpace`](super::images::ProxySpace) decodes.
+    /// Number that stands for the sphere or time segment: the index of its sphere in open space, or
+    /// a number that [`ProxySpace`](super::images::ProxySpace) decodes in a periodic domain.
     pub(crate) word: u32,
 }
 

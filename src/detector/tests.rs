@@ -9,7 +9,7 @@ use carom_scenes::Scene;
 use super::*;
 
 /// Returns a detector on any adapter, hardware or software. Its first buffers have room for `pairs`
-/// pairs and `segments` time segments. `None` stands for the default.
+/// pairs and `segments` time segments, or the usual room if `None`.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
@@ -25,8 +25,8 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
     }
 }
 
-/// Returns the spheres of a scene. `carom_scenes` is linked against the library, not this test
-/// build, so its `Sphere` is a distinct type with the same layout.
+/// Returns the spheres of a scene. The crate `carom_scenes` is linked against the library, not this
+/// test build, so its `Sphere` is a distinct type with the same layout.
 fn spheres_of(scene: Scene, count: usize) -> Vec<Sphere> {
     bytemuck::cast_vec(scene.generate(count, 3))
 }
@@ -46,7 +46,7 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
         (1, ActiveBackend::Gpu)
     );
 
-    // Limits a buffer binding of the device to one mebibyte, too little for 40 000 spheres of 32
+    // The device may bind at most one mebibyte of a buffer, too little for 40 000 spheres of 32
     // bytes.
     if let Some(gpu) = &mut detector.gpu {
         gpu.limits().max_storage_buffer_binding_size = 1 << 20;
@@ -75,8 +75,8 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     );
 }
 
-/// The detector's first buffers have the requested capacity for pairs, as far as the device allows.
-/// They grow when a step finds more pairs.
+/// The first buffers of the detector have the requested capacity for pairs, as far as the device
+/// allows. They grow when a step finds more pairs.
 #[test]
 fn any_first_capacity_works() {
     for capacity in [1, 1 << 61, (1 << 61) + 4, u64::MAX] {
@@ -121,8 +121,7 @@ fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// The future of a step is dropped after different numbers of polls. The next steps of the same
-/// detector must return the right lists.
+/// The future of a step is dropped after different numbers of polls.
 #[test]
 fn a_detector_works_after_a_step_was_dropped_midway() {
     let [spheres, few] = [8_000, 200].map(|count| spheres_of(Scene::Gas, count));
@@ -136,7 +135,7 @@ fn a_detector_works_after_a_step_was_dropped_midway() {
         let mut list = detect(&mut other, &few);
         {
             let mut future = pin!(detector.detect_into_async(&step, &mut list));
-            // The pauses let the device make progress between polls.
+            // The pauses give the device time to make progress between polls.
             let done = (0..polls).any(|_| {
                 std::thread::sleep(Duration::from_millis(2));
                 poll(future.as_mut()).is_ready()
@@ -168,7 +167,6 @@ fn awaited_steps_give_the_same_lists() {
         let found = pollster::block_on(detector.detect_async(&step));
         assert_eq!(found.map(|found| found.pairs), Ok(expected.clone()));
     }
-    // The futures can be sent to other threads.
     fn is_send(future: impl Send) {
         drop(future);
     }

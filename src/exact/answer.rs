@@ -1,4 +1,4 @@
-//! Types for the exact results of a pair of spheres.
+//! Types for the exact results for a pair of spheres.
 
 use glam::DVec3;
 
@@ -13,15 +13,15 @@ pub(crate) struct Impact {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Float64,
-    /// Exact integers, used where the error bound of float64 is too large for a decision.
+    /// Exact integers decided the pair, because the error bound of float64 was too large.
     Integers,
 }
 
-/// The first touch of two spheres. Its float64 values are correct except for the last bits.
+/// The first touch of two spheres. All digits but the last few are correct.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) time: f64,
     pub(crate) normal: DVec3,
-    /// Speed at which the spheres approach each other along `normal`.
+    /// Speed at which the spheres approach each other along the vector `normal`.
     pub(crate) approach: f64,
 }

@@ -1,5 +1,5 @@
-//! `decide`: the stage that tests in exact arithmetic the pairs of spheres that a search has
-//! reported, and lists the pairs that touch.
+//! Tests in exact arithmetic the pairs of spheres that a search has reported, and lists the pairs
+//! that touch.
 
 use rayon::prelude::*;
 
@@ -12,11 +12,11 @@ use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
 use crate::{Collision, Domain, Error, Sphere};
 
-/// Flag in [`ReportedPair::b`]: the float32 test on a GPU could not decide the pair, or the pair
-/// may be reported more than once.
+/// Flag in [`ReportedPair::b`]: a GPU's float32 test could not decide the pair, or the pair may be
+/// reported more than once.
 pub(crate) const GRAZING: u32 = 1 << 31;
 
-/// A pair of spheres that exact arithmetic has yet to test, with a < b. The indices count all
+/// A pair of spheres, a < b, that has to be tested in exact arithmetic. The indices count all
 /// spheres of the step, a second set after the first.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -58,8 +58,8 @@ const MISS: Collision = Collision {
 };
 
 /// Tests the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted and
-/// without repeats. In a periodic domain, a report says which image (periodic copy) of the second
-/// sphere to test. `spheres` returns the two spheres of a pair, or `None` to skip the pair.
+/// without repeats. In a periodic domain, a report tells which image of the second sphere is
+/// tested. `spheres` returns the two spheres of a pair, or `None` to skip the pair.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,
@@ -69,8 +69,8 @@ pub(crate) fn decide_reported_with<R: Report>(
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // A pair may be reported both with and without the flag [`GRAZING`], and `sort` keeps either of
-    // the reports. This affects only a statistic, because exact arithmetic tests every pair below.
+    // A pair may be reported with the flag [`GRAZING`] and again without it, and either report may
+    // be kept. This affects only a statistic, because exact arithmetic tests every pair below.
     sort(reported, |report| {
         let ReportedPair { a, b } = report.pair();
         (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
@@ -113,7 +113,7 @@ pub(crate) fn decide_reported_with<R: Report>(
 }
 
 /// Logs that a GPU called a pair a certain hit although the spheres do not touch. docs/exact.md
-/// proves this impossible. The list of collisions is correct nevertheless.
+/// proves this impossible. The list of collisions is correct in any case.
 #[cold]
 fn log_false_hit(a: u32, b: u32) {
     log::error!("the GPU reported ({a}, {b}) as a certain hit, but they do not touch");
@@ -133,7 +133,6 @@ fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
     move |a, b| Some([sphere(a)?, sphere(b)?])
 }
 
-/// The pairs that a GPU has reported, in open space or in a periodic domain.
 #[cfg_attr(
     not(feature = "gpu"),
     allow(dead_code, reason = "only the GPU backend makes these lists")
@@ -144,7 +143,7 @@ pub(crate) enum Reported {
 }
 
 impl Reported {
-    /// Returns `pairs` with the images (periodic copies) of their second spheres. Without images, the
+    /// Returns `pairs` with the periodic images of their second spheres. If `images` is empty, the
     /// pairs are in open space.
     #[cfg(feature = "gpu")]
     pub(crate) fn new(pairs: Vec<ReportedPair>, images: &[[i32; 3]]) -> Result<Self, Error> {
@@ -164,8 +163,8 @@ impl Reported {
         }
     }
 
-    /// Decides the pairs as [`decide_reported_with`] does. Fills `images` with the image of the
-    /// second sphere of each pair that touches, or clears `images` in open space.
+    /// Tests all pairs in exact arithmetic, as [`decide_reported_with`] does. Fills `images` with
+    /// the periodic image of the second sphere of each touching pair, or clears it in open space.
     pub(crate) fn decide(
         &mut self,
         spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,

@@ -1,8 +1,8 @@
-//! Decides in float64 whether two spheres touch. An error bound is computed along with each number,
-//! and a result is returned only if the bound leaves no doubt.
+//! Decides in float64 whether two spheres touch. Each number has an error bound, and there is no
+//! result if a bound leaves a doubt.
 //!
 //! Comments count rounding errors in units of `U`, the relative error of one operation. The code
-//! uses a bound of 8 `U` for up to 6 errors and of 16 `U` for up to 14. The excess covers
+//! uses a bound of 8 `U` for up to 6 errors, and of 16 `U` for up to 14. The rest covers
 //! second-order terms. No product overflows or underflows, because the inputs are float32.
 //! docs/exact.md (section 4) has the proof.
 
@@ -29,8 +29,8 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Returns the sign of the exact number that `value` approximates, or `None` if the error bound
-    /// leaves the sign open.
+    /// Returns the sign of the exact number that `value` approximates, or `None` if the error may
+    /// change the sign.
     fn sign(self) -> Option<Ordering> {
         if self.value.abs() > self.error || self.error == 0.0 {
             self.value.partial_cmp(&0.0)
@@ -39,8 +39,8 @@ impl Bounded {
         }
     }
 
-    /// Rounds the exact number that `value` approximates to float32, or returns `None` if the error
-    /// bound leaves the nearest float32 open. The exact number must be within `range`.
+    /// Rounds the exact number that `value` approximates to float32. Returns `None` if the error
+    /// leaves open which float32 is nearest. The exact number must be within `range`.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -50,17 +50,17 @@ impl Bounded {
     }
 }
 
-/// A pair of spheres: the position p and the velocity v of the second relative to the first, and
-/// the sum r of the radii. p, v and r each have one rounding error.
+/// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p, v
+/// and r have one rounding error each.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
     r: f64,
-    /// p·p and r², for the relative position p and the sum r of the radii. p·p has 5 rounding
-    /// errors, r² has 3.
+    /// p·p with 5 rounding errors, and r² with 3. p is the relative position of two spheres, and r
+    /// the sum of their radii.
     squares: [f64; 2],
-    /// Bound of the error that the displacement of the second sphere in a periodic domain adds to
-    /// the relative position, beyond one rounding error. 0 in open space.
+    /// Bound of a further error of the relative position, from the displacement of the second
+    /// sphere in a periodic domain. It is 0 in open space.
     off: DVec3,
 }
 
@@ -87,8 +87,8 @@ impl Float64 {
         self.off.dot(2.0 * self.p.abs() + self.off)
     }
 
-    /// Returns p·p − r² for the relative position p and the sum r of the radii. The result is
-    /// positive when the spheres are apart at the start.
+    /// Returns p·p − r² for the relative position p of two spheres and the sum r of their radii.
+    /// The result is positive if the spheres are apart at the start.
     fn outside(&self) -> Bounded {
         let [pp, rr] = self.squares;
         Bounded {
@@ -97,8 +97,8 @@ impl Float64 {
         }
     }
 
-    /// Returns −p·v for the relative position p and velocity v, with 5 rounding errors. The result
-    /// is positive when the spheres approach each other at the start.
+    /// Returns −p·v for the relative position p and the relative velocity v of two spheres, with 5
+    /// rounding errors. The result is positive if the spheres approach each other at the start.
     fn closing(&self) -> Bounded {
         Bounded {
             value: -self.p.dot(self.v),
@@ -107,10 +107,10 @@ impl Float64 {
     }
 
     /// Returns the discriminant (p·v)² − (p·p − r²)·v·v of the quadratic equation for the time of
-    /// impact. p and v are the relative position and velocity, and r is the sum of the radii. The
-    /// code computes r²·v·v − |p × v|², which cancels only near tangency. r²·v·v has 9 rounding
-    /// errors. Each component of p × v has an error of 4 `U` (rounding errors) times the magnitudes
-    /// of its two products.
+    /// impact. p and v are the relative position and velocity of two spheres, and r is the sum of
+    /// their radii. It is computed as r²·v·v − |p × v|², which cancels only near tangency. r²·v·v
+    /// has 9 rounding errors. Each component of p × v has 4 rounding errors, relative to the sum of
+    /// the magnitudes of its two products.
     fn discriminant(&self) -> Bounded {
         let (p, v) = (self.p, self.v);
         let cross = p.cross(v);
@@ -124,9 +124,9 @@ impl Float64 {
         }
     }
 
-    /// Returns q·q − r², where q = p + v·dt is the relative position at the end of the step and r
-    /// is the sum of the radii. The result is positive when the spheres are apart at the end. Each
-    /// component of q has an error of 4 `U` (rounding errors) times the magnitudes of p and v·dt.
+    /// Returns q·q − r². q = p + v·dt is the relative position of two spheres at the end of the
+    /// step, and r is the sum of their radii. The result is positive if they are apart then. Each
+    /// component of q has 4 rounding errors, relative to the sum of the magnitudes of p and v·dt.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;
@@ -138,9 +138,9 @@ impl Float64 {
         }
     }
 
-    /// Returns the time of impact, c / (−p·v + √discriminant) with c = p·p − r². p and v are the
-    /// relative position and velocity, and r is the sum of the radii. Returns `None` unless c, −p·v
-    /// and the discriminant are certainly positive.
+    /// Returns the time of impact c / (−p·v + √d), or `None` unless c, −p·v and d are certainly
+    /// positive. p and v are the relative position and velocity of two spheres, and r is the sum of
+    /// their radii. c is p·p − r², and d is the discriminant.
     #[inline(always)]
     fn touch(&self, discriminant: Bounded) -> Option<Bounded> {
         let (outside, closing) = (self.outside(), self.closing());
@@ -157,12 +157,13 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the time if the error of its divisor may be half of the divisor or more.
+        // Rejects the time of impact if its divisor may be wrong by half or more.
         .filter(|_| off < 0.5 * sum)
     }
 
-    /// Returns the impact of spheres that overlap at the start. The depth r − |p| (sum of the radii
-    /// minus distance of the centres) is computed as (r² − p·p) / (r + |p|) to avoid cancellation.
+    /// Returns the penetration depth of spheres that overlap at the start: r − |p|, the sum of the
+    /// radii minus the distance of the centres. It is computed as (r² − p·p) / (r + |p|), because
+    /// this does not cancel.
     #[inline(always)]
     fn overlap(&self) -> Option<Impact> {
         let sum = self.r + self.squares[0].sqrt();
@@ -178,7 +179,7 @@ impl Float64 {
         Some(Impact { toi: 0.0, depth })
     }
 
-    /// Decides whether and when the spheres touch in a step of duration `dt`. Returns `Some(None)`
+    /// Decides whether and when two spheres touch in a step of duration `dt`. Returns `Some(None)`
     /// if they do not touch, and `None` if the error bounds leave this open.
     pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         let dt = f64::from(dt);
@@ -190,8 +191,8 @@ impl Float64 {
         if closing.sign()? != Ordering::Greater {
             return Some(None);
         }
-        // The closest approach is after the end of the step if the spheres still approach each
-        // other at the end.
+        // If the spheres still approach each other at the end of the step, their closest approach
+        // is later.
         let at_end = self.v.length_squared() * dt;
         let late = Bounded {
             value: closing.value - at_end,
@@ -209,7 +210,8 @@ impl Float64 {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// Estimates the time of impact, or the depth of spheres that overlap, without an error bound.
+    /// Estimates the time of impact, or the depth of spheres that overlap. The estimate has no
+    /// error bound.
     pub(super) fn guess(&self) -> f64 {
         let outside = self.outside().value;
         if outside > 0.0 {
@@ -219,8 +221,8 @@ impl Float64 {
         }
     }
 
-    /// Returns the first touch from the start of the step on, or `None` if the spheres never touch
-    /// or the relative error may exceed 10⁻⁹.
+    /// Returns the first touch at or after the start of the step. Returns `None` if the spheres
+    /// never touch, or if the relative error may exceed 10⁻⁹.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let (p, v) = (self.p, self.v);
         if self.outside().sign()? != Ordering::Greater {
@@ -233,10 +235,10 @@ impl Float64 {
         }
         let discriminant = self.discriminant();
         let time = self.touch(discriminant)?;
-        // The vector from centre to centre at the first touch has two parts. The part perpendicular
-        // to the relative velocity v is constant. The part parallel to v has the length
-        // √discriminant / |v|. Adding v·time to the relative position instead would add an error
-        // proportional to the distance travelled.
+        // At the first touch, the vector between the centres has two parts. The part perpendicular
+        // to the relative velocity v does not change with time. The part along v has the length
+        // √discriminant / |v|. Adding v·time to the relative position would give the same vector
+        // with a larger error.
         let (root, reach) = (discriminant.value.sqrt(), self.r * v.length());
         let off = [
             time.error / time.value,

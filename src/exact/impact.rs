@@ -10,16 +10,16 @@ use crate::validate::{check_dt, invalid_field};
 use crate::{Error, Sphere};
 
 /// Returns the time of impact and the penetration depth of two spheres in a step of duration `dt`,
-/// or `None` if they do not touch. Also returns which arithmetic decided. `shift` displaces the
-/// second sphere.
+/// or `None` if they do not touch. Also returns which arithmetic decided the pair. `shift`
+/// displaces the second sphere.
 pub(crate) fn impact<S: MovingSphere>(
     a: &S,
     b: &S,
     shift: impl Shift,
     dt: f32,
 ) -> (Option<Impact>, Arithmetic) {
-    // `just_touch` comes first, because arithmetic with an error bound cannot prove that spheres
-    // just touch.
+    // This test comes first, because arithmetic with an error bound cannot prove that spheres just
+    // touch.
     if just_touch([[a, b]; 2], [shift; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }
@@ -42,9 +42,9 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// Returns the time at which two spheres first touch during a step of duration `dt`, or `None` if
 /// they do not touch.
 ///
-/// The time is in the unit of `dt`, from 0 to `dt`. It is 0 if the spheres touch or overlap at the
-/// start of the step. The result is exact: the real time, rounded to the nearest float32. Collision
-/// groups are ignored.
+/// The time is in the unit of `dt`. It is 0 if the spheres touch or overlap at the start of the
+/// step. The result is exact: the real time, rounded to the nearest float32. Collision groups are
+/// ignored.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};

@@ -1,7 +1,7 @@
-//! Decides in integers, without rounding, whether two spheres touch. Every float32 is an integer
-//! times a power of two, so every decision is the sign of a polynomial of integers.
+//! Decides without rounding whether two spheres touch. Every float32 is an integer times a power of
+//! two, so every decision is the sign of a polynomial of integers.
 //!
-//! Integers of up to 128 bits, enough for most inputs, need no allocated memory.
+//! Integers of up to 128 bits need no allocated memory. They are enough for most inputs.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,7 +18,7 @@ use super::answer::{Impact, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
-/// The number m·2^e, where m is odd, or m and e are both 0.
+/// The number m·2^e. m is odd, or m and e are both 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Dyadic {
     pub(crate) mantissa: i64,
@@ -48,7 +48,7 @@ impl From<f64> for Dyadic {
     }
 }
 
-/// Returns the largest n for which all numbers are multiples of 2ⁿ.
+/// Returns the largest n for which each of `numbers` is a multiple of 2ⁿ.
 pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
     let exponents = numbers
         .iter()
@@ -57,7 +57,7 @@ pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
     exponents.min().unwrap_or(0)
 }
 
-/// Returns v − w in units of 2ⁿ, and n.
+/// Returns the difference v − w of two velocities as integers times 2ⁿ, and the exponent n.
 pub(crate) fn velocity_between(v: [f32; 3], w: [f32; 3]) -> ([IBig; 3], i32) {
     let dyadic = |x: f32| Dyadic::from(f64::from(x));
     let [v, w] = [v, w].map(|x| x.map(dyadic));
@@ -85,8 +85,8 @@ pub(crate) fn sign(x: &IBig) -> Ordering {
     }
 }
 
-/// A pair of spheres: the position p and the velocity v of the second relative to the first, and
-/// the sum r of the radii. p and r are in units of 2^`length`, v in units of 2^`speed`.
+/// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p and
+/// r are in units of 2^`length`, and v is in units of 2^`speed`.
 pub(super) struct Integers {
     p: [IBig; 3],
     r: IBig,
@@ -137,9 +137,9 @@ impl Integers {
         }
     }
 
-    /// Returns the state of two spheres at a given time. The first value is `Greater` when they are
-    /// apart, `Equal` when they just touch, and `Less` when they overlap. The second compares the
-    /// time with that of their closest approach.
+    /// Returns the state of two spheres at a given time, as two comparisons. The first is `Greater`
+    /// if they are apart, `Equal` if they just touch, and `Less` if they overlap. The second
+    /// compares the time with that of their closest approach.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
         let shift_unit = self.speed + time.exponent;
@@ -157,8 +157,8 @@ impl Integers {
         &closing * &closing >= &self.outside * &speed
     }
 
-    /// Compares the time of impact with `time`. The spheres must be apart at the start, and touch
-    /// later.
+    /// Compares the time of impact of two spheres with `time`. The spheres must be apart at the
+    /// start and touch later.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         match self.at(time) {
             [Less, _] | [_, Greater] | [Greater, Equal] => Less,
@@ -167,7 +167,7 @@ impl Integers {
         }
     }
 
-    /// Compares the penetration depth at the start of the step with `length`.
+    /// Compares the penetration depth of two spheres at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
@@ -180,8 +180,8 @@ impl Integers {
         (&rest * &rest).cmp(&dot(&p, &p))
     }
 
-    /// Returns the impact in a step of duration `dt`, or `None` if the spheres do not touch.
-    /// `guess` estimates the time of impact or the depth. It affects only the speed.
+    /// Returns the time of impact and the depth in a step of duration `dt`, or `None` if the
+    /// spheres do not touch. `guess` is an estimate of the result. It affects only the speed.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
         match sign(&self.outside) {
             Less => {
@@ -210,8 +210,9 @@ impl Integers {
         })
     }
 
-    /// Returns the first touch from the start of the step on, or `None` if the spheres never touch.
-    /// If both radii are 0 and the touch is later, the normal is opposite to the relative velocity.
+    /// Returns the first touch at or after the start of the step, or `None` if the spheres never
+    /// touch. If both radii are 0 and the touch is later, the normal is opposite to the relative
+    /// velocity.
     pub(super) fn first_touch(&self) -> Option<Touch> {
         let float = |x: &IBig| x.to_f64().value();
         let floats = |x: &[IBig; 3]| DVec3::from_array(from_fn(|k| float(&x[k])));
@@ -233,7 +234,7 @@ impl Integers {
         let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
         let root = float(&discriminant).max(0.0).sqrt();
         let normal = floats(&cross(&across, &self.v)) - v * root;
-        // Scaling the normal avoids overflow of the square of its length.
+        // Scales the normal so that the square of its length does not overflow.
         let normal = normal / normal.abs().max_element();
         let r = float(&self.r);
         Some(if r > 0.0 {
@@ -263,8 +264,8 @@ fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// Bisects for the least number from `low` to `high` for which `has` is true. `has` must be true
-/// for `high`, and stay true above that number.
+/// Finds by bisection the least number from `low` to `high` for which `has` is true. `has` must be
+/// true for `high`, and must not become false again above the result.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -277,15 +278,14 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// Finds the float32 nearest to an unknown number from 0 to `most`, ties to even. `compare`
+/// Returns the float32 nearest to an unknown number from 0 to `most`, ties to even. `compare`
 /// compares the unknown number with its argument. The search starts at the estimate `guess`, with
 /// steps of doubling size.
 pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // Non-negative floats are ordered like their bits read as integers.
+    // Non-negative floats have the same order as their bits, read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // `low` and `high` enclose the bits of the least float32 that is not less than the unknown
-    // number.
+    // The least float32 that is not less than the unknown number has bits between `low` and `high`.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {

@@ -1,5 +1,5 @@
-//! The types of pairs of spheres, in open space and in a periodic domain. There, an image says
-//! which periodic copy of the second sphere is meant.
+//! The types of pairs of spheres, in open space and in a periodic domain. In a periodic domain, a
+//! pair has an image: which periodic copy of the second sphere is meant.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,7 +8,7 @@ use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
 
 pub(crate) trait Listed: Pod + Default + Send + Sync {
-    /// Image (periodic copy) of the second sphere in a periodic domain; `()` in open space.
+    /// Which periodic copy of the second sphere is meant. `()` in open space.
     type Image: Copy + Default + Send + Sync;
     type Shift: Shift;
     type Report: Report<Listed = Self>;
@@ -17,7 +17,7 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
     fn pair(&self) -> &Collision;
 }
 
-/// A pair that the search has reported and that exact arithmetic has yet to test.
+/// A pair that a search has reported, and that exact arithmetic has to test.
 pub(crate) trait Report: Pod + Send + Sync {
     type Listed: Listed;
 
@@ -65,12 +65,12 @@ impl Report for ReportedPair {
     }
 }
 
-/// A collision with an image of sphere b, in a periodic domain.
+/// A collision with a periodic image (displaced copy) of sphere b.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub(crate) struct ImageCollision {
     pair: Collision,
-    /// Says which periodic copy of sphere b touches: its displacement as multiples of the domain's
+    /// Which periodic copy of sphere b touches: its displacement as whole multiples of the domain's
     /// three edges.
     pub(crate) image: [i32; 3],
 }

@@ -1,17 +1,17 @@
-//! Decides from the float32 inputs, without error, whether two spheres touch, when and how deep.
+//! Decides without error, from the float32 inputs, whether two spheres touch, when and how deep.
 //! Both backends (CPU and GPU) use this module, so their lists are bitwise equal. docs/exact.md has
 //! the proof.
 //!
-//! A pair is decided by the cheapest arithmetic that leaves no doubt, in this order:
+//! The cheapest arithmetic that leaves no doubt decides a pair, in this order:
 //!
-//! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. Then
-//!   [`sweep`] decides most of the other pairs, two at a time. [`impact()`] decides the rest.
+//! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. [`sweep`]
+//!   decides most of the other pairs, two at a time. [`impact()`] decides the rest.
 //! - On a GPU, a float32 test discards pairs that certainly miss. The host decides every other pair
 //!   by [`impact()`].
-//! - [`impact()`] tries `just_touch` first, then [`float64`] with an error bound, and [`integers`]
-//!   where this bound allows no decision.
-//! - [`decide_reported`] decides a whole list of pairs. A GPU makes such a list. The CPU makes one
-//!   of the pairs that its search may find more than once.
+//! - [`impact()`] first tries whether the spheres just touch. Then it uses [`float64`] with an
+//!   error bound, and [`integers`] if the bound allows no decision.
+//! - [`decide_reported`] decides a whole list of pairs. This is the list that a GPU makes, or on
+//!   the CPU the list of pairs that may be found more than once.
 
 mod answer;
 mod decide;

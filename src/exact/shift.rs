@@ -6,8 +6,8 @@ use glam::DVec3;
 
 use crate::Domain;
 
-/// The displacement of the second sphere of a pair: `()` in open space, where the compiler removes
-/// all code for it, or [`Translation`] in a periodic domain.
+/// The displacement of the second sphere of a pair. It is [`Translation`] in a periodic domain, and
+/// `()` in open space, where the compiler removes all code for it.
 pub(crate) trait Shift: Copy {
     fn translation(&self) -> Option<&Translation>;
 }
@@ -26,19 +26,20 @@ impl Shift for Translation {
     }
 }
 
-/// A vector of the lattice of a periodic domain: the sum of the domain's three edges, each times an
-/// integer.
+/// A vector of the lattice of a periodic domain: a sum of whole multiples of the domain's three
+/// edges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translation {
     edges: [[f32; 3]; 3],
     image: [i32; 3],
     pub(super) by: [f64; 3],
     pub(super) exact: bool,
-    /// For each axis, the sum of the magnitudes of the three products of an edge and an integer.
+    /// For each axis, the sum of the magnitudes of the products of an edge and an integer that add
+    /// up to the displacement.
     pub(super) terms: [f64; 3],
 }
 
-/// The product of a float32 and an integer of up to this magnitude is certainly exact in float64.
+/// A float32 times an integer of up to this magnitude is always exact in float64.
 pub(crate) const MAX_IMAGE: i32 = 1 << 28;
 
 impl Translation {
@@ -80,7 +81,7 @@ impl Translation {
     }
 
     /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
-    /// Returns the sum and a bound of its error, in addition to one rounding error.
+    /// Returns the sum and a bound of its error beyond one rounding error.
     pub(crate) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {

@@ -1,5 +1,5 @@
-//! The swept test of the CPU: tests two pairs of moving spheres side by side in float64, and
-//! decides most pairs at little cost.
+//! Tests two pairs of moving spheres side by side in float64, and decides most pairs at little
+//! cost.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,34 +15,35 @@ use super::shift::Shift;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
 
-/// Results of the swept test for two pairs. In each mask, bit 0 is for the first pair and bit 1 for
-/// the second. A pair in neither `hits` nor `misses` needs more precise arithmetic.
+/// Results of testing two pairs of moving spheres. In each bit mask, bit 0 is for the first pair
+/// and bit 1 for the second. A pair in neither `hits` nor `misses` needs more precise arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Mask of the pairs that just touch at the start. It is 0 if only one pair does.
+    /// Bit mask of the pairs that just touch at the start. It is 0 if only one of the two pairs
+    /// does.
     pub(crate) just: usize,
     pub(crate) misses: usize,
-    /// Mask of the pairs that just touch at the start, and of undecided pairs that are too close to
-    /// tangency or to the end of the step.
+    /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs
+    /// are too close to tangency or to the end of the step.
     pub(crate) grazing: usize,
 }
 
-/// The sign of p·p − r², or of the discriminant of the equation for the time of impact, is certain
-/// if its magnitude is at least this fraction of the sum of its terms. p is the relative position
-/// of two spheres, r the sum of their radii.
+/// The sign of a computed difference is certain if its magnitude is at least this fraction of the
+/// sum of its terms. One difference is p·p − r², for the relative position p of two spheres and the
+/// sum r of their radii. The other is the discriminant of the equation for the time of impact.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// A computed time of impact or depth is precise enough if p·p − r² and the discriminant of the
-/// equation for the time are at least this fraction of the sums of their terms. p is the relative
-/// position, r the sum of the radii.
+/// A computed time of impact or depth is precise enough if two differences are at least this
+/// fraction of the sums of their terms. The differences are the discriminant of the equation for
+/// the time, and p·p − r² for the relative position p and the sum r of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound on the relative error of a computed time of impact or depth, if the cancellation is within
-/// the limit [`VALUE`].
+/// Bound of the relative error of a computed time of impact or depth, if the terms of its
+/// differences cancel no more than [`VALUE`] allows.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
-/// Terms of the tests of two pairs, one in each half of a vector. p and v are the relative position
-/// and velocity, and r is the sum of the radii.
+/// Terms of the tests of two pairs of spheres, one in each half of a vector. p and v are the
+/// relative position and velocity of two spheres, and r is the sum of their radii.
 struct Terms {
     r: f64x2,
     pp: f64x2,
@@ -51,8 +52,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Mask of the pairs whose relative position has more than one rounding error. The error bounds
-    /// of the swept test do not hold for them.
+    /// Bit mask of the pairs whose relative position has more than one rounding error. The error
+    /// bounds of this test do not hold for them.
     inexact: usize,
 }
 
@@ -85,7 +86,7 @@ impl Terms {
 }
 
 /// Adds the displacements `shifts` to the relative positions `away` of two pairs. Also returns a
-/// mask of the pairs whose relative position may have more than one rounding error.
+/// bit mask of the pairs whose relative position may now have more than one rounding error.
 #[inline(always)]
 fn displaced<T: Shift>(
     positions: [f32x4; 3],
@@ -98,7 +99,7 @@ fn displaced<T: Shift>(
     let mut off = f64x2::splat(0.0);
     let p = from_fn(|axis| {
         let [from, to] = sides(positions[axis]);
-        // Rounding error of `away`, by Knuth's two-sum.
+        // The rounding error of the difference `away`, by Knuth's two-sum.
         let part = away[axis] - to;
         off |= (to - (away[axis] - part)) - (from + part);
         away[axis] + f64x2::new([one.by[axis], next.by[axis]])
@@ -109,8 +110,8 @@ fn displaced<T: Shift>(
 }
 
 /// Tests two pairs of moving spheres in a step of duration `dt`. `shifts` displaces the second
-/// sphere of each pair. The constants [`SIGN`], [`VALUE`] and [`OFF`] replace error bounds computed
-/// for each pair. docs/exact.md (section 4) has the proof.
+/// sphere of each pair. The errors are bounded by the constants [`SIGN`], [`VALUE`] and [`OFF`],
+/// not by bounds computed for each pair. docs/exact.md (section 4) has the proof.
 #[inline(always)]
 pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     pairs: [[&S; 2]; 2],
@@ -122,8 +123,8 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let later = terms.outside.simd_gt(zero);
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
-    // Spheres that are apart at the start never touch if the discriminant is negative, or if they
-    // move apart. A discriminant of 0 counts as certain only if the relative velocity is 0.
+    // Spheres that are apart at the start never touch if the discriminant is negative or if they
+    // move apart. A discriminant of 0 is certain only if the relative velocity is 0.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -132,9 +133,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In packings of spheres that just touch, most tested pairs just touch. So two pairs that both
-    // just touch are recognized here. A single pair that just touches is left to `impact`, because
-    // a test for it would slow down all other pairs.
+    // In packings of spheres, most tested pairs just touch. So two pairs that both just touch are
+    // recognized here. A single one is left to `impact`, because a test for it would slow down all
+    // other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -164,15 +165,15 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 
 impl Terms {
     /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
-    /// error leaves no doubt about the nearest float32. `later` selects the pairs that are apart at
-    /// the start, `uncertain` the pairs that are too close to tangency.
+    /// nearest float32 is certain. `later` selects the pairs that are apart at the start, and
+    /// `uncertain` those that are too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
-        // The time of impact c / (−p·v + √discriminant) of spheres that are apart at the start, or
-        // the depth −c / (r + |p|) of others, where c = p·p − r². p and v are the relative position
-        // and velocity, and r is the sum of the radii.
+        // If the spheres are apart at the start, this is the time of impact c / (−p·v +
+        // √discriminant), otherwise the depth −c / (r + |p|). p and v are the relative position and
+        // velocity, r is the sum of the radii, and c = p·p − r².
         let root = either(self.discriminant, self.pp).sqrt();
         let value = self.outside.abs() / (either(self.closing, self.r) + root);
         let told_later = leaves(VALUE, self.discriminant, self.sum * self.vv);
@@ -184,7 +185,7 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // A branch would often be mispredicted, so both the time and the depth are computed.
+        // Computes both the time and the depth, because a branch would often be mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -201,15 +202,15 @@ impl Terms {
     }
 }
 
-/// Returns a mask of the pairs that just touch at the start: p·p = r² for the relative position p
-/// and the sum r of the radii. Pairs for which any operation rounds are left out. Often none
-/// rounds, because float64 has room for all digits if the coordinates are of similar magnitude.
+/// Returns a bit mask of the pairs that just touch at the start: p·p = r² for the relative position
+/// p and the sum r of the radii. Skips pairs for which any operation rounds. Often none does,
+/// because float64 has room for all digits if the coordinates are of similar magnitude.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
-    // The bits of a float64 after its first 26 binary digits. If they are 0, the square is exact.
+    // The bits of a float64 after its first 26 binary digits. If they are 0, its square is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // Combined rounding errors of all sums, by Knuth's two-sum: 0 if all sums are exact.
+    // Combined rounding errors of all sums, by Knuth's two-sum. They are 0 if all sums are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;
@@ -240,8 +241,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     (is(0) | is(1)) & !inexact
 }
 
-/// Transposes the spheres of two pairs into SIMD vectors. Each vector has one 32-bit word of every
-/// sphere: first of the first spheres of both pairs, then of the second spheres.
+/// Transposes the spheres of two pairs into SIMD vectors, one for each 32-bit number in a sphere. A
+/// vector has the numbers of the two first spheres, then those of the two second spheres.
 #[inline(always)]
 fn side_by_side<S: MovingSphere>([one, next]: [[&S; 2]; 2]) -> [[f32x4; LANES]; 2] {
     rows([one[0], next[0], one[1], next[1]])

@@ -8,11 +8,11 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum (scan) needs.
+/// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum needs.
 pub(crate) struct ScanTable {
-    /// Lists of 32-bit words for the prefix sum, at least two. The first list is the table itself,
+    /// At least two lists of 32-bit words for a prefix sum. The first list is the table itself,
     /// divided into blocks of [`SCAN_BLOCK`] words. Each further list has the sum of each block of
-    /// the list before, and the last list is at most one block long.
+    /// the list before. The last list is at most one block long.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Allocator<'a> {
     }
 
     /// Creates a table of `words` 32-bit words, and the buffers for its prefix sum. The buffer of
-    /// the table is padded; the shader variable `name` is bound to the part without the padding.
+    /// the table is padded. The shader variable `name` is bound to the part without padding.
     pub(crate) fn table(
         &mut self,
         name: &'static str,
@@ -157,8 +157,8 @@ impl<'a> Allocator<'a> {
         self.named.words(name, &table.buffer, [0, bytes]);
         let mut levels = vec![table];
         let mut length = words;
-        // The shader `scan_apply` of the prefix sum binds a buffer of block sums, even if the table
-        // has only one block. So at least one such buffer is made.
+        // The shader `scan_apply` of the prefix sum always binds a buffer of block sums. So at
+        // least one such buffer is made, even if the table has only one block.
         loop {
             length = length.div_ceil(SCAN_BLOCK.into());
             levels.push(self.scan_level(what, length, usage)?);

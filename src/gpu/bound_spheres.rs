@@ -21,7 +21,7 @@ pub(super) struct Window<'a> {
 }
 
 /// Place of a sphere attribute in the bound part of a buffer, in 32-bit words: the offset of the
-/// first sphere's value, then the stride from value to value.
+/// first sphere's value, and the stride from one value to the next.
 type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
@@ -32,8 +32,8 @@ const WORD: u64 = 4;
 /// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. The method [`clash`](Self::clash) recognizes
-    /// centres by this name.
+    /// Name of the sphere attribute in error messages. The check for overlaps recognizes centres by
+    /// this name.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,
@@ -49,8 +49,9 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Returns the stride of the attribute in 32-bit words. Fails unless offset and stride are
-    /// multiples of 4 bytes, a value fits into the stride, and the stride in words fits a `u32`.
+    /// Returns the stride of the attribute in 32-bit words, as a `u32`. Fails if it does not fit,
+    /// if offset or stride is not a multiple of 4 bytes, or if the stride is less than the size of
+    /// a value.
     fn stride(&self) -> Result<u32, Error> {
         let (Attribute { offset, stride, .. }, width) = (self.attribute, self.width);
         for (name, bytes) in [("an offset", offset), ("a stride", stride)] {
@@ -95,12 +96,11 @@ impl<'a> Asked<'a> {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Looks for a value of the attribute `self` and a value of the attribute `other` that share
-    /// bytes by mistake. Returns the indices of the two values, or `None`. Both attributes must lie
-    /// within their buffers.
+    /// Returns the indices of a value of the attribute `self` and a value of the attribute `other`
+    /// that share bytes by mistake, or `None`. Both attributes must lie within their buffers.
     ///
     /// Two overlaps are allowed. Two attributes may coincide in all their values. A centre may be
-    /// the previous centre of another sphere, as in a chain of points along which the spheres move.
+    /// the previous centre of another sphere, as in a chain of points along which spheres move.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -110,20 +110,18 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        // A centre may coincide with a previous centre, but neither of the two may coincide with a
-        // velocity.
+        // A centre may coincide with a previous centre, but neither may coincide with a velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // The values of `self` before the first byte or after the last byte of `other` overlap no
-        // value of `other`.
+        // Earlier and later values of `self` overlap no value of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Offsets and strides are multiples of 4 bytes, so the position of the values of `self`
-        // relative to the values of `other` repeats. The number of different positions is at most
-        // the stride of `other` in 32-bit words. Later values need no test.
+        // The values of `self` repeat their position relative to the values of `other`, because
+        // offsets and strides are multiples of 4 bytes. The number of different positions is at
+        // most the stride of `other` in 32-bit words. Later values need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
@@ -191,8 +189,8 @@ impl<'a> Asked<'a> {
                 available: limits.max_storage_buffer_binding_size,
             });
         }
-        // A shader addresses the 32-bit words of a bound buffer by a `u32` index, so it can reach
-        // 2³² words.
+        // A shader addresses the 32-bit words of a bound buffer by a `u32`, so it can reach 2³²
+        // words.
         if bound / 4 > 1 << 32 {
             return self.refused(format!(
                 "has values that span {bound} bytes, but a shader can address at most {} bytes; \
@@ -216,8 +214,8 @@ pub(super) struct BoundSpheres<'a> {
 
 impl<'a> BoundSpheres<'a> {
     /// Checks the application's description of a set of spheres. An attribute without a buffer
-    /// (such as one radius for all spheres) is bound to one of carom's own buffers (`own`), which
-    /// the shader does not read.
+    /// (such as one radius for all spheres) is bound to one of carom's own buffers, which the
+    /// shader does not read.
     pub(super) fn new(
         limits: &wgpu::Limits,
         own: &'a Buffers,
@@ -260,8 +258,8 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If the largest permitted number of spheres is 0, the shader reads no value, so the
-            // buffer may have any size.
+            // If at most 0 spheres are permitted, the shader reads no value, so the buffer may have
+            // any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }

@@ -1,14 +1,14 @@
-//! The GPU device that a pipeline and all of its buffers share: its limits, and how its errors and
-//! its loss are reported.
+//! The GPU device that a pipeline and all of its buffers share: its limits, its errors and its
+//! loss.
 //!
-//! wgpu reports errors through error scopes. Popping an error scope returns a future of the scope's
-//! error. On native platforms the future is ready immediately; in a browser it becomes ready some
-//! time after the call has returned to the event loop.
+//! wgpu reports errors through error scopes. Popping an error scope returns a future of the error.
+//! On native platforms, the future is ready at once. In a browser, it becomes ready some time after
+//! the call has returned to the event loop.
 //!
 //! - [`Context::scoped_async`] runs work inside error scopes and awaits the errors.
-//! - [`Context::scoped`] runs work inside error scopes and never blocks. In a browser it *parks*
+//! - [`Context::scoped`] runs work inside error scopes and never blocks. In a browser, it *parks*
 //!   (stores) the futures that are not ready. Public calls that record, read back or create buffers
-//!   begin with [`Context::alive`], which returns a parked error as soon as its future is ready.
+//!   begin with [`Context::alive`], which returns a stored error once its future is ready.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -89,8 +89,8 @@ impl Context {
     }
 
     /// Returns the result of work that ran inside error scopes, or the error that the device has
-    /// reported for this work. If the device has not answered yet, stores the futures of its errors
-    /// for a later call.
+    /// reported for it. If the device has not answered yet, stores the futures of its errors for a
+    /// later call.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -151,8 +151,8 @@ impl Context {
 
     /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // The error is ignored, because a callback cannot return it. If the device is lost, the
-        // method `probe` has already marked it as lost.
+        // A callback cannot return this error. If the device is lost, `probe` has already marked it
+        // as lost.
         let _ = self.scoped(|| self.probe());
     }
 }
@@ -164,7 +164,7 @@ fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
 
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
-        // An error of the work itself is more specific than the device's error, so it takes
+        // An error of the work itself is more specific than an error of the device, so it takes
         // precedence.
         Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
@@ -183,8 +183,8 @@ mod tests {
         Context::new(&device)
     }
 
-    /// Returns a future like that of an error scope in a browser, ready once the flag `ready` is
-    /// set.
+    /// Returns a future like that of an error scope in a browser. It is ready once the flag `ready`
+    /// is set.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {

@@ -14,13 +14,14 @@ use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statist
 
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
-    /// Serial number of the step. If the results that were read back contain another number, the
-    /// submission of the step or of its readback has failed.
+    /// Serial number of the step. If the results read back have another number, the submission of
+    /// the step or of its readback has failed.
     pub(super) serial: u32,
-    /// Length of the step in the unit of time of the velocities, or 1 if displacements from
-    /// previous centres replace the velocities.
+    /// Length of the step in the unit of time of the velocities, or 1 if previous centres replace
+    /// the velocities.
     pub(super) dt: f32,
-    /// Factor from a computed time of impact in [0, `dt`] to the application's unit of time.
+    /// Factor that converts a computed time of impact in [0, `dt`] to the application's unit of
+    /// time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
     /// Whether the step is a search for neighbours.
@@ -31,7 +32,7 @@ pub(super) struct Recorded {
     pub(super) most_cells: Option<i32>,
     pub(super) stages: Vec<&'static str>,
     pub(super) max_candidates: u64,
-    /// Period of the GPU timestamps, in nanoseconds per tick; 0 without timestamps.
+    /// Period of the GPU timestamps, in nanoseconds per tick. 0 without timestamps.
     pub(super) period: f32,
     pub(super) spheres: u64,
 }
@@ -125,7 +126,8 @@ impl Read {
     }
 
     /// Returns the images (periodic copies) of the second spheres of the first `pairs` pairs. In
-    /// the bytes read back, they follow `records`. Empty if the buffers are for open space only.
+    /// the bytes read back, they come after the pairs. Empty if the buffers are for open space
+    /// only.
     fn images<P>(&self, pairs: usize) -> Result<Vec<[i32; 3]>, Error> {
         if self.recorded.most_cells.is_none() {
             return Ok(Vec::new());
@@ -225,7 +227,7 @@ impl Read {
             dt, times, domain, ..
         } = self.recorded;
         let (mut pairs, mut images) = (Vec::new(), Vec::new());
-        // `Sets::One` keeps the index b of each pair as it is. This is right for two sets of
+        // With `Sets::One`, the index b of each pair is not changed. This is right for two sets of
         // spheres too, because the GPU already counts b from the start of the second set.
         let step = (Sets::One, &domain, dt);
         let grazing = reported.decide(spheres, step, &mut pairs, &mut images)?;
@@ -234,8 +236,8 @@ impl Read {
         }
         if times != 1.0 {
             let scale = |pair: &mut Collision| {
-                // Adding 0.0 turns a time of impact of −0 into 0. The time is −0 if the length `dt`
-                // of the step is −0.
+                // Adding 0.0 turns a time of −0 into 0. The time is −0 if the length of the step is
+                // −0.
                 pair.toi = (f64::from(pair.toi) * f64::from(times) + 0.0) as f32;
             };
             pairs.iter_mut().for_each(scale);

@@ -27,10 +27,10 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
-    /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the buffers
-    /// that are created first. `None` derives a capacity from the number of spheres.
+    /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the first
+    /// buffers. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// Whether a step is running. Stays true if the future of a step is dropped early.
+    /// Whether a step is running. It stays true if the future of a step is dropped early.
     at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
@@ -105,8 +105,8 @@ impl Gpu {
         wait: Wait,
     ) -> Result<(Outcome, Reported), Error> {
         if self.at_work {
-            // If the future of an earlier step was dropped early, the device may still use the
-            // buffers, so new buffers are made.
+            // The future of an earlier step was dropped early, and the device may still use the
+            // buffers. So new buffers are made.
             self.buffers = None;
         }
         self.at_work = true;
@@ -115,7 +115,7 @@ impl Gpu {
         outcome
     }
 
-    /// Runs a step, and repeats it with larger buffers until its pairs and time segments (parts of
+    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments (parts of
     /// fast spheres' paths) fit.
     async fn attempts(
         &mut self,
@@ -146,10 +146,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // The GPU may report pairs that do not touch, and may report a pair several times. The
-            // host removes such entries later. So this check does not apply the caller's exact
-            // limit on pairs. It only bounds the memory, and lets at least twice as many pairs
-            // pass.
+            // Some of the reported pairs may not touch or be repeated, and the host removes them
+            // later. So this check does not apply the caller's exact limit on pairs. It only bounds
+            // the memory, and lets at least twice as many pairs pass.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -190,8 +189,8 @@ impl Gpu {
         periodic: bool,
         limits: Limits,
     ) -> Result<(), Error> {
-        // Buffers for periodic domains make a step in open space slower, and other buffers cannot
-        // do a step in a periodic domain.
+        // Buffers for periodic domains make a step in open space slower. Buffers for open space
+        // cannot do a step in a periodic domain.
         let fit = |buffers: &mut CollisionBuffers| buffers.options.periodic == periodic;
         self.buffers.take_if(|buffers| !fit(buffers));
         let had = self
@@ -208,15 +207,15 @@ impl Gpu {
         buffers.options.max_candidates = limits.candidates;
         // In the first run of a step, its number of time segments (parts of fast spheres' paths) is
         // unknown, and 0 here. An earlier step may have raised the shortest permitted length of a
-        // segment; the new step begins without this restriction.
+        // segment. The new step begins without this restriction.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
         let (capacity, shortest_segment) = buffers.grown(required)?;
         if capacity != buffers.buffers.capacity {
             let options = buffers.options.clone();
-            // The old buffers are freed before the larger ones are made, so that the device need
-            // not hold both.
+            // Frees the old buffers before the larger ones are made, so that the device need not
+            // hold both.
             drop(buffers);
             buffers = self.pipeline.with_capacity(&options, capacity)?;
         }
@@ -235,7 +234,7 @@ impl Gpu {
             spheres,
             // The first capacity for time segments (parts of fast spheres' paths) is small, because
             // in most worlds no sphere moves that far. The buffers grow on demand. In a periodic
-            // domain, it also has to cover the images (periodic copies) of spheres near a face.
+            // domain, the capacity includes images (periodic copies) of spheres near a face.
             segments: segments
                 .unwrap_or(spheres / if periodic { 4 } else { 64 } + 1024)
                 .min(room),
@@ -269,8 +268,9 @@ impl Gpu {
         ticket.take().await
     }
 
-    /// Ensures that submitted GPU work and its callbacks complete: before this method returns with
-    /// [`Wait::Block`], some time later with [`Wait::Await`].
+    /// Makes sure that submitted GPU work and its callbacks complete. With [`Wait::Block`], they
+    /// have completed when this method returns. With [`Wait::Await`], they complete some time
+    /// later.
     fn finish_work(&self, wait: Wait) -> Result<(), Error> {
         match wait {
             Wait::Block => self.pipeline.kernels.context.scoped(|| poll(&self.device)),
@@ -279,7 +279,7 @@ impl Gpu {
     }
 
     /// Reads the list of pairs back from the GPU. With two sets, `b_offset` is added to the index
-    /// of the sphere in the second set, so that both indices of a pair refer to one list.
+    /// of the second sphere, so that both indices of a pair refer to one list of spheres.
     async fn read_pairs(
         &self,
         pairs: u64,
@@ -393,8 +393,8 @@ impl Gpu {
         self
     }
 
-    /// Returns the device limits that carom respects, for a test to lower. Drops the buffers, which
-    /// were made for the old limits.
+    /// Returns the device limits that carom respects, so that a test can lower them. Drops the
+    /// buffers, which were made for the old limits.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);
@@ -404,7 +404,7 @@ impl Gpu {
         }
     }
 
-    /// Fills all storage buffers with random noise, to show that no shader relies on memory being
+    /// Fills all storage buffers with random bits, to show that no shader relies on memory being
     /// zero.
     pub(super) fn fill_with_noise(&self, b: &Buffers) {
         let Some(seed) = self.noise else {

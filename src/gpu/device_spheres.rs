@@ -113,10 +113,10 @@ impl<'a> DeviceSpheres<'a> {
 pub struct Attribute<'a> {
     /// GPU buffer of the values, with the usage `STORAGE`.
     pub buffer: &'a wgpu::Buffer,
-    /// Offset of the first sphere's value in the buffer, in bytes; a multiple of 4.
+    /// Offset of the first sphere's value in the buffer, in bytes. It must be a multiple of 4.
     pub offset: u64,
-    /// Number of bytes from the start of one sphere's value to the next; a multiple of 4, and not
-    /// less than the size of a value.
+    /// Number of bytes from the start of one sphere's value to the next. It must be a multiple of
+    /// 4, and at least the size of a value.
     pub stride: u64,
 }
 
@@ -146,7 +146,7 @@ pub enum SphereCount<'a> {
     InBuffer {
         /// GPU buffer of the number of spheres, with the usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
-        /// Offset of the number of spheres in the buffer, in bytes; a multiple of 4.
+        /// Offset of the number of spheres in the buffer, in bytes. It must be a multiple of 4.
         offset: u64,
         /// Largest permitted number of spheres. It must not exceed the capacity of the
         /// [`CollisionBuffers`](super::CollisionBuffers). With two sets, the sum of both sets'

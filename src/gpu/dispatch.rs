@@ -1,4 +1,5 @@
-//! Dispatches of compute kernels: a kernel with its bind group and its number of workgroups.
+//! Dispatches of compute kernels. A dispatch is a kernel with its bind group and its number of
+//! workgroups.
 
 use super::named_buffers::{NamedBuffers, resolve};
 use super::shader::constants::WORKGROUP;
@@ -6,7 +7,7 @@ use super::shader::kernels::Compiled;
 use crate::Error;
 
 /// Distributes workgroups over the axes x and y, because one axis allows at most `widest`. The
-/// product of the two numbers returned is at least `workgroups`.
+/// product of the two returned numbers is at least `workgroups`.
 fn fold(workgroups: u64, widest: u32) -> [u32; 2] {
     if workgroups <= u64::from(widest) {
         return [workgroups as u32, 1];

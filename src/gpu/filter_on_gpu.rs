@@ -1,4 +1,4 @@
-//! Runs the shaders' float32 test of whether two moving spheres touch on single pairs, for tests.
+//! For tests: runs the shaders' float32 test, whether two moving spheres touch, on single pairs.
 
 use wgpu::util::DeviceExt;
 
@@ -14,10 +14,10 @@ use crate::shared::sorted::SortedProxy;
 /// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
 /// whether two spheres touch.
 ///
-/// The kernel also runs the cheaper test of `shaders/shared/near.wgsl`, which carom runs first. The
-/// cheaper test must not reject a pair that `filter_pair` passes, in a time segment (part of a fast
-/// sphere's path) that may report the pair. If it does, the kernel returns a very negative margin,
-/// which stands for spheres that certainly do not touch.
+/// The kernel also runs the cheaper test that carom runs first (`shaders/shared/near.wgsl`). In a
+/// time segment (part of a fast sphere's path) that may report the pair, this test must not reject
+/// a pair that `filter_pair` passes. If it does, the kernel returns a very negative margin, as for
+/// spheres that certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -33,8 +33,9 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Returns whether the near test passes the pair in every time segment of the first sphere that may
-// report the pair. Tests every power from 0 to SEGMENT_BITS; a sphere of power n has 2ⁿ segments.
+// Returns whether the cheaper test passes the pair in every time segment of the first sphere that
+// may report the pair. Tests every power n from 0 to SEGMENT_BITS. A sphere of power n has 2ⁿ
+// segments.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;

@@ -1,4 +1,4 @@
-//! The GPU buffer of gathered pairs (each pair with its two spheres), from which the host decides
+//! The GPU buffer that holds each pair with its two spheres. From this buffer, the host decides
 //! exactly whether the spheres touch.
 
 use super::buffers::Buffers;
@@ -16,7 +16,8 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Creates the GPU buffer. Must be called inside a wgpu error scope.
+    /// Creates the GPU buffer of pairs with their spheres. Must be called inside a wgpu error
+    /// scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;

@@ -7,8 +7,8 @@ use super::summary::RequiredCapacity;
 use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
-/// Returns one and a half times `needed`, limited to `most` but not less than `needed`. The reserve
-/// avoids new buffers in each step of a slowly growing world.
+/// Returns one and a half times `needed`, but at most `most` and at least `needed`. With this
+/// reserve, a slowly growing world does not need new buffers in each step.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
@@ -19,13 +19,13 @@ impl CollisionBuffers {
     ///
     /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
     /// groups that contain them. Existing tickets (readbacks in flight) remain valid, but nothing
-    /// new can be read back before the next recording. The ticket of a step that was recorded
-    /// earlier may require the same capacity again, which the new buffers already have. The
-    /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
+    /// new can be read back before the next recording. A ticket of an earlier step may require the
+    /// same capacity again, which the new buffers already have. The [`changes`](Self::changes)
+    /// continue from the last step with a complete list of pairs.
     ///
-    /// In a world of N spheres, the number of spheres and time segments (parts of fast spheres'
-    /// paths) together is limited to the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number
-    /// that the device can bind. If a step required more, the following steps use longer segments
+    /// In a world of N spheres, spheres and time segments (parts of fast spheres' paths) together
+    /// are limited. The limit is the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that
+    /// the device can bind. If a step required more, the following steps use longer segments
     /// instead.
     ///
     /// # Errors
@@ -64,7 +64,8 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            // Longer time segments do not reduce the number of images (periodic copies) of spheres.
+            // Longer time segments would not reduce the number of images (periodic copies) of
+            // spheres.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {
@@ -76,9 +77,8 @@ impl CollisionBuffers {
                 && shortest_segment < MAX_MAGNITUDE
             {
                 // If a step has too many time segments (parts of fast spheres' paths), later steps
-                // use segments that are at least twice as long as in that step. The CPU backend
-                // does the same. If several steps in flight report the same length, the
-                // length is doubled only once.
+                // use segments that are at least twice as long. The CPU does the same. If several
+                // steps in flight report the same length, it is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {
@@ -113,8 +113,8 @@ impl CollisionBuffers {
         self.recording = recording;
         self.neighbors = neighbors;
         let old = std::mem::replace(&mut self.reductions, reductions);
-        // If the buffers grow twice without a recorded step between, two generations of old buffers
-        // exist. Only the first generation holds the pairs of the last complete step and is kept.
+        // If the buffers grow twice without a recorded step between, there are two generations of
+        // old buffers. Only the first holds the pairs of the last complete step, so it is kept.
         self.outgrown.get_or_insert(Outgrown {
             reductions: old,
             copied_by: None,

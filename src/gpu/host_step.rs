@@ -1,5 +1,5 @@
-//! A step of valid spheres on the host, ready for upload to the GPU: made from a [`CheckedStep`] of
-//! the detector, or from a [`Step`](crate::Step) that an application records.
+//! A step of valid spheres on the host, ready for upload to the GPU. It is made from a
+//! [`CheckedStep`] of the detector, or from a [`Step`](crate::Step) that an application records.
 
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;

@@ -13,9 +13,10 @@ use crate::{Domain, Error};
 /// Largest component of an image (periodic copy of a sphere, displaced by whole edges) that fits
 /// into [`IMAGE_BITS`] bits.
 const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
-/// Shortest allowed edge. The dual vectors of shorter edges are out of the range of float32.
+/// Shortest allowed edge of a periodic domain. The reciprocal vectors of shorter edges are out of
+/// the range of float32.
 const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
-/// Domains are rejected if their spheres cannot be at least this many cells away from the periodic
+/// A domain is rejected if its spheres cannot be at least this many cells away from the periodic
 /// cell.
 const FEWEST_CELLS: i64 = 4;
 
@@ -70,7 +71,8 @@ impl GpuLattice {
     }
 }
 
-/// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
+/// Factor by which a float64 is enlarged, so that it does not become smaller when it is rounded to
+/// float32.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
 fn raised(x: f64) -> f32 {
@@ -82,11 +84,12 @@ fn with(vector: DVec3, last: f32) -> [f32; 4] {
     [x, y, z, last]
 }
 
-/// Returns the largest allowed distance, in cells, between a sphere and the periodic cell. At
-/// larger distances, the image of a pair might not fit into one packed word.
+/// Returns the largest allowed distance between a sphere and the periodic cell, in cells. At larger
+/// distances, the displacement of a pair's second sphere might not fit into one packed word.
 fn most_cells(lattice: &Lattice) -> i64 {
     let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
     let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));
-    // The image of a pair is the difference of its spheres' images, so it may be twice as large.
+    // The displacement of a pair is the difference of its two spheres' displacements, so it may be
+    // twice as large.
     sums.map(|sum| MOST / (2 * sum)).min().unwrap_or(0)
 }

@@ -14,7 +14,8 @@ use super::stages::Stage;
 use super::upload_layout::UploadLayout;
 use crate::Error;
 
-/// A cache of the most recently used bind groups of the stage `load`.
+/// A cache of the most recently used bind groups for reading spheres from the application's
+/// buffers.
 #[derive(Default)]
 pub(super) struct Loads {
     known: Vec<Known>,
@@ -115,8 +116,8 @@ impl Loads {
         Ok(self.known[0].dispatches.clone())
     }
 
-    /// Empties the cache of bind groups. Call this when the buffers of carom to which the bind
-    /// groups refer are replaced.
+    /// Empties the cache of bind groups. To be called when carom's buffers in these bind groups are
+    /// replaced.
     pub(super) fn clear(&mut self) {
         self.known.clear();
     }

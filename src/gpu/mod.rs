@@ -79,8 +79,8 @@
 //! # Where waiting is not allowed
 //!
 //! No function of this module blocks the thread. In a browser, a GPU device reports errors only
-//! after the call has returned to the event loop, so a later call to carom returns an error of
-//! [`CollisionPipeline::new`] or [`create_buffers`](CollisionPipeline::create_buffers).
+//! after the call has returned to the event loop. So errors of [`CollisionPipeline::new`] and
+//! [`create_buffers`](CollisionPipeline::create_buffers) are returned by a later call to carom.
 //! [`CollisionPipeline::new_async`] and
 //! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await their own errors, and
 //! [`Ticket::take`] awaits results.
@@ -171,12 +171,12 @@
 //!
 //! - A shader should treat grazing pairs as touching. The bound on the gap below holds for them
 //!   too.
-//! - The flag does not imply a near miss. A pair is also flagged if its closest approach is at the
-//!   end of a time segment (a part of a fast sphere's path), however deep the spheres overlap. A
+//! - The flag does not imply a near miss. However deep two spheres overlap, they are flagged if
+//!   their closest approach is at the end of a time segment (a part of a fast sphere's path). A
 //!   grazing pair may be in the list several times.
-//! - At the time of impact `toi`, the gap between the two spheres is at most 2⁻¹⁹ · (distance of
-//!   the centres at the start of the step + sum of the radii). Depths of penetration have the same
-//!   error bound.
+//! - At the time of impact `toi`, the gap between the two spheres is at most 2⁻¹⁹ · (d + r). d is
+//!   the distance of the centres at the start of the step, and r is the sum of the radii. Depths of
+//!   penetration have the same error bound.
 //!
 //! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
 //! [`Detector`](crate::Detector), because the host decides every grazing pair exactly.
@@ -190,9 +190,9 @@
 //! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, for
 //! which [`grow`](CollisionBuffers::grow) makes room.
 //!
-//! If a number of spheres that the host gives ([`SphereCount::Known`], the length of a slice, or
-//! `at_most` of [`SphereCount::InBuffer`]) exceeds the capacity, recording the step returns an
-//! error. If the number that the GPU reads from a buffer exceeds `at_most`, the step finds no
+//! The host gives a number of spheres as [`SphereCount::Known`], as the length of a slice, or as
+//! `at_most` of [`SphereCount::InBuffer`]. If it exceeds the capacity, recording the step returns
+//! an error. If the number that the GPU reads from a buffer exceeds `at_most`, the step finds no
 //! pairs, and its [`Status`] has [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
 //!
 //! # When the device is lost

@@ -13,12 +13,12 @@ struct Named {
     buffer: wgpu::Buffer,
     /// Offset of the bound part in the buffer, in bytes.
     offset: u64,
-    /// Size of the bound part in bytes; `None` if it extends to the end of the buffer.
+    /// Size of the bound part in bytes, or `None` if it extends to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// A collection of GPU buffers by the names of their shader variables. Looking up a name that two
-/// buffers have is an error.
+/// A collection of GPU buffers by the names of their shader variables. If two buffers have the same
+/// name, looking it up is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 
@@ -69,8 +69,9 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Returns the same buffers, but for each pair (name, other) of `stand_ins`, the shader
-    /// variable `name` is bound to the buffer of the variable `other`.
+    /// Returns the same buffers, but some variables are bound to the buffers of others: for each
+    /// pair (name, other) of `stand_ins`, the shader variable `name` is bound to the buffer of
+    /// `other`.
     pub(crate) fn with_stand_ins(
         &self,
         stand_ins: &[(&'static str, &'static str)],
@@ -109,7 +110,7 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
 }
 
 /// Returns the binding for the shader variable `name`. Fails unless exactly one buffer of all
-/// `sources` has this name, or if this buffer does not have the type `kind`.
+/// `sources` has this name, and has the type `kind`.
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,

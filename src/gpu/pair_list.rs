@@ -11,7 +11,7 @@ use crate::exact::GRAZING;
 pub enum PairList<T> {
     /// The result of the step, with all of its pairs.
     Complete(T),
-    /// The capacity that the step needs, instead of an incomplete list of pairs.
+    /// The capacity that the step needs, returned instead of an incomplete list of pairs.
     ///
     /// If the buffers have this capacity already, only the readback was too small. The next
     /// readback will have room, because its size follows the number of pairs of the last step that
@@ -63,8 +63,8 @@ impl From<CaromCollision> for RawCollision {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct RawStep {
-    /// Pairs of spheres, in no particular order. A grazing pair (too close to call in float32) may
-    /// be present several times.
+    /// Pairs of spheres, in no particular order. A grazing pair (undecided in float32) may be
+    /// present several times.
     pub pairs: Vec<RawCollision>,
     /// For each pair, the image (periodic copy) of its second sphere: how many times each edge of
     /// the domain displaces it. Empty unless the buffers are for periodic domains

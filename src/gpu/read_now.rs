@@ -1,5 +1,5 @@
-//! Readbacks of GPU buffers for which carom itself submits the copy: for the detector and for
-//! tests.
+//! Readbacks of GPU buffers for which carom itself submits the copy. The detector and the tests use
+//! them.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};

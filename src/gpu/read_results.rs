@@ -11,10 +11,10 @@ use super::ticket::Ticket;
 use super::timing::MOST_STAGES;
 use crate::Error;
 
-/// Number of pairs that a world's first readback has room for.
+/// Number of pairs for which a world's first readback has room.
 const FIRST_READ: u64 = 1 << 17;
 
-/// Size in bytes of a stage's two timestamps (start and end).
+/// Size in bytes of the two timestamps of a stage, for its start and its end.
 const TICKS: u64 = 16;
 
 impl CollisionBuffers {
@@ -46,9 +46,9 @@ impl CollisionBuffers {
     /// float32.
     ///
     /// The copy has room for at least one and a half times the number of pairs of the latest step
-    /// that was read back, or for 131 072 pairs if none was read back yet, but never more than the
-    /// buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. `encoder` is
-    /// the same as for [`read_summary`](Self::read_summary).
+    /// that was read back, or for 131 072 pairs if none was read back yet. It never has more room
+    /// than the buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains.
+    /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// The errors of [`read_summary`](Self::read_summary).
@@ -105,8 +105,8 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns how many pairs of `size` bytes the next readback has room for, and how many it could
-    /// have room for on this device.
+    /// Returns for how many pairs of `size` bytes the next readback has room, and for how many it
+    /// could have room on this device.
     fn room(&self, size: usize) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
@@ -119,8 +119,8 @@ impl CollisionBuffers {
             .map_or(0, |_| size_of::<u32>());
         let most = bytes / (size + image) as u64;
         let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
-        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
-        // if the number of pairs changes a little.
+        // The capacity of a readback is a power of two. So the same staging buffers suffice if the
+        // number of pairs changes a little.
         let stepped = wanted.next_power_of_two();
         ReadRoom {
             pairs: stepped.min(self.buffers.capacity.pairs).min(most),
@@ -134,8 +134,8 @@ impl CollisionBuffers {
         {
             return Ok(gathering.clone());
         }
-        // The old buffer is dropped before the larger one is made, so that the device need not hold
-        // both buffers at once.
+        // Drops the old buffer before making the larger one, so that the device need not hold both
+        // at once.
         self.gathering = None;
         let make = || Gathering::new(&self.kernels, &self.buffers, room);
         let gathering = self.kernels.context.scoped(make)?;
@@ -149,7 +149,7 @@ impl CollisionBuffers {
             .reserve(&self.kernels.context, size, recorded.serial)
     }
 
-    /// Returns the size in bytes of a step's timestamps; 0 if its stages are not timed.
+    /// Returns the size in bytes of a step's timestamps, or 0 if its stages are not timed.
     fn ticks(&self, recorded: &Recorded) -> u64 {
         match self.timing {
             Some(_) => TICKS * recorded.stages.len() as u64,

@@ -1,4 +1,4 @@
-//! Dispatches of the compute kernels of a prefix sum (scan).
+//! Dispatches of the compute kernels of a prefix sum.
 
 use super::allocator::ScanTable;
 use super::dispatch::{Binder, Dispatch};
@@ -10,8 +10,8 @@ use crate::Error;
 ///
 /// The table is divided into blocks of words. The kernel `scan_reduce` writes the sum of each block
 /// into a second, shorter list. It does the same with that list, until a list is at most one block
-/// long. Then the kernel `scan_apply` replaces each list but the last by its prefix sums, beginning
-/// with the shortest of them. It starts each block from the sum of all blocks before it.
+/// long. Then `scan_apply` replaces each list but the last by its prefix sums, the shortest list
+/// first. It starts each block from the sum of all blocks before it.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,
@@ -25,15 +25,14 @@ pub(crate) fn scan(
         })
         .collect();
     for (named, blocks) in &levels {
-        // The sum of a block is used only for the blocks after it, so a list of one block needs no
-        // sum.
+        // The sum of a block is used only for later blocks, so a list of one block needs no sum.
         if *blocks > 1 {
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
     // The first dispatch of `scan_apply` reads block sums that are not prefix sums yet. They are so
     // few that each workgroup adds up those that it needs. Each later dispatch reads block sums
-    // that the dispatch before it has replaced by their prefix sums.
+    // that have become prefix sums in the dispatch before it.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

@@ -1,4 +1,4 @@
-//! The GPU buffers and stages of a world of spheres, which are made anew when its capacity changes.
+//! The GPU buffers and stages of a world of spheres. They are made anew when its capacity changes.
 
 use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;

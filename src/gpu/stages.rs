@@ -26,15 +26,13 @@ impl Stage {
     }
 }
 
-/// All stages of a step except `load`, which reads spheres from the application's buffers. Their
+/// All stages of a step except the one that reads spheres from the application's buffers. Their
 /// bind groups are made once, so that recording a step creates none.
 pub(crate) struct Recording {
-    /// GPU buffers that are cleared at the start of each step.
     cleared: Vec<wgpu::Buffer>,
     stages: Vec<Stage>,
 }
 
-/// The kernels of a periodic domain, with the buffers that they need.
 struct InCell<'a> {
     kernels: &'a Periodic,
     buffers: &'a PeriodicBuffers,
@@ -46,13 +44,14 @@ fn stages(
     in_cell: Option<InCell<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
-    // Largest number of sampled spheres in a step. The sample size never decreases with the number
-    // of spheres.
+    // Largest possible sample of spheres. The sample size never decreases with the number of
+    // spheres.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
     let given = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
-    // In a periodic domain, the kernels that make the grids read the wrapped spheres.
+    // In a periodic domain, the grids are made from the wrapped spheres, which are images (periodic
+    // copies) in the cell.
     let named = in_cell
         .as_ref()
         .map_or(&b.named, |cell| &cell.buffers.named);
@@ -107,7 +106,7 @@ fn stages(
 }
 
 impl Recording {
-    /// Makes the stages. `periodic` has the kernels of periodic domains; they are used if the
+    /// Makes the stages. `periodic` has the kernels of periodic domains. They are used if the
     /// buffers were made for such domains.
     pub(crate) fn new(
         binder: Binder<'_>,

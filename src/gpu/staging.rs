@@ -41,14 +41,14 @@ impl StagingBuffer {
     /// number `serial`.
     ///
     /// A staging buffer with old results of the same step is refused. If the submission of a copy
-    /// fails, wgpu maps the buffer nevertheless. Only the serial number of another step in the old
-    /// contents then shows that the copy did not happen.
+    /// fails, wgpu maps the buffer nevertheless. Then only another serial number in the old
+    /// contents shows that the copy did not happen.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
 
     fn unmap(&self, context: &Context) {
-        // wgpu may report an error when a buffer is unmapped on a lost device.
+        // wgpu may report an error if a buffer is unmapped on a lost device.
         let unmapped = context.scoped(|| {
             self.buffer.unmap();
             Ok(())
@@ -79,7 +79,7 @@ impl StagingBuffer {
 }
 
 /// A callback that sets the outcome of a copy when it is dropped. wgpu drops a callback after the
-/// submission has run, or with an encoder that is not submitted.
+/// submission has run, or with an encoder that is never submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -158,7 +158,7 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // On a lost device, a new staging buffer would cause an error in the application's submission.
+    // On a lost device, a new staging buffer would make the application's submission fail.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),
@@ -240,8 +240,8 @@ impl Copied {
     /// Returns the state of the copy. If the copy is in flight, `task` is woken when it ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The state of the copy is read after the waker is stored, so the task is woken even if the
-        // copy ends in between.
+        // The waker is stored before the state is read, so the task is woken even if the copy ends
+        // in between.
         self.progress()
     }
 

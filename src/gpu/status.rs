@@ -14,16 +14,16 @@ bitflags::bitflags! {
         /// fit.
         const TRUNCATED = 1;
         /// The step has more time segments (parts of fast spheres' paths) than the buffers can
-        /// hold, so no pairs were searched for: see
+        /// hold, so it did not search for pairs: see
         /// [`BufferOptions::segments`](super::BufferOptions::segments).
         const TOO_MANY_SEGMENTS = 2;
-        /// The step has more candidates (pairs of grid entries to test) than
-        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows, so most
-        /// of them were not tested, and the list of pairs is incomplete.
+        /// The step has more candidates (pairs to test) than
+        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows. Most of
+        /// them were not tested, so the list of pairs is incomplete.
         const TOO_CROWDED = 4;
         /// The number of spheres that the GPU read from a buffer exceeds
         /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps the capacity of carom's
-        /// buffers, so no pairs were searched for.
+        /// buffers. So the step did not search for pairs.
         const TOO_MANY_SPHERES = 8;
         /// Some spheres have invalid values and were left out. All pairs of the other spheres are
         /// in the list, unless a bit of `INCOMPLETE` is also set.

@@ -16,7 +16,7 @@ pub struct RequiredCapacity {
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// Number of pairs found; 0 if the step ended before it counted pairs.
+    /// Number of pairs found, or 0 if the step ended before it counted pairs.
     pub pairs: u64,
     /// Number of images (periodic copies) of spheres in a periodic domain, which `segments`
     /// includes.
@@ -46,13 +46,13 @@ impl RequiredCapacity {
 pub struct StepSummary {
     /// Status bits: whether and why pairs may be missing, and whether there are invalid spheres.
     pub status: Status,
-    /// Number of pairs that the GPU found. Grazing pairs (too close to call in float32) may count
-    /// several times: see [the module](super).
+    /// Number of pairs that the GPU found. Grazing pairs (undecided in float32) may count several
+    /// times: see [the module](super).
     pub found: u64,
-    /// Number of pairs in the list on the GPU; less than `found` if the list is too small.
+    /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
     pub pairs: u64,
-    /// Number of spheres, in both sets together if the step has two sets. 0 if one of two sets is
-    /// empty, because no pairs are then searched for.
+    /// Number of spheres, in both sets together if the step has two sets. It is 0 if one of two
+    /// sets is empty, because the step then does not search for pairs.
     pub spheres: u64,
     /// Number of spheres in the first set if the step has two sets of spheres, or 0 if either set
     /// is empty. `None` if the step has one set. In buffers with an element per sphere, this is the
@@ -63,14 +63,13 @@ pub struct StepSummary {
     /// Indices of at most 32 of the invalid spheres. The indices of a second set continue those of
     /// the first.
     pub invalid_spheres: Vec<u32>,
-    /// Number of proxies (entries of the grids): one per sphere, or per time segment of a fast
-    /// sphere.
+    /// Number of proxies in the grids: one for each uncut sphere, and one for each time segment of
+    /// a fast sphere.
     pub proxies: u64,
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
-    /// Number of candidates: pairs of grid entries to test for contact. With
-    /// [`Status::TOO_CROWDED`], the step counted all of them, but stopped testing them at the
-    /// limit.
+    /// Number of candidates: pairs to test for contact. With [`Status::TOO_CROWDED`], the step
+    /// counted all of them, but stopped testing them at the limit.
     pub candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
@@ -82,7 +81,8 @@ pub struct StepSummary {
     /// images ([`Status::IMAGE_OUT_OF_RANGE`]), or `None`. The indices of a second set continue
     /// those of the first.
     pub out_of_range: Option<u32>,
-    /// Number of pairs in the sorted list, which has each pair once; 0 if no such list is computed.
+    /// Number of pairs in the sorted list, which has each pair once. It is 0 if no such list is
+    /// computed.
     pub sorted: u64,
     /// Number of pairs that began with this step: pairs that the last complete step does not have.
     /// The numbers `began`, `lasted` and `ended` are 0 if the step computes no changes or its list

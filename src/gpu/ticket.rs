@@ -15,8 +15,8 @@ use crate::Error;
 /// The result of [`Ticket::try_take`].
 #[derive(Debug)]
 pub enum Readback<T> {
-    /// The results have not arrived: the device has not finished the step, or has not been polled
-    /// since. Call [`Ticket::try_take`] on this ticket again later.
+    /// The results have not arrived yet: the device has not finished the step, or has not been
+    /// polled since. Call [`Ticket::try_take`] on this ticket again later.
     Pending(Ticket<T>),
     /// The results of the readback.
     Ready(T),
@@ -44,7 +44,7 @@ impl KnownPairs {
 /// A readback in flight: the results of one step, which arrive after the device has finished it.
 ///
 /// The application's submission copies and maps the results. They arrive when the device is polled,
-/// which each later submission does too. So an application with two frames in flight gets the
+/// which each later submission does too. So an application that has two frames in flight gets the
 /// results two frames late.
 ///
 /// Dropping a ticket discards its results, and is safe at any time.
@@ -90,10 +90,10 @@ impl<T> Ticket<T> {
     /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::OutOfMemory`] if the host cannot hold the results.
     ///
-    /// For a list of pairs, also:
+    /// If the readback is of a list of pairs, also:
     ///
-    /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs of grid entries to
-    ///   test) than [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
+    /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
+    ///   [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
     ///   `at_most`, but not the capacity of carom's buffers.
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read

@@ -10,7 +10,7 @@ use crate::Error;
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
 /// State of an upload buffer that has to be replaced, because the encoder of its recording was
-/// dropped or the buffer could not be mapped again.
+/// dropped or it could not be mapped again.
 const UNMAPPED: u8 = 2;
 
 struct UploadBuffer {
@@ -18,14 +18,14 @@ struct UploadBuffer {
     state: Arc<AtomicU8>,
 }
 
-/// Upload buffers of a world, each reused once the recording that reads it has run.
+/// Upload buffers of a world. Each is reused once the recording that reads it has run.
 #[derive(Default)]
 pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
 /// A callback that sets the state of an upload buffer when it is dropped. wgpu drops a callback
-/// after the submission has run, or with an encoder that is not submitted.
+/// after the submission has run, or with an encoder that is never submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -67,7 +67,7 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // Every free upload buffer is mapped, unless the device is lost.
+                    // If a free upload buffer is not mapped, the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -141,8 +141,8 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     })
 }
 
-/// An upload buffer that has been written for one recording. If this value is dropped unused, the
-/// buffer has to be replaced.
+/// An upload buffer that has been written for one recording. If this value is dropped without being
+/// used, the buffer has to be replaced.
 pub(super) struct Written(Release);
 
 impl Written {
@@ -155,8 +155,7 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu does not map a buffer to which no reference is left, so the callback keeps a
-        // reference.
+        // wgpu does not map a buffer without references, so the callback keeps one.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -167,8 +166,8 @@ impl Written {
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the encoder of the step was dropped, or the step's upload buffer could not
-    /// be mapped again.
+    /// Returns whether the encoder of the step was dropped, or the upload buffer of the step could
+    /// not be mapped again.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }

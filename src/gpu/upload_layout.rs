@@ -7,7 +7,6 @@ use super::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout, U
 pub(super) struct UploadLayout;
 
 impl UploadLayout {
-    /// Offset of the step's [`Params`].
     pub(super) const PARAMS: u64 = 0;
     /// Offsets of the [`SourceLayout`]s of two sets of spheres, multiples of [`UNIFORM_ALIGNMENT`],
     /// so that every device can bind them.
@@ -16,8 +15,8 @@ impl UploadLayout {
     pub(super) const REQUEST: u64 = 4 * UNIFORM_ALIGNMENT;
     pub(super) const SPHERES: u64 = 5 * UNIFORM_ALIGNMENT;
 
-    /// Returns the offset in bytes of the [`SourceLayout`] of a set of spheres (0 or 1), in the
-    /// uniform buffer that begins with the [`SourceLayout`] of set 0.
+    /// Returns the offset in bytes of the [`SourceLayout`] of set 0 or 1 of spheres, relative to
+    /// that of set 0.
     pub(super) const fn source_offset(set: usize) -> u64 {
         Self::SOURCES[set] - Self::SOURCES[0]
     }

@@ -1,4 +1,4 @@
-//! `changes`: finds the pairs that began, lasted and ended since an earlier step. Twin of
+//! Finds the pairs that began, lasted and ended since an earlier step. Twin of
 //! `shaders/changes.wgsl`.
 
 use super::sort::sort;
@@ -8,8 +8,8 @@ use crate::Collision;
 /// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 ///
-/// In a periodic domain, each list of pairs has a list of images beside it: for each pair, the
-/// periodic copy of sphere b that touches sphere a. In open space, the lists of images are empty.
+/// In a periodic domain, each list of pairs has a list of images beside it. For each pair, it tells
+/// which periodic copy of sphere b touches sphere a. In open space, the lists of images are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
@@ -63,7 +63,7 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
 }
 
 /// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
-/// be unsorted, because the caller may have changed it.
+/// be in any order, because the caller may have changed it.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

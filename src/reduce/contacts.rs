@@ -1,4 +1,4 @@
-//! `contacts`: lists the contacts of each sphere. Twin of `shaders/contacts.wgsl`.
+//! Lists the contacts of each sphere. Twin of `shaders/contacts.wgsl`.
 
 use super::rows::rows;
 use crate::Collision;
@@ -17,12 +17,12 @@ pub struct Contacts {
 impl Contacts {
     /// Returns the contacts of one sphere, as indices into the list of pairs.
     ///
-    /// Pairs with the sphere as `b` come first, then pairs with the sphere as `a`, both in the
+    /// Pairs in which the sphere is `b` come first, then pairs in which it is `a`. Both are in the
     /// order of the list.
     ///
     /// With two sets, sphere `i` of the second set has the index
-    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. The result is
-    /// empty for a sphere that does not exist.
+    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. For a sphere
+    /// that does not exist, the result is empty.
     pub fn of(&self, sphere: usize) -> &[u32] {
         match self.offsets.get(sphere..).unwrap_or_default() {
             [begin, end, ..] => self.indices.get(*begin..*end).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! `earliest`: finds the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
+//! Finds the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
 
 use super::rows::rows;
 use crate::shared::sets::Sets;
@@ -10,14 +10,14 @@ use crate::{Collision, WallCollision};
 pub struct Earliest {
     /// Time of impact, as in [`Collision::toi`].
     pub toi: f32,
-    /// Index of the sphere that is touched at the time `toi`: the smallest one if there are
+    /// Index of the sphere that is touched at the time `toi`, the smallest one if there are
     /// several. With two sets, it is an index into the other set. If `wall` is true, it is the
-    /// number of the wall that is touched.
+    /// number of a wall instead.
     pub partner: u32,
-    /// Periodic image of the sphere or wall that is touched at the time `toi`: the smallest one if
-    /// several are. In open space it is `[0, 0, 0]`.
+    /// Periodic image of the touched sphere or wall, the smallest one if there are several. In open
+    /// space it is `[0, 0, 0]`.
     pub image: [i32; 3],
-    /// Whether the partner is a wall.
+    /// Whether the sphere touches a wall at the time `toi`, and not another sphere.
     pub wall: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn earliest(
         let image = images.get(index).copied().unwrap_or_default();
         let opposite = image.map(i32::wrapping_neg);
         for (row, partner, image) in [(a, pair.b, image), (b, pair.a, opposite)] {
-            // The addition turns a time of −0 into 0.
+            // Adding 0 turns a time of −0 into 0.
             let toi = pair.toi + 0.0;
             let sooner = earliest[row].is_none_or(|best| {
                 let tie = (partner, image) < (best.partner, best.image);
@@ -57,8 +57,8 @@ pub(crate) fn earliest(
 }
 
 /// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
-/// `images` has the image of the sphere for each impact. The sphere itself touches the opposite
-/// image of the wall.
+/// `images` has the image of the sphere in each impact with a wall. Relative to the sphere itself,
+/// the wall has the opposite image.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],

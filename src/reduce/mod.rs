@@ -1,5 +1,5 @@
-//! Results that the CPU computes from the list of pairs, such as the contacts of each sphere. They
-//! are the reference for the shaders of the same names.
+//! Results that the CPU computes from the list of pairs, such as the contacts of each sphere. The
+//! tests compare the shaders of the same names with them.
 
 pub(crate) mod changes;
 pub(crate) mod contacts;

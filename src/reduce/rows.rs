@@ -4,8 +4,8 @@
 use crate::Collision;
 use crate::shared::sets::Sets;
 
-/// Returns the indices of a pair's spheres among all `spheres` spheres, where the second of two
-/// sets follows the first, or `None` if one of them does not exist.
+/// Returns the indices of a pair's spheres among all `spheres` spheres of the step, or `None` if
+/// one of them does not exist. If there are two sets, the second follows the first.
 pub(crate) fn rows(pair: &Collision, spheres: usize, sets: Sets) -> Option<[usize; 2]> {
     let rows = [
         pair.a as usize,

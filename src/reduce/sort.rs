@@ -1,4 +1,4 @@
-//! `sort`: sorts pairs and removes repeats. The CPU uses the sort of rayon. The twins
+//! Sorts pairs and removes repeats. The CPU uses the sort of rayon. The twins
 //! `shaders/sort_count.wgsl`, `shaders/sort_scatter.wgsl` and `shaders/unique.wgsl` implement a
 //! radix sort.
 

@@ -1,7 +1,7 @@
-//! Levels (uniform grids), and the cells of spheres. Twin of `shaders/shared/grid.wgsl`.
+//! The uniform grids (levels), and the cells of spheres. Twin of `shaders/shared/grid.wgsl`.
 //!
-//! A *proxy* is a sphere with an uncut path, or one time segment of a cut path. It is an entry of
-//! one cell of one grid: the cell that contains its middle. No proxy is wider than a cell, so two
+//! A *proxy* is a sphere with an uncut path, or one time segment of a cut path. It belongs to one
+//! cell of one grid: the cell that contains its middle. No proxy is wider than a cell, so two
 //! proxies of one grid that touch are in the same cell or in neighbouring cells.
 
 #![allow(
@@ -19,8 +19,8 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin. But
-/// the search around a sphere in a grid of tiny cells may reach beyond the limit.
+/// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin, but a
+/// search in a grid of tiny cells may reach that far.
 const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
@@ -32,7 +32,7 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
         .fast_max(f32x4::splat(-FAR))
         .fast_min(f32x4::splat(FAR));
     let whole = point.fast_trunc_int();
-    // The result of a true comparison has all bits set, which is −1 as an integer.
+    // A true comparison sets all bits of the result, which is −1 as an integer.
     let above: i32x4 = bytemuck::cast(f32x4::from_i32x4(whole).simd_gt(point));
     let [x, y, z, _] = (whole + above).to_array();
     [x, y, z]
@@ -41,9 +41,8 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 /// One uniform grid, and its part of the table of cells.
 ///
 /// Each cell within a box has a table entry (slot) of its own. Neighbouring cells along x have
-/// consecutive slots, so the spheres in three such cells are one run of the sorted spheres. Cells
-/// outside the box share slots, which are selected by x plus a hash of y, z and the time slab (part
-/// of the step).
+/// consecutive slots, so the spheres in three such cells are one run of the sorted spheres. All
+/// other cells share slots: the slot of a cell is x plus a hash of y, z and the part of the step.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
@@ -55,19 +54,19 @@ pub(crate) struct Level {
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
     pub(crate) hash_mask: u32,
-    /// log₂ of the number of time slabs: equal parts of the step. Each slab has cells of its own,
-    /// so a fast sphere forms candidate pairs only with spheres that are near it at the same time.
+    /// log₂ of the number of equal parts of the step (time slabs) with separate cells. So a fast
+    /// sphere forms candidate pairs only with spheres that are near it at the same time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
     /// Half the extent of the largest sphere or time segment in the grid, with a margin for
-    /// rounding, divided by the cell edge. The ratio is at most 0.5, apart from rounding.
+    /// rounding, divided by the cell edge. This ratio is at most 0.5, apart from rounding.
     pub(crate) reach: f32,
     pub(crate) unused: [u32; 2],
 }
 
 impl Level {
-    /// Returns the cell that contains a point. The point is relative to the moving origin of the
-    /// grids.
+    /// Returns the cell that contains a point. The position of the point is relative to a moving
+    /// origin.
     #[inline(always)]
     pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
         floor(three(point, |x| x * self.inverse_cell))
@@ -85,8 +84,8 @@ impl Level {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index of a cell that has a table entry of its own, in the time slab `slab`
-    /// (part of the step).
+    /// Returns the table index of a cell that has a table entry of its own, in part `slab` of the
+    /// step.
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -100,8 +99,8 @@ impl Level {
         [x, x * y]
     }
 
-    /// Returns the table index of a cell in the time slab `slab` (part of the step). A shader may
-    /// compute another index, because the CPU and the GPU do not share the table.
+    /// Returns the table index of a cell in part `slab` of the step. A shader may compute another
+    /// index, because the CPU and the GPU do not share the table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

@@ -1,5 +1,5 @@
-//! The lattice of a periodic domain, with edges as short as possible. `src/gpu/lattice.rs` converts it for
-//! the shaders (`shaders/shared/lattice.wgsl`).
+//! The lattice of a periodic domain, with edges as short as possible. `src/gpu/lattice.rs` converts
+//! it for the shaders (`shaders/shared/lattice.wgsl`).
 
 use std::array::from_fn;
 
@@ -8,54 +8,53 @@ use glam::DVec3;
 use super::units::Scale;
 use crate::{Domain, Error};
 
-/// Largest distance of a sphere from the cell of a periodic domain, in cells along an edge.
+/// Largest distance of a sphere from the cell of a periodic domain, in cell edges.
 const MAX_CELLS: i32 = 1 << 20;
-/// Limit of the integers by which the domain's edges are multiplied to get an edge of the reduced
-/// lattice.
+/// Limit of the integers that multiply the domain's edges to make the shortest lattice edges.
 const MAX_COMBINED: i64 = 1 << 26;
 
-/// The shaders use fixed-point coordinates in units of the lattice edges. This is the number of bits for
-/// the fraction.
+/// Number of bits for the fraction of a fixed-point coordinate in the shaders. The unit is an edge
+/// of the periodic lattice.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_FRACTION_BITS: u32 = 20;
-/// Bound of the shaders' rounding error of the centre of a periodic image, in units of ε = 2⁻²³ times the
-/// magnitudes that are added. docs/exact.md (section 5) adds up the errors.
+/// Bound of the rounding error of a periodic image's centre in the shaders, in units of ε = 2⁻²³
+/// times the magnitudes that are added. docs/exact.md (section 5) adds up the errors.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLACK: f32 = 8.0;
-/// Bound of the shaders' rounding error of a coordinate along a lattice edge, in units of ε = 2⁻²³ times
-/// the products that are added.
+/// Bound of the rounding error of a coordinate along a lattice edge in the shaders, in units of ε =
+/// 2⁻²³ times the products that are added.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
-/// Bound of the shaders' rounding error of the relative position of two periodic images, in units of 2⁻²⁴
-/// times the magnitudes that are added.
+/// Bound of the rounding error of the relative position of two periodic images in the shaders, in
+/// units of 2⁻²⁴ times the magnitudes that are added.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 
-/// The lattice of a periodic domain in the units of the grids. Its *reduced* edges span the same lattice
-/// as the periodic edges of the domain, but are as short and as perpendicular as possible. Otherwise, many
-/// images of each sphere would reach into the cell of a skewed domain.
+/// The lattice of a periodic domain, in the units of the grids. Its *reduced* edges span the same
+/// lattice as the edges of the domain, but are as short and as perpendicular as possible. With long
+/// edges, many images of each sphere would reach into the cell of a skewed domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
     pub(crate) count: usize,
     pub(crate) edges: [DVec3; 3],
     pub(crate) edge_error: [f64; 3],
     pub(crate) combined: [[i64; 3]; 3],
-    /// Dual vectors of the lattice edges: d·edge = 1 for one edge and 0 for the others. So d·x is the
-    /// coordinate of a point x along this edge.
+    /// The reciprocal vectors of the lattice edges: d·edge = 1 for one edge and 0 for the others.
+    /// So d·x is the coordinate of a point x along this edge.
     pub(crate) duals: [DVec3; 3],
     pub(crate) dual_lengths: [f64; 3],
     pub(crate) edge_lengths: [f64; 3],
-    /// For each dual vector of the lattice, upper bounds of the magnitudes of its components. The rounding
-    /// error of a component is at most 8 ulps of its bound, however far away the spheres are along an open
-    /// direction (docs/exact.md, Lemma 5.2).
+    /// Upper bounds of the magnitudes of the components of each reciprocal vector of the lattice.
+    /// The rounding error of a component is at most 8 ulps of its bound, however far away the
+    /// spheres are along an open direction (docs/exact.md, Lemma 5.2).
     pub(crate) dual_bounds: [DVec3; 3],
-    /// If all lattice edges are parallel to coordinate axes: for each axis, the index of the edge parallel
-    /// to it.
+    /// For each axis, the index of the lattice edge parallel to it. `None` if any edge is not
+    /// parallel to an axis.
     pub(crate) along: Option<[Option<usize>; 3]>,
-    /// The origin of the domain.
+    /// The origin of the periodic domain, which is a corner of its cell.
     pub(crate) corner: DVec3,
-    /// Largest distance of a sphere from the cell of the periodic domain, in cells along an edge.
-    /// It is small enough that the components of images fit in an `i32`.
+    /// Largest distance of a sphere from the cell of the periodic domain, in cell edges. It is
+    /// small enough that the components of images fit in an `i32`.
     pub(crate) max_cells: i32,
 }
 
@@ -89,8 +88,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // A lattice edge that is hardly longer than its rounding error may be 0 in exact arithmetic, so it
-        // is rejected.
+        // Exact arithmetic might give 0 for a lattice edge that is hardly longer than its rounding
+        // error, so such an edge is rejected.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -104,8 +103,8 @@ impl Lattice {
                 domain.edges()
             ),
         })?;
-        // For each axis, the largest magnitude of an edge's component along this axis, divided by
-        // the length of the edge.
+        // For each axis, the largest magnitude of an edge's component along this axis, as a
+        // fraction of the length of the edge.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
             spread.max(edge.abs() / edge.length())
         });
@@ -116,8 +115,8 @@ impl Lattice {
             edges,
             dual_lengths,
             edge_lengths: edges.map(DVec3::length),
-            // If each edge is parallel to an axis, the components of its dual vector along the other axes
-            // are exactly 0, and so are their bounds.
+            // If each edge is parallel to an axis, its reciprocal vector is too, so the other
+            // components and their bounds are exactly 0.
             dual_bounds: from_fn(|k| match along {
                 Some(_) => 16.0 * duals[k].abs(),
                 None => 16.0 * dual_lengths[k] * spread,
@@ -131,16 +130,16 @@ impl Lattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges,
-    /// from the origin of the domain.
+    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges and
+    /// relative to the origin of the domain.
     #[inline(always)]
     pub(crate) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns the displacement of `image`, given in edges of the reduced lattice (with the
-    /// shortest edges).
+    /// Returns the displacement of a periodic image, given as whole multiples of the shortest
+    /// lattice edges.
     #[inline(always)]
     pub(crate) fn displacement(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);
@@ -152,8 +151,9 @@ impl Lattice {
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts an image (a vector of integers) from edges of the reduced lattice to edges of the domain.
-    /// Beyond 32 bits the components wrap around, but those images are too far away to touch.
+    /// Converts whole multiples of the shortest lattice edges to whole multiples of the domain's
+    /// edges. Results beyond 32 bits wrap around, but images at such a distance are too far away to
+    /// touch.
     #[inline(always)]
     pub(crate) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -171,23 +171,23 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     i32::try_from(images).map_or(MAX_CELLS, |images| images.min(MAX_CELLS))
 }
 
-/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one another.
-/// `combined` describes each new edge as multiples of the given edges, and `sum` computes the edge from
-/// them.
+/// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
+/// another. `combined` has each new edge as multiples of the given edges, and `sum` computes an
+/// edge from them.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
 fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes an edge of the lattice shorter. In two dimensions (Gauss's algorithm), the
-    // number of rounds grows with the logarithm of the ratio of the lengths.
+    // Each round makes a lattice edge shorter. In two dimensions (Gauss's algorithm), the number of
+    // rounds grows with the logarithm of the ratio of the lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // For each other lattice edge, tries the best multiple, rounded, and one more and one
-            // less. All combinations are tried, so that the shortest edge is found.
+            // For each other lattice edge, tries the best whole multiple, one more and one less.
+            // All combinations are tried, so that the shortest edge is found.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];
@@ -230,15 +230,15 @@ fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
     Some(along)
 }
 
-/// Returns the duals of the first `count` edges: in the space that these edges span, the vectors d with
-/// d·edge = 1 for one edge and 0 for the others. Returns `None` if the edges are linearly dependent, or
-/// nearly so.
+/// Returns the reciprocal vectors of the first `count` edges: in the space that these edges span,
+/// the vectors d with d·edge = 1 for one edge and 0 for the others. Returns `None` if the edges are
+/// linearly dependent, or nearly so.
 fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // A cell with edges as short as possible has at least 1/√2 of the volume of a box with the same
-    // edge lengths.
+    // A cell with the shortest possible edges has at least 1/√2 of the volume of a box with the
+    // same edge lengths.
     let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),
@@ -247,8 +247,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // Where both lattice edges have a component of exactly 0, so have these sums of edges. Cross
-            // products might round it to another value.
+            // If both lattice edges have a component of exactly 0, these combinations of the edges
+            // have it too. Cross products might round it to another value.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

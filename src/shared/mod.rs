@@ -1,4 +1,4 @@
-//! Definitions that the CPU stages share with the shaders. Most files have a twin of the same name
+//! Definitions that the CPU code shares with the shaders. Most files have a twin of the same name
 //! in `shaders/shared`.
 
 pub(crate) mod filter;

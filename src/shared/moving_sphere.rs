@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use crate::sphere::Sphere;
 
-/// A type of 32 bytes that begin with the centre, the radius and the velocity of a moving sphere.
+/// A type of 32 bytes that begins with the centre, the radius and the velocity of a moving sphere.
 /// [`rows`](crate::lanes::rows) transposes such values into SIMD vectors.
 pub(crate) trait MovingSphere: Pod {
     fn center(&self) -> [f32; 3];

@@ -1,5 +1,5 @@
-//! Decides which time segments of two spheres' paths report the pair of spheres (*own* the pair).
-//! Twin of `shaders/shared/ownership.wgsl`.
+//! Decides which of the time segments of two spheres report the pair of spheres (*own* it). Twin of
+//! `shaders/shared/ownership.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,22 +12,23 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Error bound of t/dt, where t is the time of closest approach and dt the duration of the step, in
-/// units of ε·(P / (V·dt) + t/dt + 1). P is the sum of the |pₖ| and V the largest |vₖ| of the
-/// relative position p and velocity v of two spheres, and ε = 2⁻²³.
+/// Error bound of t/dt, in units of ε·(P / (V·dt) + t/dt + 1). t is the time of closest approach of
+/// two spheres and dt the duration of the step. P is the sum of the magnitudes of the components of
+/// their relative position. V is the largest magnitude of a component of their relative velocity. ε
+/// = 2⁻²³.
 pub(crate) const TIME: f32 = 8.0;
 /// Two spheres count as at rest relative to each other if their relative motion along each axis is
-/// at most this constant times ε·max|pₖ| (p: relative position, ε = 2⁻²³). The first time segments
-/// of these spheres always report the pair. The cells have a rounding margin, so the search finds
-/// these segments.
+/// at most this constant times ε·P. P is the largest magnitude of a component of their relative
+/// position, and ε = 2⁻²³. The first time segments of the spheres then report the pair. The search
+/// finds these segments, because cells have a rounding margin.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Returns whether two time segments own the pair of their spheres, which means that they report
-/// it. They own it if both contain the time of closest approach. Spheres that touch at all touch at
-/// that time, so the grid search finds these segments. docs/exact.md (section 3) has the proof.
+/// Returns whether two time segments report the pair of their spheres (*own* it). They do if both
+/// contain the time of closest approach. Spheres that touch at all touch at that time, so the
+/// search finds these segments. docs/exact.md (section 3) has the proof.
 ///
 /// `tags` has the packed indices of the two segments. `displaced` is the relative position of two
-/// periodic images. Without it, the relative position is the difference of the centres.
+/// periodic images. If it is `None`, the relative position is the difference of the centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -48,7 +49,8 @@ pub(crate) fn ownership(
     } else if speed * dt <= STILL * EPSILON * p.abs().max_element() {
         (0.0, 0.0)
     } else if a < SLOW {
-        // The relative velocity is too small to compute the time of closest approach from it.
+        // The relative velocity is so small that the time of closest approach cannot be computed
+        // from it.
         (0.0, finest)
     } else {
         let at = (-p.dot(v) / a).max(0.0).min(dt) / dt;
@@ -73,8 +75,8 @@ pub(crate) fn ownership(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative error of the position `p` is at most ε = 2⁻²³. Otherwise any time
-    /// segment may report the pair.
+    /// Whether the relative error of the position `p` is at most ε = 2⁻²³. If not, any time segment
+    /// may report the pair of spheres.
     pub(crate) certain: bool,
 }
 
@@ -82,7 +84,7 @@ pub(crate) struct Displaced {
 pub(crate) enum Ownership {
     Own,
     Other,
-    /// Rounding leaves open which time segments own (report) the pair of spheres. Every segment
-    /// that may be the right one reports the pair, and the repeats are removed later.
+    /// Rounding leaves open which time segments contain the closest approach of two spheres. So all
+    /// segments that may contain it report the pair, and repeats are removed later.
     Shared,
 }

@@ -1,10 +1,10 @@
-//! Moving spheres in the units of length and time in which the grids compute.
+//! Moving spheres in the units of length and time of the grids.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::moving_sphere::MovingSphere;
 
-/// A moving sphere in the units of length and time in which the grids compute (see
+/// A moving sphere in the units of length and time of the grids (see
 /// [`Units`](super::units::Units)). On the CPU, all other types of spheres are in the caller's
 /// units.
 #[repr(C)]

@@ -1,5 +1,5 @@
-//! The paths of spheres, the time segments into which they are cut, and the extents of the
-//! segments. Twin of `shaders/shared/segments.wgsl`.
+//! The paths of spheres, the time segments into which they are cut, and the sizes of the segments.
+//! Twin of `shaders/shared/segments.wgsl`.
 
 use glam::Vec3;
 use wide::f32x4;
@@ -10,14 +10,14 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// Rounding margin that is added to the half extent h of a time segment, in units of ε·(W + h). W
-/// is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The margin covers the
-/// rounding of cells, and pairs with hardly any relative motion
-/// ([`STILL`](super::ownership::STILL)). It makes cells wider than 2⁻¹⁹ W, so cell coordinates are
-/// exact in float32. docs/exact.md (section 2) adds up the errors.
+/// The rounding margin of a time segment is this factor times ε·(W + h). h is half the segment's
+/// width along an axis, W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The
+/// margin also covers pairs with hardly any relative motion ([`STILL`](super::ownership::STILL)).
+/// It makes cells wider than 2⁻¹⁹ W, so cell coordinates are exact in float32. docs/exact.md
+/// (section 2) adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
-/// The moving origin from which cells are counted. It stays in the middle of the spheres, so that
+/// The moving origin from which cells are counted. It stays in the middle of the spheres, so
 /// coordinates and velocities relative to it are small and keep their digits in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
@@ -25,8 +25,7 @@ pub(crate) struct Frame {
     pub(crate) drift: Vec3,
 }
 
-/// The motion of one sphere, or of four in SIMD, during the step, relative to the moving origin of
-/// the grids.
+/// The motion of one sphere, or of four in SIMD, during the step, relative to a moving origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
@@ -44,7 +43,7 @@ impl SpherePath {
 }
 
 impl SpherePath {
-    /// Returns the path with another centre at the start, and with its radius enlarged by `slack`.
+    /// Returns the path with another start, and with the sphere's radius enlarged by `slack`.
     pub(crate) fn displaced(mut self, center: [f32; 3], slack: f32) -> Self {
         self.center = center;
         self.radius += slack;
@@ -67,7 +66,7 @@ impl SpherePath<f32x4> {
     }
 
     /// Returns the paths with other centres at the start, and with their radii enlarged. `images`
-    /// has the centre and the enlargement of each path, or `None` for a path that stays the same.
+    /// has the centre and the enlargement for each path, or `None` for a path that stays the same.
     #[inline(always)]
     pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
         let mut rows = f32x4::transpose([
@@ -120,9 +119,10 @@ impl<T: Real> SpherePath<T> {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns the half extent h of a time segment plus the rounding margin `margin`·ε·(W + h). W
-    /// is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length` is the length of
-    /// the path. `half` is half the length of the segment as a fraction of the path.
+    /// Returns h plus the rounding margin `margin`·ε·(W + h). h is half the width of a time segment
+    /// along an axis, W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length`
+    /// is the length of the path, and `half` is half the length of the segment as a fraction of the
+    /// path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -141,8 +141,8 @@ impl<T: Real> SpherePath<T> {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Returns the centre of the sphere, relative to the moving origin of the grids, after the
-    /// fraction `part` of the step.
+    /// Returns the centre of the sphere after the fraction `part` of the step, relative to a moving
+    /// origin.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -191,8 +191,8 @@ impl Cut {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Index of the time segment within its path. Lists of segments omit index 0, because the
-    /// sphere itself stands for its first segment.
+    /// Index of the time segment in its path. Lists of segments omit index 0, because the sphere
+    /// itself stands for its first segment.
     pub(crate) number: u32,
 }
 
@@ -204,7 +204,7 @@ pub(crate) struct ProxySize {
 
 impl ProxySize {
     /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along each axis, a
-    /// segment is at most as long as the diameter of the sphere or `length`, whichever is greater.
+    /// segment is at most as long as the sphere's diameter or `length`, whichever is greater.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -220,9 +220,9 @@ impl ProxySize {
         }
     }
 
-    /// Returns the size of the time segments of a path that periodic images may displace. `far` is
-    /// the largest coordinate that an image may reach. `slack` is the largest rounding error, which
-    /// is added to the radius.
+    /// Returns the size of a sphere's time segments, valid for all periodic images of the sphere.
+    /// `far` is the largest coordinate that an image may reach. `slack` is the largest rounding
+    /// error of an image's centre, and is added to the radius.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();
@@ -232,20 +232,21 @@ impl ProxySize {
         }
     }
 
-    /// Returns the sizes, like [`anywhere`](Self::anywhere), of [`LANES`] spheres whose paths are not
-    /// cut. `far` does not contain twice the shift of a sphere, which an image may reach beyond it.
+    /// Returns the sizes of [`LANES`] spheres whose paths are not cut, as
+    /// [`anywhere`](Self::anywhere) does for one sphere. `far` is the largest coordinate of an
+    /// image without the motion of the sphere, which is added here.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
-        // The factor is a little more than 2, for rounding.
+        // The factor is a little more than 2, which covers rounding.
         let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
         let radius = path.radius + f32x4::splat(slack);
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)
     }
 
-    /// Returns half of the cell edge that each of [`LANES`] uncut spheres needs, or `None` if any
-    /// of their paths has to be cut into time segments. Paths longer than `length` and than the
-    /// diameter are cut.
+    /// Returns half the cell edge that each of [`LANES`] uncut spheres needs, or `None` if any path
+    /// has to be cut into time segments. A path is cut if it is longer than `length` and than the
+    /// diameter.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

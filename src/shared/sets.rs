@@ -1,4 +1,4 @@
-//! Tells whether a step has one or two sets of spheres, and how their spheres are numbered. Twin of
+//! Whether a step has one or two sets of spheres, and how their spheres are numbered. Twin of
 //! `shaders/shared/sets.wgsl`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// Returns the number that is added to index b of a pair to get an index among all spheres of
-    /// the step. With two sets, b counts from the start of the second set.
+    /// Returns the number that turns index b of a pair into an index among all spheres of the step.
+    /// With two sets, b counts from the start of the second set.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,

@@ -1,5 +1,5 @@
-//! Size classes. All spheres of a class belong to the same set, are cut into the same number of
-//! time segments, and have segments that differ in size by less than half an octave. Twin of
+//! Size classes of spheres. All spheres of a class belong to the same set, and are cut into the
+//! same number of time segments. Their segments differ in size by less than half an octave. Twin of
 //! `shaders/shared/size_class.wgsl`.
 
 #![allow(
@@ -9,22 +9,22 @@
 
 use super::tag::{POWER_BITS, POWERS};
 
-/// Smallest edge of a cell. Its reciprocal does not overflow float32, and coordinates that a GPU
+/// Smallest edge of a cell. Its reciprocal does not overflow float32. Coordinates that a GPU
 /// flushes to zero are negligible compared with it.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// Number of size classes. For each set and each number of time segments per sphere, there are two
 /// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// The low bits of a size class hold the size of a time segment, in half octaves. This is the
-/// number of low bits. The next [`POWER_BITS`] bits hold log₂ of the number of time segments, and
-/// the bit above them the set.
+/// Number of low bits of a size class. They hold the size of a time segment, in half octaves. The
+/// next [`POWER_BITS`] bits hold log₂ of the number of segments, and the bit above them holds the
+/// set.
 pub(crate) const SIZE_BITS: u32 = 8;
 pub(crate) const SIZE_SHIFT: u32 = 22;
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// Flag stored with the size class of a sphere on the CPU: periodic images of the sphere may reach
-/// into the cell of the domain.
+/// Flag beside the size class of a sphere: periodic images of the sphere may reach into the cell of
+/// the domain. Only the CPU uses it.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
 
 pub(crate) fn class_power(class: usize) -> u32 {

@@ -1,10 +1,10 @@
-//! The layout of the sorted spheres and time segments on the GPU. They are sorted by cell, for the
-//! search for touching pairs.
+//! The layout of the sorted spheres on the GPU. They are sorted by cell, for the search for
+//! touching pairs.
 
 use bytemuck::{Pod, Zeroable};
 
-/// The sphere of a grid entry, with its motion during the whole step, even if the entry is only one
-/// time segment of the sphere's path. So all segments of two spheres give the same test result.
+/// A sphere in the sorted order, with its motion during the whole step even if it stands for one
+/// time segment. So all segments of two spheres give the same test result.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
@@ -17,7 +17,7 @@ pub(crate) struct SortedProxy {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
-    /// The grid cell, counted from the moving origin of the grids.
+    /// The grid cell of the sphere, counted from a moving origin.
     pub(crate) cell: [i32; 3],
     pub(crate) tag: u32,
 }

@@ -9,17 +9,17 @@ use crate::sphere::MAX_MAGNITUDE;
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) spheres: f32,
-    /// The mean number of neighbours by distance (correlation curve of Grassberger and Procaccia,
-    /// 1983). Entry i is log₂ of the mean number of other spheres in the cube of half edge 2^(i −
-    /// 127) around a sphere. The cubes are centred on spheres, so empty regions do not distort the
-    /// curve.
+    /// Correlation curve of the spheres (Grassberger and Procaccia, 1983): the mean number of
+    /// neighbours by distance. Entry i is log₂ of the mean number of other spheres in the cube of
+    /// half edge 2^(i − 127) around a sphere. Empty regions do not distort the curve, because the
+    /// cubes are centred on spheres.
     pub(crate) log_others: [f32; OCTAVES],
     pub(crate) segment: f32,
-    /// Moving origin of the cells: the median position of sampled spheres, which moves with their
-    /// median velocity.
+    /// Moving origin from which cells are counted: the median position of the sampled spheres,
+    /// which moves with their median velocity.
     pub(crate) frame: Frame,
-    /// Corners, relative to the moving origin of the cells, of a box that contains most of the
-    /// spheres, but no distant outliers.
+    /// Corners of a box, relative to a moving origin, that contains most of the spheres but no
+    /// distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
 
@@ -34,8 +34,8 @@ impl Space {
         }
     }
 
-    /// Returns the expected number of other grid entries (uncut spheres and time segments) in the
-    /// cube of half edge `distance` around an entry, if there are `proxies` entries in all.
+    /// Returns the expected number of other spheres or time segments in the cube of half edge
+    /// `distance` around one of them, if there are `proxies` in all.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -48,8 +48,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the edge of the cube around a grid entry that is expected to contain one other
-    /// entry, if there are `proxies` entries (uncut spheres and time segments) in all.
+    /// Returns the edge of the cube around a sphere or time segment that is expected to contain one
+    /// other, if there are `proxies` in all.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -62,17 +62,16 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the cell edge of a grid for `proxies` entries (uncut spheres and time segments). The
-    /// edge is as small as the half extent `half_cell` of the largest entry allows, but at least
-    /// [`MIN_CELL_PER_SPACING`] times the spacing of the entries, because smaller cells save too
-    /// few tests.
+    /// Returns the cell edge of a grid for `proxies` spheres or time segments. The edge is as small
+    /// as the largest of them allows, whose half width is `half_cell`. But it is at least
+    /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }
 }
 
-/// Returns the smallest cell edge that is at least `least` and at least twice the half extent
-/// `half_cell`, but at most 8·2⁶⁰.
+/// Returns the smallest cell edge that is at least `least` and at least twice `half_cell`, but at
+/// most 8·2⁶⁰. `half_cell` is half the width of the largest object in the grid.
 pub(crate) fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
 }

@@ -1,7 +1,7 @@
-//! The *tag* of a grid entry (a sphere, or one time segment of its path): the indices of the grid
-//! and of the time segment, packed into one 32-bit word. Twin of `shaders/shared/tag.wgsl`.
+//! The *tag* of a sphere or time segment in a grid: the index of the grid and the index of the
+//! segment, packed into one 32-bit word. Twin of `shaders/shared/tag.wgsl`.
 
-/// Number of bits for the index of a time segment in its path: a path is cut into at most 2¹⁵ segments.
+/// Number of bits for the index of a time segment: a path is cut into at most 2¹⁵ segments.
 pub(crate) const SEGMENT_BITS: u32 = 15;
 /// Number of bits for log₂ of the number of time segments of a sphere.
 pub(crate) const POWER_BITS: u32 = 4;
@@ -9,8 +9,8 @@ pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
 pub(crate) const MAX_LEVELS: usize = 64;
 pub(crate) const LEVEL_BITS: u32 = 6;
 
-/// Packs the indices of a grid (`level`) and of a time segment into one word. The path of the
-/// sphere is cut into 2^`power` segments.
+/// Packs the index of a grid (`level`) and of a time segment into one word. The path of the sphere
+/// is cut into 2^`power` segments.
 pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
 }
@@ -27,12 +27,12 @@ pub(crate) fn segment_of(tag: u32) -> u32 {
     (tag & !INSIDE) >> (LEVEL_BITS + POWER_BITS)
 }
 
-/// Flag in the tag of a sphere or time segment, on the CPU. It is set if every cell that the sphere
-/// searches in its own grid has its own table entry. The search then computes no hash.
+/// Flag in the tag of a sphere or time segment, on the CPU. If it is set, every cell that the
+/// sphere searches in its own grid has its own table entry, and the search computes no hash.
 pub(crate) const INSIDE: u32 = 1 << 31;
 
-/// Returns the time slab (part of the step) that contains a time segment, in a grid that divides
-/// the step into 2^`time_power` slabs.
+/// Returns the part of the step that contains a time segment, in a grid that has separate cells for
+/// each of 2^`time_power` equal parts.
 pub(crate) fn slab_of(tag: u32, time_power: u32) -> u32 {
     segment_of(tag) >> (segment_power(tag) - time_power)
 }

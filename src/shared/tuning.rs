@@ -1,18 +1,17 @@
-//! Tuning constants of two stages, on the CPU and in the shaders: `measure` examines a sample of
+//! Tuning constants for two stages of the CPU and of the shaders: `measure` examines a sample of
 //! the spheres, and `plan` chooses the grids. `sample_size` has a twin in
 //! `shaders/load_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// In a large world, one in this many spheres is sampled, but from [`MIN_SAMPLE`] to [`MAX_SAMPLE`]
-/// spheres in all.
+/// A large world has one sampled sphere among this many, but at least [`MIN_SAMPLE`] and at most
+/// [`MAX_SAMPLE`].
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// In a small world, one in this many spheres is sampled, but at most [`MIN_SAMPLE`] spheres in
-/// all.
+/// A small world has one sampled sphere among this many, but at most [`MIN_SAMPLE`].
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
-/// Largest number of sampled spheres. At this number, examining all pairs of the sample takes a
-/// negligible part of a step.
+/// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
+/// part of a step.
 pub(crate) const MAX_SAMPLE: usize = 2048;
 /// Smallest number of sampled spheres in a large world: enough to measure the spacing within
 /// clusters of some thousands of spheres.
@@ -28,26 +27,25 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 
 /// Number of octaves of distance: one for each exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// The number of neighbours within a distance is estimated only if the sample has at least this
-/// many ordered pairs within it. With fewer pairs, chance would dominate, so the number is
+/// Smallest number of pairs of the sample from which the number of neighbours within a distance is
+/// estimated. With fewer pairs within that distance, chance would dominate, so the number is
 /// extrapolated.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
-/// The spacing of the spheres is estimated from the distances to two neighbours of each sphere.
-/// These constants are the ranks of the two neighbours, in order of distance.
+/// The spacing of the spheres is estimated from the distances of each sphere to two of its
+/// neighbours. These two constants are the ranks of the neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// The box around the sampled spheres leaves out one in this many of them at each end of each axis,
-/// so that outliers do not stretch the box.
+/// At each end of each axis, the box around the sampled spheres leaves out one in this many of
+/// them. So outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// The curve of neighbour count by distance, on logarithmic scales, is extrapolated with at least
-/// this slope.
+/// Smallest slope with which the number of neighbours by distance is extrapolated, on logarithmic
+/// scales.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
-/// Stands for log₂ of 0: the number of neighbours within a distance at which the sample has no
-/// pair.
+/// Stands for log₂ of 0, if the sample has no pair within a distance.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
@@ -55,56 +53,56 @@ pub(crate) const LOG_OF_NONE: f32 = -64.0;
 /// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
 /// Number of lengths of time segments whose costs are compared. Each length is twice the previous
-/// one, except the last, which cuts no path.
+/// one. The last one cuts no path.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
 /// Largest number of sampled spheres for which the costs of time segments are compared.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
 /// Cost of one search for neighbours, which reads the contents of adjacent cells. The unit is the
-/// cost of testing two spheres.
+/// cost of testing a pair of spheres.
 pub(crate) const SEARCH_COST: f32 = 4.0;
 /// Cost of a search that finds a cell by a hash, which is likely a cache miss. The unit is the cost
-/// of testing two spheres.
+/// of testing a pair of spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of searches around a sphere in its own grid. Each reads one range of the sorted spheres:
-/// the contents of adjacent cells.
+/// Number of searches around a sphere in its own grid. Each search reads one range of the sorted
+/// spheres: the contents of adjacent cells.
 pub(crate) const OWN_RANGES: f32 = 5.0;
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of searches around a sphere in a grid with larger cells. Each reads one range of the
-/// sorted spheres: the contents of adjacent cells.
+/// Number of searches around a sphere in a grid with larger cells. Each search reads one range of
+/// the sorted spheres: the contents of adjacent cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
-/// log₂ of the number of successive size classes per grid with which all size classes fit in
-/// [`MAX_LEVELS`] grids.
+/// log₂ of the number of neighbouring size classes that share a grid if all size classes are in
+/// use. There are at most [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// log₂ of the largest number of time slabs (parts of the step) that one time segment of a path
-/// searches in another grid. With more slabs, its shader invocation would delay all others.
+/// log₂ of the largest number of parts of the step that one time segment searches in another grid.
+/// With more parts, its shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// The grids share this fraction of the table of cells. The rest absorbs rounding errors of the
+/// The fraction of the table of cells that the grids share. The rest covers rounding errors of the
 /// shares.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// A table entry belongs to one cell, or cells share it by a hash. If a grid has entries of both
-/// kinds, at least this fraction is shared.
+/// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
+/// grid has both kinds, at least this fraction is shared.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of a grid's table entries that cells share by a hash.
+/// Smallest number of a grid's table entries that are shared by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.
 pub(crate) const CELL_GROWTH: f32 = 1.125;
 pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
 
-/// Number of cells that a sphere searches in its own grid: its own cell and half of the 26 cells
-/// around it, because each pair is searched from one side only.
+/// Number of cells that a sphere searches in its own grid: its own cell, and half of the 26 cells
+/// around it because each pair is searched from one side only.
 pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
-/// Largest number of table entries per sphere or time segment on the CPU. It allocates only the
-/// entries that the chosen grids need: about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4, and more in a world
-/// of clusters.
+/// Largest number of table entries per sphere or time segment on the CPU. The CPU allocates only
+/// the entries that the chosen grids need. These are about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 each,
+/// and more in a world of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
 /// Number of table entries per sphere or time segment on a GPU. The table is allocated before the
-/// grids are chosen, for about 1 / [`MIN_CELL_PER_SPACING`]³ entries each.
+/// grids are chosen, which need about 1 / [`MIN_CELL_PER_SPACING`]³ entries for each sphere.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

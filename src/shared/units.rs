@@ -1,5 +1,5 @@
 //! Units of time and length in which the grids compute, chosen so that no relevant square
-//! underflows. Each is the caller's unit times a power of two, so the conversion rounds only
+//! underflows. A unit is the caller's unit times a power of two, so the conversion rounds only
 //! subnormal results. Twin of `shaders/load_units.wgsl` and `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
@@ -9,8 +9,8 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// Limit below which a length or a time counts as unusually small. The grids use their own unit of
-/// length if the largest length of the step is below the limit, and their own unit of time if the
+/// Lengths and times below this limit are unusually small. The grids use their own unit of length
+/// if the largest length of the step is below the limit. They use their own unit of time if the
 /// duration is below the limit or above its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
@@ -76,8 +76,8 @@ impl Scale {
     }
 }
 
-/// Converts four spheres to the units of the grids, and transposes them. Inlining would slow down
-/// the steps that need no conversion.
+/// Converts four spheres to the units of the grids, and transposes them. If this were inlined,
+/// steps that need no conversion would be slower.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -122,9 +122,9 @@ impl Units {
         times_power(1.0, self.time_power)
     }
 
-    /// Returns the exponents of the powers of two by which lengths and velocities are multiplied to
-    /// convert them to the units of the grids. In a step of duration 0, velocities become 0: they
-    /// have no effect, but might overflow.
+    /// Returns two exponents of 2, by which lengths and velocities are converted to the units of
+    /// the grids. In a step of duration 0, velocities become 0, because they have no effect but
+    /// might overflow.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000

@@ -164,8 +164,8 @@ pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T
     }
 }
 
-/// Runs a time step on the device and returns its exact list of collisions. Grows carom's buffers as often as
-/// necessary.
+/// Runs a time step on the device and returns its exact list of collisions. Grows carom's buffers
+/// as often as necessary.
 pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -181,8 +181,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // Four attempts are enough. A step may overflow the buffers of spheres, of time segments (parts of long
-    // paths) and of pairs, and the pairs may be too many for the first readback.
+    // Four attempts are enough. A step may overflow the buffers of spheres, of time segments (parts
+    // of long paths) and of pairs. The pairs may also be too many for the first readback.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

@@ -1,6 +1,6 @@
-//! Tests pairs of spheres with the closest approach at a boundary between time segments, or a few ulps from
-//! it. carom cuts long paths into time segments, and only the two segments that contain the time of closest
-//! approach report a pair.
+//! Tests pairs of spheres whose closest approach is at, or a few ulps from, a boundary between time
+//! segments. carom cuts long paths into time segments, and only the two segments that contain the
+//! time of closest approach report a pair.
 //!
 //! All coordinates and displacements are multiples of [`GRAIN`], so that the times of closest approach are
 //! exact.
@@ -13,7 +13,7 @@ use crate::Pairs;
 use crate::backends::detector;
 use crate::neighbors::radii;
 
-/// Unit of all coordinates. Float32 represents its multiples exactly up to a magnitude of 2¹⁴.
+/// Unit of all coordinates. Up to 2¹⁴, its multiples are exact in float32.
 const GRAIN: f64 = 1.0 / 1024.0;
 /// Distance between neighbouring pairs of spheres. carom cuts long paths into time segments of at most about
 /// this length.
@@ -45,8 +45,8 @@ const FLIGHTS: [[DVec3; 3]; 6] = [
     ],
 ];
 
-/// Returns a random n, to make a path that carom cuts into 2ⁿ time segments. n is mostly 1 to 4. Above 5,
-/// each n is half as likely as n − 1, because it makes twice as many segments.
+/// Returns a random n, for a path that carom cuts into 2ⁿ time segments. n is mostly 1 to 4. Above
+/// 5, each n is half as likely as n − 1, because it makes twice as many segments.
 fn power(rng: &mut Rng) -> i32 {
     let mut power = rng.i32(1..=4);
     if rng.u32(0..32) == 0 {
@@ -58,8 +58,8 @@ fn power(rng: &mut Rng) -> i32 {
     power
 }
 
-/// Returns a random displacement, a multiple of `unit`. It is so long that carom cuts the sphere's path into
-/// about 2^power time segments.
+/// Returns a random displacement, which is a multiple of `unit`. It is so long that carom cuts the
+/// sphere's path into about 2^power time segments.
 fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64());
     let vector = DVec3::from_array(std::array::from_fn(|_| rng.f64() * 2.0 - 1.0));
@@ -67,8 +67,8 @@ fn flight(power: i32, unit: f64, rng: &mut Rng) -> DVec3 {
     (scaled / unit).round() * unit
 }
 
-/// Returns two spheres with the closest approach near the point `place`, at a time k·dt/2ⁿ in a step of
-/// length dt, which is a boundary between time segments.
+/// Returns two spheres with their closest approach near the point `place`, at a time k·dt/2ⁿ in a
+/// step of length dt. Such a time is a boundary between time segments.
 fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let power = power(rng);
     let cuts = 1_u64 << rng.i32(1..=power);
@@ -77,8 +77,8 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // The displacements of both spheres are multiples of this unit, so that their coordinates at the closest
-    // approach are multiples of `GRAIN`, the unit of all coordinates.
+    // The displacements of both spheres are multiples of this unit. So their coordinates at the
+    // closest approach are multiples of `GRAIN`, the unit of all coordinates.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
@@ -87,7 +87,7 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         0 | 1 => DVec3::ZERO,
         // Both spheres of the pair move, at similar speeds.
         2 => flight(power, unit, rng),
-        // Both spheres of the pair move along parallel lines, towards each other or one behind the other.
+        // Both spheres move along parallel lines, towards each other or one behind the other.
         _ => (relative * (rng.f64() * 2.0 - 1.0) / unit).round() * unit,
     };
     let miss = match rng.u32(0..8) {
@@ -125,7 +125,8 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // A number near 0 is increased first, because a change by a few of its ulps would have no effect.
+    // Numbers near 0 are increased first, because a change by a few of their ulps would have no
+    // effect.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }
@@ -148,7 +149,7 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
 
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // If the time step is a power of two, all numbers are exact. If the time step is 0.1, rounding moves the
+    // If the time step is a power of two, all numbers are exact. If it is 0.1, rounding moves the
     // times of closest approach off the boundaries of time segments by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;

@@ -1,5 +1,6 @@
-//! Tests that no colliding pair is lost, listed twice or invented between neighbouring grid cells of wide
-//! worlds, and at the boundaries of time segments.
+//! Tests that no colliding pair is lost, listed twice or invented. In some worlds, pairs lie
+//! between neighbouring grid cells far from the origin, and in others at the boundaries of time
+//! segments.
 //!
 //! The worlds have too many spheres for brute force. So the tests construct pairs of spheres that touch or
 //! nearly touch, and exact arithmetic decides which of these pairs collide.
@@ -24,8 +25,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Makes a test world of pairs of spheres. The world lists the first sphere of every pair, and then the
-    /// second sphere of every pair, so that the two spheres of a pair are far apart in memory.
+    /// Makes a test world of pairs of spheres. It lists the first sphere of every pair, and then
+    /// the second sphere of every pair. So the two spheres of a pair are far apart in memory.
     fn new(pairs: impl ExactSizeIterator<Item = [Sphere; 2]>, dt: f32) -> Self {
         let (mut spheres, others): (Vec<_>, Vec<_>) = pairs.map(|[a, b]| (a, b)).unzip();
         spheres.extend(others);

@@ -52,8 +52,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // If a pair is to touch only at the end of the step, the two spheres approach head-on or obliquely.
-    // Otherwise they might touch earlier.
+    // Pairs that are to touch only at the end of the step approach head-on or obliquely. Otherwise
+    // they might touch earlier.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -64,8 +64,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let other =
         Sphere::new((place + begin).as_vec3(), 0.0).with_velocity((common + closing).as_vec3());
 
-    // The radii are computed from positions that are already rounded to float32. Otherwise, rounding far from
-    // the origin would separate the two spheres, or make them overlap.
+    // The radii are computed from positions that are already rounded to float32. Otherwise,
+    // rounding far from the origin would separate the spheres or make them overlap.
     let at = |sphere: &Sphere, t: f64| {
         let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(f64::from));
         DVec3::from(center) + DVec3::from(velocity) * t
@@ -81,8 +81,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
 }
 
-/// Returns two radii in a ratio of up to 2 : 1. Their sum is the smallest possible sum that is not below
-/// `sum`, except that in one case in four the second radius is one ulp smaller.
+/// Returns two radii in a ratio of up to 2 : 1. Their sum is the smallest possible sum that is not
+/// below `sum`. In one case in four, the second radius is one ulp smaller.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounded to float32 on purpose"
@@ -121,8 +121,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks `batches` random worlds for each of the given powers. A world has `count` pairs of spheres, and is
-/// 2^power sphere diameters wide. Every second world has very fast spheres.
+/// Checks `batches` random worlds for each of the given powers. A world has `count` pairs of
+/// spheres, and is 2^power sphere diameters wide. Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {
@@ -147,9 +147,9 @@ fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, coun
     }
 }
 
-/// Tests pairs of equal spheres that touch at the start and then fly apart along an axis. The middles of the
-/// two paths are as far apart as carom's narrowest grid cells are wide. Far from the origin, rounding must
-/// not put the two spheres two cells apart.
+/// Pairs of equal spheres touch at the start and then fly apart along an axis. The middles of their
+/// two paths are as far apart as carom's narrowest grid cells are wide. Far from the origin,
+/// rounding must not put the spheres two cells apart.
 #[test]
 fn pairs_that_fly_apart_are_not_two_cells_apart() {
     const COUNT: usize = 1 << 18;

@@ -30,7 +30,8 @@ pub(crate) fn assert_same_between(
 }
 
 impl Oracle {
-    /// Panics unless `collisions` contains exactly the pairs that `self`, a result of brute force, contains.
+    /// Panics unless `collisions` contains exactly the pairs that brute force found, which are in
+    /// `self`.
     pub(crate) fn assert_same(
         &self,
         world: &str,
@@ -49,7 +50,6 @@ fn panic_if_any(world: &str, differences: String) {
     assert!(differences.is_empty(), "{world}:\n{differences}");
 }
 
-/// Returns a description of every mistake in a list of colliding pairs.
 pub(crate) fn differences(
     oracle: &Oracle,
     first: &[Sphere],

@@ -4,8 +4,8 @@
 //! Their closest approach during a step of length dt is at the time t in [0, dt] nearest to −p·v / v·v. The
 //! spheres collide when |p + v·t|² ≤ r².
 //!
-//! The time of impact of two spheres is at most x exactly when they collide during a step of length x. So a
-//! time of impact is checked by deciding whether the spheres collide in slightly shorter and longer steps.
+//! The time of impact of two spheres is at most x exactly when they collide during a step of length
+//! x. So a time of impact is checked by steps that are slightly shorter and longer.
 //!
 //! Every float is an integer times a power of two. So the time of closest approach is a fraction n/d of
 //! integers, and so is the relative position (p·d + v·n)/d at this time.
@@ -62,8 +62,8 @@ pub(super) fn parts(x: f64) -> (BigInt, i32) {
     )
 }
 
-/// Converts floats to integer multiples of the largest possible power of two. Returns the integers and the
-/// exponent.
+/// Converts floats to integer multiples of the largest possible power of two. Returns the integers
+/// and the exponent of the power.
 fn alike<const N: usize>(numbers: [f32; N]) -> ([BigInt; N], i32) {
     let numbers = numbers.map(|x| parts(x.into()));
     let used = numbers.iter().filter(|(m, _)| *m != BigInt::ZERO);
@@ -126,12 +126,12 @@ impl Exact {
         }
     }
 
-    /// Returns an integer m and a fraction u. At time `t`, (sum of the radii)² − (distance of the centres)²
-    /// equals m·u².
+    /// Returns an integer m and a fraction u. At time `t`, (sum of the radii)² − (distance of the
+    /// centres)² equals m·u².
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
-        // At the time n/d, the relative position p + v·n/d and the sum of the radii r are integers times a
-        // common unit. This unit is the finer of the units of p and of v, divided by d.
+        // At the time n/d, the relative position p + v·n/d and the sum of the radii r are integers
+        // times a common unit. This unit is the finer of the units of p and of v, divided by d.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);
@@ -164,8 +164,8 @@ impl Exact {
         self.outside(&end).0 == BigInt::ZERO && self.nearest(&end).cmp(&end).is_eq()
     }
 
-    /// Returns whether the float32 `found` is the exact time of impact of two colliding spheres, rounded to
-    /// nearest with ties to even.
+    /// Returns whether the float32 `found` is the exact time of impact of two colliding spheres,
+    /// rounded to nearest with ties to even.
     pub(crate) fn rounds_to_toi(&self, found: f32) -> bool {
         let even = found.to_bits().is_multiple_of(2);
         let (below, above) = halfway(found);
@@ -174,8 +174,9 @@ impl Exact {
         !early && !late
     }
 
-    /// Compares the penetration depth r − |p| with a length, where r is the sum of the radii and |p| the
-    /// distance of the centres at the start. Comparing (r − length)² with p·p has no rounding errors.
+    /// Compares the penetration depth r − |p| with a length. r is the sum of the radii, and |p| the
+    /// distance of the centres at the start. Comparing (r − length)² with p·p has no rounding
+    /// errors.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let Fraction([n, d]) = Fraction::of(length).times_power(-self.length);
         let rest = &self.r * &d - n;
@@ -211,19 +212,19 @@ pub(super) fn halfway(x: f32) -> (Option<f64>, f64) {
 
 /// Returns the quotient of two integers of any size in float64.
 fn ratio(numerator: BigUint, denominator: &BigUint) -> f64 {
-    // The numerator is shifted so that the integer quotient has 63 to 65 bits, more than the 53 of a float64.
+    // Shifts the numerator so that the integer quotient has 63 to 65 bits, more than the 53 of a
+    // float64.
     let shift = 64 + denominator.bits();
     let surplus = numerator.bits().saturating_sub(64);
     let quotient = ((numerator >> surplus) << shift) / denominator;
     let spare = quotient.bits().saturating_sub(64);
     let leading = (quotient >> spare).iter_u64_digits().next().unwrap_or(0);
     let exponent = |bits: u64| i32::try_from(bits).expect("numbers have thousands of bits at most");
-    // The multiplication by 2^power takes two steps, because 2^power may be outside the range of float64.
+    // Multiplies by 2^power in two steps, because 2^power may be outside the range of float64.
     let power = exponent(spare + surplus) - exponent(shift);
     leading as f64 * 2_f64.powi(power / 2) * 2_f64.powi(power - power / 2)
 }
 
-/// Returns whether two spheres collide during a step of length `dt`.
 pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     Exact::new(a, b).collide(dt.into())
 }

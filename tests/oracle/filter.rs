@@ -5,8 +5,8 @@
 //! and 2⁶⁰ in magnitude, and no product has more than six factors. So every operation has a relative rounding
 //! error of at most u = 2⁻⁵³.
 //!
-//! The factors of the error bounds are larger than necessary: 8u instead of 6u, or 16u instead of 9u. The
-//! excess covers terms in u² and the rounding of the bounds.
+//! The factors of the error bounds are larger than necessary: 8u instead of 6u, or 16u instead of
+//! 9u. The rest covers terms in u² and the rounding of the bounds.
 //!
 //! The discriminant (p·v)² − v·v·(p·p − r²) of two spheres at relative position p is computed as r²·(v·v) −
 //! |p × v|², which loses digits to cancellation only for nearly tangent pairs. Float64 leaves a pair
@@ -77,8 +77,9 @@ impl Relative {
         self.r
     }
 
-    /// Returns c = p·p − r², which is positive when two spheres at relative position p do not touch at the
-    /// start. The error of p·p is at most 5u·p·p and the error of r² at most 3u·r², with u = 2⁻⁵³.
+    /// Returns c = p·p − r². It is positive if two spheres do not touch at the start. p is their
+    /// relative position, and r is the sum of their radii. The error of p·p is at most 5u·p·p and
+    /// the error of r² at most 3u·r², with u = 2⁻⁵³.
     pub(crate) fn outside(&self) -> Bounded {
         let [pp, rr] = [sum(|k| self.p[k] * self.p[k]), self.r_squared()];
         Bounded {
@@ -87,9 +88,9 @@ impl Relative {
         }
     }
 
-    /// Returns −b = −p·v, which is positive when two spheres at relative position p with relative velocity v
-    /// approach each other at the start. The terms may cancel, so the error bound is a multiple of the sum of
-    /// their magnitudes.
+    /// Returns −b = −p·v. It is positive if two spheres approach each other at the start. p and v
+    /// are their relative position and velocity. The terms may cancel, so the error bound is a
+    /// multiple of the sum of their magnitudes.
     pub(crate) fn closing(&self) -> Bounded {
         let product = |k: usize| self.p[k] * self.v[k];
         Bounded {
@@ -98,8 +99,9 @@ impl Relative {
         }
     }
 
-    /// Returns −b − a·dt = −(p + v·dt)·v, which is positive when two spheres at relative position p with
-    /// relative velocity v still approach each other at the end of a step of length dt.
+    /// Returns −b − a·dt = −(p + v·dt)·v. It is positive if two spheres still approach each other
+    /// at the end of a step of length dt. p and v are their relative position and velocity, b = p·v
+    /// and a = v·v.
     fn after_step(&self) -> Bounded {
         let closing = self.closing();
         let at_end = self.a() * self.dt;
@@ -109,9 +111,10 @@ impl Relative {
         }
     }
 
-    /// Returns q·q − r² with q = p + v·dt, which is positive when two spheres at relative position p do not
-    /// touch at the end of a step of length dt. If the error of a component x of q is at most e, the error of
-    /// its square is at most e(2|x| + e).
+    /// Returns q·q − r² with q = p + v·dt. It is positive if two spheres do not touch at the end of
+    /// a step of length dt. p and v are their relative position and velocity, and r is the sum of
+    /// their radii. If the error of a component x of q is at most e, the error of its square is at
+    /// most e(2|x| + e).
     fn outside_at_end(&self) -> Bounded {
         let q = |k: usize| self.p[k] + self.v[k] * self.dt;
         let error = |k: usize| 8.0 * U * (self.p[k].abs() + (self.v[k] * self.dt).abs());
@@ -124,9 +127,10 @@ impl Relative {
         }
     }
 
-    /// Returns the discriminant b² − a·c = r²·a − |p × v|², which is negative when two spheres at relative
-    /// position p would never touch, even in an unlimited time. The error of r²·a is at most 9u, relative to
-    /// its value, with u = 2⁻⁵³.
+    /// Returns the discriminant b² − a·c = r²·a − |p × v|². It is negative if two spheres would
+    /// never touch, even in an unlimited time. p and v are their relative position and velocity, r
+    /// is the sum of their radii, a = v·v, b = p·v and c = p·p − r². The relative error of r²·a is
+    /// at most 9u, with u = 2⁻⁵³.
     pub(crate) fn discriminant(&self) -> Bounded {
         let products = |k: usize| {
             let [i, j] = [(k + 1) % 3, (k + 2) % 3];

@@ -1,8 +1,8 @@
 //! The oracle: exact brute force, which tests every pair of spheres by the definition of a collision. It
 //! shares no code with carom except the type of a sphere.
 //!
-//! A pair of spheres with relative position p and velocity v, and sum of radii r, collides when |p
-//! + v·t| ≤ r for some t in [0, dt]. With c = p·p − r², b = p·v and a = v·v, this means:
+//! Two spheres have the relative position p and velocity v, and the sum of radii r. They collide
+//! when |p + v·t| ≤ r for some t in [0, dt]. With c = p·p − r², b = p·v and a = v·v, this means:
 //! 1. If c ≤ 0, the pair collides.
 //! 2. Otherwise, if b ≥ 0, the pair does not collide.
 //! 3. Otherwise, if −b > a·dt, the pair collides exactly when c + 2b·dt + a·dt² ≤ 0.

@@ -6,8 +6,8 @@ use carom::{Domain, Sphere};
 
 use super::exact::Exact;
 
-/// A colliding pair: the index of a sphere a, the index of a sphere b, and the image (periodic copy) of b
-/// that a touches, given by how many times each edge of the cell displaces it.
+/// A colliding pair: the indices of a sphere a and a sphere b, and the periodic copy (image) of b
+/// that a touches. The image tells how many times each edge of the cell displaces it.
 pub(crate) type Pair = (u32, u32, [i32; 3]);
 
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32, domain: &Domain) -> Vec<Pair> {
@@ -76,9 +76,9 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // A periodic copy that comes near sphere a is at most `reach` away along each direction in `across`. Only
-    // the last edge of the cell has a component along the last direction. So the program first computes how
-    // many times the last edge may displace the copy.
+    // A periodic copy near sphere a is at most `reach` away from it along each direction in
+    // `across`. Only the last edge of the cell has a component along the last direction. So the
+    // range for the last edge is computed first.
     let range = |k: usize, from: DVec3| {
         let square = across[k].length_squared();
         if edges[k] == DVec3::ZERO {
@@ -98,8 +98,8 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             let p = p + edges[1] * f64::from(n2);
             for n1 in range(0, p) {
                 let p = p + edges[0] * f64::from(n1);
-                // A periodic copy that is near sphere a along every direction may still miss it. So the
-                // closest approach is computed in float64, with a margin for rounding.
+                // A periodic copy that is near sphere a along every direction may still miss it. So
+                // the closest approach is computed in float64, with a margin for rounding.
                 let time = (-p.dot(v) / v.length_squared()).max(0.0).min(dt.into());
                 let nearest = if time > 0.0 { p + v * time } else { p };
                 let touch = f64::from(a.radius) + f64::from(b.radius);

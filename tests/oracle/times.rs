@@ -5,8 +5,8 @@ use carom::{Collision, Sphere};
 use super::filter::{Bounded, Relative};
 use super::{collides, exact::Exact};
 
-/// Returns the earliest time in [0, dt] at which two spheres touch, if any. The error bound is infinite if
-/// float64 has too few digits for the time.
+/// Returns the earliest time in [0, dt] at which two spheres touch, if any. The error bound is
+/// infinite if float64 has too few digits for the time.
 pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     if !collides(a, b, dt) {
         return None;
@@ -23,8 +23,9 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
             error: 0.0,
         });
     }
-    // The time of impact is c / (−b + √(b² − a·c)), with c = p·p − r², b = p·v and a = v·v for two spheres at
-    // relative position p. The terms c, −b and b² − a·c have error bounds of their own.
+    // The time of impact is c / (−b + √(b² − a·c)), with c = p·p − r², b = p·v and a = v·v. p and v
+    // are the relative position and velocity of two spheres, and r is the sum of their radii. The
+    // terms c, −b and b² − a·c have error bounds of their own.
     let (closing, discriminant) = (pair.closing(), pair.discriminant());
     let root = discriminant.value.max(0.0).sqrt();
     let root_error = if discriminant.value > discriminant.error {
@@ -77,8 +78,8 @@ fn rounded(x: Bounded) -> Option<f32> {
     (low == high).then_some(low)
 }
 
-/// Returns a description of the mistake if the listed time of impact or penetration depth of a colliding pair
-/// is not the exact value rounded to the nearest float32.
+/// Checks the listed time of impact and penetration depth of a colliding pair. Returns a
+/// description of the mistake if one is not the exact value rounded to the nearest float32.
 pub(crate) fn wrong(pair: &Collision, a: &Sphere, b: &Sphere, dt: f32) -> Option<String> {
     let (true_toi, true_depth) = (toi(a, b, dt)?, depth(a, b));
     let toi_right = match rounded(true_toi) {

@@ -1,8 +1,9 @@
 //! Decides without rounding whether a sphere touches a wall of a simple shape during a time step.
 //!
-//! Every float32 is an integer divided by 2^160. At the time n/d, the position of the sphere's centre relative
-//! to the wall is an integer vector divided by 2^160·d. With the normal or the axis, which are integer vectors,
-//! too, each distance is a root of integers, and a comparison of two distances is one of integers.
+//! Every float32 is an integer divided by 2^160. At the time n/d, the position of the sphere's
+//! centre relative to the wall is an integer vector divided by 2^160·d. The normal and the axis are
+//! integer vectors too. So each distance is a root of integers, and two distances are compared as
+//! integers.
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
@@ -44,10 +45,12 @@ fn compare_roots(x: &BigInt, square: &BigInt, y: &BigInt, other: &BigInt) -> Ord
     }
 }
 
-/// A sphere and a wall. The sphere is displaced by a multiple of the edges of a domain.
+/// A sphere and a wall. The sphere may be displaced by whole multiples of the edges of a periodic
+/// domain.
 pub(crate) struct AtWall {
     kind: Kind,
-    /// Centre of the sphere, relative to the wall's centre or axis. For a half-space, relative to the origin.
+    /// Centre of the sphere, relative to the centre or axis of the wall. For a half-space, relative
+    /// to the origin.
     p: [BigInt; 3],
     v: [BigInt; 3],
     r: BigInt,
@@ -106,8 +109,8 @@ impl AtWall {
         }
     }
 
-    /// Returns the part of a vector relative to the wall that matters, and the square by which lengths are
-    /// scaled.
+    /// For a cylinder, returns a vector as long as the part of `x` perpendicular to the axis, times
+    /// a factor, and the square of this factor. For other walls, returns `x` and 1.
     fn scaled(&self, x: &[BigInt; 3]) -> ([BigInt; 3], BigInt) {
         match &self.kind {
             Kind::Round {
@@ -117,8 +120,8 @@ impl AtWall {
         }
     }
 
-    /// Compares the free distance of the sphere's centre at the time n/d with the distance at which it touches,
-    /// changed by `-depth`: `Greater` if the sphere is free.
+    /// Compares the distance of the sphere's centre from the wall at the time n/d with the distance
+    /// at which the sphere touches, less `depth`. Returns `Greater` if the sphere is free.
     fn compare(&self, [n, d]: &[BigInt; 2], depth: &BigInt) -> Ordering {
         let q = [0, 1, 2].map(|k| &self.p[k] * d + &self.v[k] * n);
         match &self.kind {
@@ -141,8 +144,8 @@ impl AtWall {
         }
     }
 
-    /// Compares the time of the first touch with `x`, or returns `None` if the sphere does not touch by then
-    /// or exactly then.
+    /// Compares the time of the first touch with `x`. Returns `None` if the sphere has not touched
+    /// the wall by then.
     fn touched(&self, x: f64) -> Option<Ordering> {
         let nothing = BigInt::ZERO;
         let one = BigInt::from(1);
@@ -168,7 +171,6 @@ impl AtWall {
         (at != Greater).then_some(if at == Equal { Equal } else { Less })
     }
 
-    /// Returns whether the sphere touches the wall in a step of length `dt`.
     pub(crate) fn touches(&self, dt: f32) -> bool {
         self.touched(dt.into()).is_some()
     }
@@ -187,10 +189,12 @@ impl AtWall {
         !early && in_time
     }
 
-    /// Returns whether `found` is the exact depth at the start, rounded to the nearest float32, ties to even.
+    /// Returns whether `found` is the exact depth at the start, rounded to the nearest float32,
+    /// ties to even.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         let start = [BigInt::ZERO, BigInt::from(1)];
-        // The depth is larger than x when the sphere still touches with its depth reduced by x.
+        // The depth is larger than x if the sphere still touches the wall with its depth reduced by
+        // x.
         let depth = |x: f64| self.compare(&start, &fixed(x)).reverse();
         if depth(0.0) != Greater {
             return found == 0.0;

@@ -70,9 +70,9 @@ impl World {
             Sphere::new(center.as_vec3(), radius as f32).with_velocity(velocity.as_vec3())
         };
         let mut first: Vec<Sphere> = (0..count).map(|_| sphere(rng)).collect();
-        // In fuzzing builds of carom, some bits of the first sphere's groups set the length of time segments,
-        // the parts into which carom cuts long paths. No sphere is a member of these groups, so the bits have
-        // no other effect.
+        // In fuzzing builds, carom takes the length of time segments (parts of long paths) from
+        // some bits of the first sphere's groups. No sphere is a member of these groups, so the
+        // bits have no other effect.
         first[0] = first[0].with_groups(0, rng.u16(..6) << 12);
         let second =
             (rng.u8(..3) == 0).then(|| (0..rng.usize(1..6)).map(|_| sphere(rng)).collect());
@@ -133,7 +133,7 @@ impl World {
     }
 }
 
-/// Returns 0 or a number so tiny that it changes a coordinate by at most a few ulps.
+/// Returns 0, or a number so tiny that it changes a coordinate by at most a few ulps.
 fn near_nothing(rng: &mut Rng) -> f64 {
     [0.0, 1e-7, -1e-7, 1e-8][rng.usize(..4)]
 }

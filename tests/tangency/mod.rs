@@ -111,8 +111,8 @@ impl Pair {
         Self::with_step(kind, exact, dt as f32, rng)
     }
 
-    /// Returns a random pair of spheres for the time step `step`. If `whole` is set, all numbers of the pair
-    /// are whole multiples of a power of two, and `step` must be a power of two.
+    /// Returns a random pair of spheres for the time step `step`. If `whole` is set, all numbers of
+    /// the pair are whole multiples of a power of two, and `step` must be a power of two.
     pub(crate) fn with_step(kind: Kind, whole: bool, step: f32, rng: &mut Rng) -> Self {
         let dt = f64::from(step);
         let unit = match kind {
@@ -121,15 +121,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // At the closest approach, the distance of the two centres is `size` · |`across`| · `unit`. It is
-        // about the sum of the radii.
+        // The distance of the two centres at the closest approach, about the sum of the radii, is
+        // `size` · |`across`| · `unit`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // For most kinds of pairs, the relative displacement during the step has the length `far` · |`along`|
-        // · `unit`.
+        // For most kinds of pairs, the relative displacement during the step has the length `far` ·
+        // |`along`| · `unit`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -188,7 +188,7 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The two spheres are to touch exactly. So the sum of the radii is the smallest distance of the
+        // The spheres are to touch exactly. So the sum of the radii is the smallest distance of the
         // centres during the step, computed after rounding. Whole numbers are not rounded.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };

@@ -50,15 +50,17 @@ pub(crate) fn ragged_formation(n: usize, seed: u64) -> World {
     ("bullets in a ragged formation", spheres, dt)
 }
 
-/// Returns a lattice of spheres at rest, and as many fast spheres that fly between its rows. A fast sphere
-/// touches every sphere of two rows exactly, or misses or overlaps it by an ulp of a radius.
+/// Returns a lattice of spheres at rest, and as many fast spheres that fly between its rows. Each
+/// fast sphere touches every sphere of two rows exactly, or misses or overlaps it by an ulp of a
+/// radius.
 pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let resting = lattice(n / 2).map(|site| Sphere::new(site * 2.0, 0.5));
     let length = 2.0 * (n as f32).cbrt() + 20.0;
     let bullets = lattice(n - n / 2).map(|site| {
-        // A fast sphere flies midway between two rows of the lattice, at distance 1 from the centres of both.
-        // Fast spheres that follow each other along the x axis are at distance 1, too.
+        // A fast sphere flies midway between two rows of the lattice, at distance 1 from the
+        // centres of both. Fast spheres that follow each other along the x axis are at distance 1
+        // too.
         let start = Vec3::new(-10.0 - site.x, 2.0 * site.y + 1.0, 2.0 * site.z);
         Sphere::new(start, about_half(rng)).with_velocity([2.0 * length, 0.0, 0.0])
     });

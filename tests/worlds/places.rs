@@ -7,7 +7,6 @@ use glam::Vec3;
 use super::World;
 use super::sample::{direction, gas, in_cube};
 
-/// Returns spheres that move along the x axis through several other spheres.
 pub(crate) fn line_moving(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {
@@ -26,7 +25,6 @@ pub(crate) fn line_at_rest(n: usize, seed: u64) -> World {
     ("a line at rest", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns spheres that move along the line x = y = z.
 pub(crate) fn oblique_line(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {

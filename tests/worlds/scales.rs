@@ -57,8 +57,8 @@ pub(crate) fn far_off(n: usize, seed: u64) -> World {
     )
 }
 
-/// Returns a cube of spheres about 2·10⁵ from the origin, with a common velocity that moves it twice as far
-/// during the step and leaves few digits for the individual velocities.
+/// Returns a cube of spheres about 2·10⁵ from the origin. A common velocity moves them twice as far
+/// during the step, and leaves few digits for their individual velocities.
 pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     let (_, mut spheres, _) = far_off(n, seed);
     for sphere in &mut spheres {

@@ -25,8 +25,6 @@ fn the_library_works_on_the_cpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that `carom bench --backend gpu` fails and names the missing feature, and that `carom bench
-/// --backend auto` works.
 #[test]
 fn the_tool_refuses_the_gpu() -> std::io::Result<()> {
     let run = |backend: &str| {

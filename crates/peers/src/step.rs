@@ -167,8 +167,8 @@ pub(crate) fn sorted(pairs: &[Collision], spheres: usize) -> Vec<Collision> {
     list
 }
 
-/// Returns the number of pairs that are in only one of two lists of touching pairs, or with times of impact
-/// that differ by more than a ten-thousandth of the time step.
+/// Compares two lists of touching pairs. Returns the number of pairs that are in only one of them,
+/// or whose times of impact differ by more than a ten-thousandth of the time step.
 pub(crate) fn differences(list: &[Collision], exact: &[Collision], dt: f32) -> u64 {
     let key = |pair: &Collision| (pair.a, pair.b);
     let mut rest = exact.iter().peekable();

@@ -10,8 +10,8 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
-/// Fails if the list of touching pairs of a benchmarked method differs from the exact list in more pairs than
-/// are grazing (too close to tangency for float32).
+/// Fails if the list of touching pairs of a benchmarked method differs from the exact list in too
+/// many pairs: more than are too close to tangency for float32.
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -8,23 +8,24 @@ use carom_scenes::Scene;
 use crate::rounds::{Rounds, Simulated, simulate};
 use crate::table::Table;
 
-/// Instructions that the GPU can issue in a microsecond: 132 multiprocessors, 4 for each clock, 1.7 GHz.
+/// Instructions that an NVIDIA H200 can issue in a microsecond: 132 multiprocessors, 4 instructions
+/// per clock, 1.7 GHz.
 const ISSUES: f64 = 132.0 * 4.0 * CLOCKS;
 /// Clocks in a microsecond.
 const CLOCKS: f64 = 1700.0;
-/// Bytes that memory can move in a microsecond.
+/// Bytes that the GPU's memory can move in a microsecond.
 const BYTES: f64 = 4.8e6;
-/// Microseconds for the launch of a dispatch.
+/// Time in microseconds to launch a compute dispatch.
 const DISPATCH: f64 = 3.0;
-/// Latency of memory and of the second cache, in clocks.
+/// Latency of the GPU's memory and of its second-level cache, in clocks.
 const MEMORY: f64 = 600.0;
 const CACHE: f64 = 270.0;
 const WARP: f64 = 32.0;
 
-/// The work of one dispatch of a kernel.
+/// The work of one compute dispatch on a GPU.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
-    /// Executed instructions of a warp of 32 invocations.
+    /// Instructions that a warp of 32 invocations executes.
     instructions: f64,
     warps: f64,
     bytes: f64,
@@ -33,8 +34,9 @@ struct Work {
 }
 
 impl Work {
-    /// Returns a lower and an upper bound of the time in microseconds, without the launch: the maximum and
-    /// the sum of the times for issue, for memory and for the chain.
+    /// Returns a lower and an upper bound of the time of a dispatch in microseconds, without its
+    /// launch. They are the maximum and the sum of three times: to issue the instructions, to move
+    /// the bytes, and for the longest chain of dependent operations.
     fn bounds(&self) -> [f64; 2] {
         let issue = self.instructions * self.warps / ISSUES;
         let times = [issue, self.bytes / BYTES, self.chain / CLOCKS];
@@ -42,11 +44,12 @@ impl Work {
     }
 }
 
-/// Static instruction counts of the kernels, by name.
+/// Numbers of instructions in the compiled kernels, by name.
 type Counts<'a> = &'a dyn Fn(&str) -> anyhow::Result<f64>;
 
-/// Static instruction counts before the restructuring of November 2026, compiled by Mesa 22.3.6 for navi21.
-/// The kernel `scan_spine` added up the sums of blocks, and `tally` counted candidates. Both are gone.
+/// Numbers of instructions in the compiled kernels before their restructuring in November 2026
+/// (Mesa 22.3.6, navi21). Two of these kernels are gone: `scan_spine` added up the sums of blocks,
+/// and `tally` counted candidates.
 const OLD: [(&str, f64); 12] = [
     ("measure_spacing", 835.0),
     ("measure_ranks", 173.0),
@@ -69,11 +72,12 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
-/// Number of instructions of the kernel `pairs` for which its blocks were counted.
+/// Number of instructions in the compiled kernel `pairs` when its parts were counted.
 const PAIRS_COUNTED: f64 = 1644.0;
 
-/// Instructions that a warp of the present kernel `pairs` executes: blocks times rounds. The blocks were
-/// counted in a program of [`PAIRS_COUNTED`] instructions, and grow in proportion to the compiler's count.
+/// Returns how many instructions a warp executes in the present kernel `pairs`: for each part, its
+/// number of instructions times the number of its rounds. The parts were counted in a program of
+/// [`PAIRS_COUNTED`] instructions, and are scaled to the present length of the program.
 fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
     let sum = 500.0
         + 63.0 * rounds.candidates
@@ -83,12 +87,14 @@ fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
     sum * count / PAIRS_COUNTED
 }
 
-/// Instructions that a warp of the old kernel `pairs` executed. Every candidate took the filter.
+/// Returns how many instructions a warp executed in the old kernel `pairs`, which tested every
+/// candidate by the expensive filter.
 fn old_pairs(rounds: &Rounds) -> f64 {
     500.0 + 27.0 * rounds.rows + 106.0 * rounds.candidates + 170.0 * rounds.reports
 }
 
-/// Returns the work of all dispatches of a step of `n` spheres. The names and order are those of the dispatches.
+/// Returns the work of all compute dispatches in a step of `n` spheres, with their names and in
+/// their order.
 fn step(
     n: f64,
     s: &Simulated,
@@ -98,7 +104,7 @@ fn step(
     let proxies = n * s.proxies;
     let [by_sphere, by_proxy] = [n / WARP, proxies / WARP];
     let slots = 4.0 * proxies;
-    // An invocation of a scan processes eight counts.
+    // Each invocation of a prefix sum processes eight counts.
     let by_scan = slots / 8.0 / WARP;
     let mut work = Vec::new();
     let mut add = |name, extra: f64, warps, bytes, chain| -> anyhow::Result<()> {
@@ -114,7 +120,7 @@ fn step(
         ));
         Ok(())
     };
-    // 2048² distances by 512 workgroups of 64 invocations: 128 rounds of 31 instructions.
+    // 2048² distances take 512 workgroups of 64 invocations 128 rounds, with 31 instructions each.
     add(
         "measure_spacing",
         127.0 * 31.0,
@@ -130,7 +136,8 @@ fn step(
         0.0,
         MEMORY + rounds * 30.0,
     )?;
-    // 32 rounds of 350 clocks, and two prefix sums with a barrier of 30 clocks each 16 times (now twice).
+    // 32 rounds take 350 clocks each. Each of two prefix sums had 16 barriers of 30 clocks, and now
+    // has two.
     let barriers = if is_new { 4.0 } else { 32.0 };
     add(
         "measure_curve",
@@ -147,7 +154,8 @@ fn step(
         36.0 * n,
         2.0 * MEMORY + barriers * 30.0,
     )?;
-    // The words of a size class are loaded one after another (old), or all at once.
+    // The old kernel loads the words of a size class one after another, and the new one loads them
+    // all at once.
     let loads = if is_new { 8.0 } else { 8.0 + 3.0 * 9.0 };
     add("plan", 0.0, 2.0, 0.0, loads * CACHE + count("plan")? * 4.0)?;
     add("bin", 0.0, by_proxy, 68.0 * proxies, 3.0 * MEMORY)?;
@@ -160,11 +168,13 @@ fn step(
     let bytes = 92.0 * proxies + 16.0 * n * s.touching;
     let rounds = if is_new { &s.new } else { &s.old };
     let (executed, loads) = if is_new {
-        // One load of all rows, then one load for each row elsewhere, and one for each round.
+        // Loads that wait for each other: one for all rows of cells around the sphere, one for each
+        // row elsewhere, and one for each round.
         let loads = 3.0 + rounds.rows + rounds.candidates;
         (new_pairs(rounds, count("pairs")?), loads)
     } else {
-        // The candidates were counted before: about 300 instructions and five loads one after another.
+        // The old kernel counted the candidates in a separate dispatch: about 300 instructions, and
+        // five loads that wait for each other.
         work.push((
             "tally",
             Work {
@@ -206,7 +216,8 @@ fn total(step: &[(&str, Work)]) -> [f64; 2] {
     })
 }
 
-/// Returns the tables of the model for a step on a GPU. Each scene is simulated with `simulated` spheres.
+/// Returns the tables of estimated times for a step on an NVIDIA H200. Each scene is simulated with
+/// `simulated` spheres.
 pub(crate) fn report(table: &Table, simulated: usize) -> anyhow::Result<String> {
     let live = |name: &str| table.instructions(name);
     let mut scenes = String::new();
@@ -292,7 +303,8 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // 3060 instructions of 31 250 warps take 106.5 µs to issue, 96 MB take 20 µs, 1700 clocks take 1 µs.
+        // 3060 instructions in each of 31 250 warps take 106.5 µs to issue. Moving 96 MB takes 20
+        // µs, and 1700 clocks are 1 µs.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

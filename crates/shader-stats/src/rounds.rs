@@ -1,11 +1,12 @@
-//! Simulates the search loops of the kernel `pairs` for 32 invocations that run side by side (a warp).
+//! Simulates the loops in which the GPU kernel `pairs` searches for pairs, for a warp: 32
+//! invocations that run side by side.
 
 use carom::Sphere;
 
 const WARP: usize = 32;
 
-/// Mean numbers of rounds that a warp of 32 invocations executes. A warp executes as many rounds of a loop as
-/// its longest invocation.
+/// Mean numbers of loop iterations (rounds) that a warp of 32 invocations executes. A warp iterates
+/// as often as its longest invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rounds {
     /// Rows of grid cells that are looked up outside the loop over a sphere's own neighbourhood.
@@ -17,11 +18,13 @@ pub(crate) struct Rounds {
 
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
-    /// Rounds with one loop for all five rows of cells around a sphere, and a near test before the filter.
+    /// Loop iterations in the present kernel. It has one loop for all five rows of cells around a
+    /// sphere, and a cheap test before the expensive filter.
     pub(crate) new: Rounds,
-    /// Rounds with one loop for each row, and the filter for every candidate.
+    /// Loop iterations in the old kernel. It had a loop for each row of cells, and tested every
+    /// candidate by the expensive filter.
     pub(crate) old: Rounds,
-    /// Time segments, candidates and touching candidates for each sphere.
+    /// Numbers of time segments, of candidates and of touching candidates for each sphere.
     pub(crate) proxies: f64,
     pub(crate) tested: f64,
     pub(crate) touching: f64,
@@ -81,8 +84,9 @@ fn class_of(proxy: &Proxy) -> i32 {
     class
 }
 
-/// Estimates the cost of grids that begin at the given size classes: candidates, and two for each row of cells
-/// in a search of a coarser grid. `counts` has the proxies of each class, and the largest edge in it.
+/// Estimates the cost of grids that begin at the given size classes: one for each candidate, and
+/// two for each row of cells searched in a coarser grid. `counts` has the time segments of each
+/// class, and the largest cell edge in it.
 fn cost(counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> f64 {
     let level = |k: usize| {
         let end = begins.get(k + 1).copied().unwrap_or(i32::MAX);
@@ -106,7 +110,8 @@ fn cost(counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> f64 {
     sum
 }
 
-/// Chooses the segments and up to three grids of the least estimated cost. Returns the proxies of each grid.
+/// Chooses the length of time segments and up to three grids with the least estimated cost. Returns
+/// the segments in each grid.
 fn grids(spheres: &[Sphere]) -> Vec<Vec<Proxy>> {
     let axis = |k: usize| {
         let at = spheres.iter().map(|s| f64::from(s.center[k]));
@@ -144,7 +149,7 @@ fn grids(spheres: &[Sphere]) -> Vec<Vec<Proxy>> {
     levels
 }
 
-/// A grid: its proxies sorted by cell, with x as the fastest axis.
+/// A grid, with its time segments sorted by cell. x is the fastest axis.
 struct Grid {
     proxies: Vec<Proxy>,
     cells: Vec<[usize; 3]>,
@@ -206,7 +211,7 @@ impl Grid {
         [self.starts[slot + x[0]], self.starts[slot + x[1] + 1]]
     }
 
-    /// Returns the five ranges of proxies in half the neighbourhood of proxy `i`.
+    /// Returns five ranges of sorted time segments: half the neighbourhood of segment `i`.
     fn own(&self, i: usize) -> Vec<[usize; 2]> {
         let [x, y, z] = self.cells[i];
         let around = [[y + 1, z], [y - 1, z + 1], [y, z + 1], [y + 1, z + 1]];
@@ -215,7 +220,8 @@ impl Grid {
         rows
     }
 
-    /// Returns the ranges of proxies in this grid that may touch a proxy of a finer grid.
+    /// Returns the ranges of sorted time segments in this grid that may touch a segment of a finer
+    /// grid.
     fn other(&self, proxy: &Proxy) -> Vec<[usize; 2]> {
         let place = proxy.place();
         let bound = |k: usize| {
@@ -239,7 +245,8 @@ impl Grid {
     }
 }
 
-/// Returns whether two spheres pass the near test, and whether they touch in the segment of the first.
+/// Returns whether two spheres pass the cheap test that precedes the filter, and whether they touch
+/// in the time segment of the first.
 fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     let p: Vec3 = std::array::from_fn(|k| j.center[k] - i.center[k]);
     let v: Vec3 = std::array::from_fn(|k| j.velocity[k] - i.velocity[k]);
@@ -261,11 +268,12 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     [is_near, is_near && distance(closest) <= radii * radii]
 }
 
-/// The tests of one invocation: for each row of cells, the results of each candidate.
+/// The results of all tests of one invocation: a list for each row of cells, with an entry for each
+/// candidate.
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the rounds of a warp in which each invocation has one loop for each row of cells: in the old kernel, and
-/// where the present kernel searches other cells than those around the sphere.
+/// Counts the loop iterations of a warp whose invocations have one loop for each row of cells. The
+/// old kernel always searches so. The present kernel does outside the neighbourhood of the sphere.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
     rounds.rows += rows as f64;
@@ -281,8 +289,9 @@ fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     }
 }
 
-/// Counts the rounds of a warp whose invocations have one loop over the candidates of all rows: in batches of
-/// 32, first the near tests, then the filter for the candidates that passed.
+/// Counts the loop iterations of a warp whose invocations have one loop for the candidates of all
+/// rows of cells. It tests candidates in batches of 32: first all by a cheap test, then those that
+/// pass by the expensive filter.
 fn in_batches(lanes: &[Lane], rounds: &mut Rounds) {
     let lanes: Vec<Vec<[bool; 2]>> = lanes.iter().map(|lane| lane.concat()).collect();
     let longest = lanes.iter().map(Vec::len).max().unwrap_or(0);
@@ -377,7 +386,8 @@ mod tests {
         ];
         let mut rows = Rounds::default();
         row_by_row(&lanes, &mut rows);
-        // Row 0 has 2 rounds, row 1 has 3. The near tests pass in rounds 0 and 1 of row 0, and round 2 of row 1.
+        // The warp iterates twice in row 0 and three times in row 1. The cheap test passes in
+        // iterations 0 and 1 of row 0, and in iteration 2 of row 1.
         let expected = [2.0, 5.0, 3.0, 2.0];
         assert_eq!(
             [rows.rows, rows.candidates, rows.filters, rows.reports],
@@ -385,7 +395,8 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
-        // The second invocation has 4 candidates, of which 2 pass the near test. Reports: HIT and HIT.
+        // The second invocation has 4 candidates, of which 2 pass the cheap test. The two
+        // invocations find their touching pairs in different iterations.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

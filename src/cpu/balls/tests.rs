@@ -1,4 +1,5 @@
-//! Tests of the ball test, which compares the bounding spheres and paths of time segments.
+//! Tests of the first test of two moving spheres (the ball test), which compares the bounding
+//! spheres and paths of their time segments.
 
 use fastrand::Rng;
 use glam::{DVec3, Vec3};
@@ -126,7 +127,7 @@ fn the_ball_probe_finds_the_balls_that_it_meets() {
 
 #[test]
 fn the_path_probe_finds_the_balls_that_it_meets() {
-    // The tested segment, from (−8, 0, 0) to (8, 0, 0), is the middle half of the path.
+    // The path is tested during its middle half, from (−8, 0, 0) to (8, 0, 0).
     let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
     let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
     let path = PathProbe::new(&path, [0.0; 3], 0.25);

@@ -1,9 +1,10 @@
 //! The cell of a periodic domain: which images (periodic copies) of a sphere reach into it.
 //! Twin of `shaders/place_cell.wgsl`.
 //!
-//! The cell moves with the moving origin. The grids contain every image of a sphere or time segment
-//! that reaches into the cell. No touching pair is lost: the point of contact has a periodic copy
-//! in the cell, and the two images that touch there both reach into the cell.
+//! All positions are relative to a moving origin, and the cell moves with it. The grids contain
+//! every image of a sphere or time segment that reaches into the cell. No touching pair is lost:
+//! its point of contact has a periodic copy in the cell, and the two images that touch there both
+//! reach into the cell.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -26,9 +27,8 @@ const FRACTION_BITS: u32 = 32;
 /// Margin for rounding in the test whether a sphere stays inside the cell of a periodic domain, in
 /// units of an edge of the cell.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Further rounding margin of the test whether a sphere stays inside the cell of a periodic domain.
-/// It is relative to the terms of the dot product that computes a coordinate, and covers the
-/// rounding of these terms and of their sum to float32.
+/// Bound of the rounding error of a sphere's coordinate along an edge of a periodic cell. It is
+/// relative to the sum of the magnitudes of the terms that add up to the coordinate.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
 #[derive(Clone, Copy, Debug)]
@@ -37,49 +37,47 @@ pub(crate) struct Cell {
     origin: DVec3,
     drift: DVec3,
     dt: f64,
-    /// The dual (reciprocal) vectors of the lattice edges, bounds of their components, their
-    /// lengths, and the coordinates of the moving origin along the edges.
     duals: [[f32; 3]; 3],
     bounds: [[f32; 3]; 3],
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
-    /// The cell half way through the step, if each edge is along an axis.
+    /// The periodic cell half way through the step, if each of its edges is parallel to a
+    /// coordinate axis.
     aligned: Option<AlignedCell>,
     around: [Vec3; 2],
     near: Option<NearCell>,
 }
 
-/// A cell with each edge along an axis, relative to the moving origin. Along an axis without an
-/// edge, the lengths are infinite.
+/// A periodic cell whose edges are parallel to the coordinate axes. Its position is relative to the
+/// moving origin. Along an axis in which space does not repeat, its lengths are infinite.
 #[derive(Clone, Copy, Debug)]
 struct AlignedCell {
     middle: [f32; 3],
-    /// Half the lengths of the edges, less a margin for rounding.
+    /// Half the edge lengths of the cell, less a margin for rounding.
     inside: [f32; 3],
-    /// The lengths of the edges, less the same margin.
+    /// The edge lengths of the cell, less a margin for rounding.
     near: [f32; 3],
 }
 
-/// Bounds that hold for each image in the grids of a sphere that stays near the cell of the periodic
-/// domain: less than half an edge outside. They need not be computed for each sphere.
+/// Error bounds for every sphere that stays inside the periodic cell or less than half an edge
+/// outside. They are computed once in a step, not for each sphere.
 #[derive(Clone, Copy, Debug)]
 struct NearCell {
-    /// Upper bound of the error of the computed centres, as [`Cell::slack`].
+    /// Upper bound of the rounding error in the centres of a sphere's periodic images.
     slack: f32,
-    /// Upper bound of the coordinates that an image may reach in the frame of the grids, apart from
-    /// twice the shift of the sphere.
+    /// Upper bound of the coordinates of a sphere's periodic images, without the sphere's own
+    /// motion.
     far: f32,
 }
 
-/// Masks of the spheres of a block by where they stay during the step.
+/// Bit masks of a block of spheres: where each sphere stays during the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
-    /// Spheres that certainly stay inside the cell of the periodic domain, so that no other image of
-    /// them reaches into it.
+    /// Bit mask of the spheres that certainly stay inside the periodic cell during the step.
     pub(crate) inside: usize,
-    /// Spheres that certainly stay inside the cell or near it, for which [`Cell::near_sizes`] gives
-    /// the size.
+    /// Bit mask of the spheres that certainly stay inside the periodic cell, or less than half an
+    /// edge outside.
     pub(crate) near: usize,
 }
 
@@ -90,8 +88,8 @@ impl Stays {
     };
 }
 
-/// A point relative to the cell of a periodic domain: fixed-point coordinates along the edges of
-/// the lattice, with [`FRACTION_BITS`] bits for the fraction of an edge.
+/// A point in units of the edges of a periodic cell, as fixed-point numbers with [`FRACTION_BITS`]
+/// bits after the point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
@@ -102,11 +100,11 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the first and the last number n for which a time segment (part of a path), displaced
-    /// by n times edge `k`, reaches into the cell of the periodic domain.
+    /// Returns the first and the last n for which a sphere's path reaches into the periodic cell
+    /// when displaced by n times edge `k`.
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
-        // Along this edge, the cell reaches from 0 to 1. A path displaced by n edges reaches into
-        // the cell if it has a coordinate from −n to 1 − n.
+        // Along each edge, the cell reaches from coordinate 0 to 1. A path displaced by n edges
+        // reaches into the cell if it has a coordinate from −n to 1 − n.
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
@@ -126,10 +124,10 @@ impl LatticeBox {
 }
 
 impl LatticePoint {
-    /// A touching pair may be found as several periodic copies, but only one of them reports it:
-    /// the copy whose bounding boxes intersect in a box with its lower corner in the cell of the
-    /// domain. Selects this copy. Returns its image of the first time segment. `between` is the
-    /// image of the second segment relative to the first.
+    /// A periodic domain may contain several copies of one touching pair, but only one copy reports
+    /// it. In this copy, the two bounding boxes overlap in a box with its lower corner in the cell.
+    /// Returns the image of the first sphere in this copy. `between` is the image of the second
+    /// sphere relative to the first.
     #[inline(always)]
     pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -143,8 +141,8 @@ impl Cell {
     pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // The cell moves with the origin. Half way through the step, it coincides with the periodic
-        // domain.
+        // Positions are relative to a moving origin. The periodic cell moves with it, and is at its
+        // true place half way through the step.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -173,15 +171,16 @@ impl Cell {
         cell
     }
 
-    /// Returns the coordinates of a point along the edges of the lattice, relative to the moving
-    /// cell of the domain, at `time` after the start of the step.
+    /// Returns a point's coordinates along the edges of the moving periodic cell, in units of the
+    /// edges, at `time` after the start of the step.
     #[inline(always)]
     fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
         self.lattice
             .coordinates(point - self.drift * (time - 0.5 * self.dt))
     }
 
-    /// Returns which spheres certainly stay inside the cell of the periodic domain, or near it.
+    /// Returns which spheres certainly stay inside the periodic cell during the step, and which
+    /// stay inside it or near it.
     #[inline(always)]
     pub(crate) fn stays(&self, paths: &SpherePath<f32x4>) -> Stays {
         let middle = paths.at(f32x4::splat(0.5));
@@ -208,7 +207,6 @@ impl Cell {
                 + Real::abs(dot(shift, dual))
                 + terms * f32x4::splat(TERMS_MARGIN)
                 + f32x4::splat(self.margins[k]);
-            // The unit is an edge of the cell.
             let farthest = Real::abs(away) + half;
             stays[0] &= farthest.simd_le(f32x4::splat(0.5));
             stays[1] &= farthest.simd_le(f32x4::splat(1.0));
@@ -225,9 +223,9 @@ impl Cell {
         }
     }
 
-    /// Returns the cell for the test of [`Cell::stays`], or `None` if an edge is along no axis. The
-    /// margins of the general case become constants, because a sphere that passes the test is at
-    /// most an edge away from the middle of the cell.
+    /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, else
+    /// `None`. The margins for rounding can be constants, because a sphere that passes the test is
+    /// at most one edge away from the middle of the cell.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -253,8 +251,8 @@ impl Cell {
         Some(aligned)
     }
 
-    /// Returns the bounds for spheres near the cell of the periodic domain, or `None` if there are
-    /// none: along an open direction, or if float64 hardly resolves the cell.
+    /// Returns error bounds for all spheres near the periodic cell. Returns `None` if space repeats
+    /// along fewer than three edges, or if float64 hardly resolves the cell.
     fn near(&self) -> Option<NearCell> {
         let lattice = &self.lattice;
         if lattice.count < 3 {
@@ -262,7 +260,8 @@ impl Cell {
         }
         let edges = lattice.edges.map(DVec3::abs).iter().sum::<DVec3>();
         let drift = self.drift.abs() * self.dt;
-        // The points of a sphere near the cell have coordinates from −0.5 to 1.5 along each edge.
+        // The cell reaches from coordinate 0 to 1 along each edge, and spheres near it stay between
+        // −0.5 and 1.5.
         let center = lattice.corner.abs() + drift + 2.0 * edges;
         let far = center + lattice.corner.abs() + 2.0 * (drift + edges);
         let of_lattice = self.lattice_error([2.0; 3]);
@@ -270,8 +269,9 @@ impl Cell {
         if !(0..3).all(is_small) {
             return None;
         }
-        // With these errors, the extent of the sphere ends at most a quarter of an edge farther out
-        // than the sphere. So it is at most 2.5 edges long, and the images are from −1 to 1.
+        // Rounding enlarges the extent of a sphere near the cell by at most a quarter of an edge on
+        // each side. So the extent is at most 2.5 edges long, and the images of the sphere are
+        // displaced by −1, 0 or 1 edges.
         let slack = self.slack_of(center, |_| 1.0);
         let far = (self.origin - lattice.corner).abs()
             + DVec3::splat(self.drift.length() * self.dt)
@@ -282,8 +282,8 @@ impl Cell {
         })
     }
 
-    /// Returns half of the cell edges that spheres near the cell need ([`Stays::near`]), if their
-    /// paths are not cut into time segments.
+    /// Returns half the smallest grid cell edge for each sphere. The spheres must stay near the
+    /// periodic cell, and must not be cut into time segments.
     #[inline(always)]
     pub(crate) fn near_sizes(&self, paths: &SpherePath<f32x4>) -> f32x4 {
         let NearCell { slack, far } = self.near.unwrap_or(NearCell {
@@ -293,8 +293,8 @@ impl Cell {
         ProxySize::uncut_anywhere(paths, far, slack)
     }
 
-    /// Returns the extent of a time segment (part of a path) along the edges of the lattice,
-    /// rounded outwards by more than all rounding errors.
+    /// Returns the bounding box of a time segment (part of a sphere's path) along the edges of the
+    /// periodic cell. The box is enlarged by more than all rounding errors.
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
             [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
@@ -308,9 +308,9 @@ impl Cell {
             corner,
             ..
         } = &self.lattice;
-        // A sphere's coordinates along the lattice have two rounding errors. Errors of the lattice
-        // edges add up over the cells between the sphere and the domain. The error of the position
-        // is relative to its magnitude.
+        // A sphere's coordinates along the edges of the periodic cell have two errors. The edges
+        // are rounded, which matters more the farther the sphere is from the cell. The error of the
+        // sphere's position is relative to the magnitude of the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = self.lattice_error(at.map(f64::abs));
         let mut lattice_box = LatticeBox {
@@ -321,8 +321,9 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // Spheres that hardly move relative to each other count as at rest (`STILL`), and their
-            // first time segments report the pair. This margin lets these segments find each other.
+            // Two spheres that hardly move relative to each other count as at rest (`STILL`), and
+            // their first time segments report the pair. This margin makes the boxes of these
+            // segments overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -331,8 +332,8 @@ impl Cell {
         lattice_box
     }
 
-    /// Returns a bound of the errors of the lattice edges, added up over the cells between a sphere
-    /// and the domain. `at` has the magnitudes of the sphere's coordinates along the edges.
+    /// Returns a bound of the error that rounded lattice edges cause in a sphere's coordinates.
+    /// `at` holds the magnitudes of the coordinates, in units of the edges.
     #[inline(always)]
     fn lattice_error(&self, at: [f64; 3]) -> f64 {
         let Lattice {
@@ -346,9 +347,8 @@ impl Cell {
         (0..self.lattice.count).map(of_edge).sum()
     }
 
-    /// Returns a bound of the error of a coordinate along edge `k`. `of_lattice` is the error of the
-    /// edges ([`Cell::lattice_error`]). `far` is the sum of the magnitudes from which the position is
-    /// computed.
+    /// Returns a bound of the error of a coordinate along edge `k`. `of_lattice` is the part due to
+    /// rounded edges. `far` is the sum of the magnitudes from which the position is computed.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let Lattice {
@@ -366,8 +366,8 @@ impl Cell {
             .to_array()
     }
 
-    /// Returns an upper bound of the error of the computed centres of all images of a sphere,
-    /// before these are rounded to float32. `all` is the extent of the whole path.
+    /// Returns an upper bound of the error in the centres of all periodic images of a sphere,
+    /// before they are rounded to float32. `all` is the bounding box of the sphere's whole path.
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let most = |k: usize| {
@@ -377,8 +377,8 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns the same as [`Cell::slack`] for any sphere with a centre of at most the magnitudes
-    /// `center`, and with images of at most the magnitude `most(k)` along each edge k.
+    /// Returns the bound of [`Cell::slack`] for many spheres. Their centres have at most the
+    /// magnitudes `center`, and their images are displaced by at most `most(k)` times edge k.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -391,8 +391,8 @@ impl Cell {
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
-    /// Returns the number and size of the time segments of a sphere, valid for each image of the
-    /// sphere.
+    /// Returns how many time segments a sphere's path is cut into, and how large they are. The
+    /// result holds for every periodic image of the sphere.
     pub(crate) fn proxy_size(
         &self,
         sphere: &ScaledSphere,
@@ -409,8 +409,7 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // Images of a sphere differ only along the periodic edges. Perpendicular to these edges,
-        // all images have the same position.
+        // Perpendicular to the periodic edges, all images of a sphere have the same position.
         let across = |point: DVec3| {
             if *count == 3 {
                 return DVec3::ZERO;
@@ -424,8 +423,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // Only images that reach into the cell of the domain are used, so the centre of an
-            // image is at most half its extent away from the cell.
+            // Only images that reach into the periodic cell are used. So the centre of an image is
+            // at most half its extent away from the cell.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -435,8 +434,8 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
-    /// Returns the path of the image of a sphere that is in the cell of the periodic domain half
-    /// way through the step. The path is used only in estimates.
+    /// Returns the path of the sphere's image that is in the periodic cell half way through the
+    /// step. Only estimates use it.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -447,8 +446,8 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the position of the second sphere relative to the first. The second one is displaced
-    /// by `image`, which counts edges of the reduced lattice (with the shortest edges).
+    /// Returns the position of the second sphere, displaced by `image`, relative to the first
+    /// sphere. `image` counts the shortest edges of the periodic lattice.
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -466,9 +465,9 @@ impl Cell {
         }
     }
 
-    /// Returns a box for the centres of all images that a sphere or its time segments have in the
-    /// grids, if the centres of the segments are in the box from `low` to `high`. `reach` is the half
-    /// extent of a segment. The box is used only in estimates.
+    /// Given a box around the centres of time segments, returns a box around the centres of all
+    /// their periodic images in the grids. `reach` is half the width of a segment. Only estimates
+    /// use the box.
     pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
         let [least, most] = self.around;
         for axis in 0..3 {
@@ -486,9 +485,8 @@ impl Cell {
         lengths.fold(f32::MAX, |width, length| width.min((1.0 / length) as f32))
     }
 
-    /// Returns a box around the cell of the periodic domain half way through the step, relative to
-    /// the frame (the moving origin). It has length 0 along each axis that is perpendicular to all
-    /// periodic edges.
+    /// Returns a box around the periodic cell half way through the step, relative to the moving
+    /// origin. Its length is 0 along each axis that is perpendicular to all periodic edges.
     fn bounds(&self) -> [Vec3; 2] {
         let lattice = &self.lattice;
         let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
@@ -501,8 +499,8 @@ impl Cell {
     }
 }
 
-/// Rounds down to a whole number. Numbers beyond the range of `i64` are clamped, and a later check
-/// of the range rejects them. `f64::floor` would compile to a function call.
+/// Rounds down to a whole number. Clamps it to the range of `i64`, and a later check rejects
+/// clamped numbers. `f64::floor` would compile to a function call.
 #[inline(always)]
 fn floor(x: f64) -> i64 {
     let towards_zero = x as i64;
@@ -539,8 +537,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// A domain has two periodic edges, and a point is at rest. The computed extent of the point
-    /// contains it, however far it is along the third, open direction.
+    /// With two periodic edges, space is open along a third direction. The computed extent of a
+    /// point contains the point, however far it is along this direction.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);
@@ -549,8 +547,8 @@ mod tests {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
             let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
             if rng.bool() {
-                // The dual vector of one edge is parallel to z only because terms along x and y
-                // cancel. Their sizes are so different that float64 rounds their sums.
+                // The reciprocal vector of one edge is parallel to z only because terms along x and
+                // y cancel. These terms differ so much in size that float64 rounds their sums.
                 let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
                 let [p, q, height] = [0, 1, 2].map(number);
                 let q = q / 2_f32.powi(rng.i32(0..16));
@@ -591,8 +589,8 @@ mod tests {
         }
     }
 
-    /// Random spheres are in and around cells with edges along the axes, and skewed cells. The quick
-    /// tests and bounds for four spheres agree with the extent and the size computed for each.
+    /// Random spheres lie in and around rectangular and skewed periodic cells. The fast tests and
+    /// bounds, for four spheres at once, agree with the slow ones for each sphere.
     #[test]
     fn spheres_inside_the_cell_or_near_it_have_the_images_and_sizes_of_their_extents() {
         let mut rng = Rng::with_seed(2);

@@ -1,5 +1,5 @@
-//! Lists the contents of the grids in a periodic domain: every image (periodic copy) of every time
-//! segment that reaches into the cell. Twin of `shaders/images.wgsl`.
+//! In a periodic domain, lists every image (periodic copy) of a sphere or time segment that reaches
+//! into the cell. The grids contain these images. Twin of `shaders/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,18 +24,17 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the 32-bit name of an entry of the grids. The other bits are then the index of an
-/// [`Imaged`] (an image of a sphere) instead of the index of a sphere.
+/// Flag in the 32-bit number that names an object in the grids. If it is set, the other bits are an
+/// index into the list of periodic images. If not, they are the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Number of images that a task may list before it adds this number to the shared count of all
-/// tasks.
+/// Number of images after which a task adds them to the count that all tasks share.
 const MAX_UNCOUNTED: u64 = 1 << 12;
-/// Flag in [`Imaged::sphere`]: several images of the time segment reach into the cell of the
-/// periodic domain.
+/// Flag in the field `sphere` of an image: the periodic cell contains several images of the same
+/// time segment.
 const SEVERAL: u32 = 1 << 31;
 
-/// A displaced image (periodic copy) of a sphere or time segment, or one of several images of it in
-/// the cell of the periodic domain.
+/// A periodic image of a sphere or time segment. It is displaced, or the periodic cell contains
+/// several images of the same segment.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     /// Index of the sphere, with the flag [`SEVERAL`].
@@ -154,12 +153,13 @@ impl PartMemory {
     }
 }
 
-/// The images that one task has listed. Indices into `imaged` count from the task's first image.
+/// The periodic images that one task has listed. Indices into `imaged` count from the task's first
+/// image.
 struct Part<'a> {
     first: ScratchGuard<'a, NamedImage>,
     further: ScratchGuard<'a, NamedImage>,
     imaged: ScratchGuard<'a, Imaged>,
-    /// Number of images that are not yet added to the shared count of all tasks.
+    /// Number of images not yet added to the count that all tasks share.
     uncounted: u64,
 }
 
@@ -235,8 +235,8 @@ impl ImageList {
             + self.parts.bytes()
     }
 
-    /// Lists all images that reach into the cell of the periodic domain. The size class of a
-    /// sphere, in `class_of`, tells its number of time segments.
+    /// Lists all images of spheres and time segments that reach into the periodic cell. `class_of`
+    /// has the size class of each sphere, which tells its number of time segments.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -392,7 +392,8 @@ impl Lister<'_> {
                 self.count.fetch_add(part.uncounted, Relaxed);
                 part.uncounted = 0;
             }
-            // Beyond the limit, images are only counted, for the message of the error.
+            // Images beyond the limit are counted but not stored, because the error message states
+            // their number.
             let all = self.count.load(Relaxed).saturating_add(part.uncounted);
             if all <= self.limit {
                 let segment = Segment {
@@ -449,15 +450,15 @@ impl Part<'_> {
     }
 }
 
-/// Returns the indices of the spheres that may have several entries in the grids: those that may
-/// reach out of the cell of the periodic domain, and those that are cut into time segments.
+/// Returns the indices of the spheres that may have several images in the grids: those cut into
+/// time segments, and those that may reach out of the periodic cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
     const BLOCK: usize = 32;
     let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
     let mut several = Vec::new();
     for (block, classes) in class_of.chunks(BLOCK).enumerate() {
-        // Most blocks have no such sphere. The bitwise OR of the classes in a block shows it without
-        // a branch for each.
+        // Most blocks have no such sphere. The bitwise OR of all size classes in a block shows this
+        // with one branch.
         if has_several(classes.iter().fold(0, |all, class| all | class)) {
             let indices = block * BLOCK..;
             let found = indices

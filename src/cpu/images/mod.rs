@@ -1,9 +1,9 @@
-//! `images`: in a periodic domain, finds the images of all spheres and time segments that reach
-//! into the cell. They become the entries of the grids, which know nothing of the domain.
+//! In a periodic domain, finds all images of spheres and time segments that reach into the cell of
+//! the domain. The grids then treat each image like a sphere of its own.
 //!
-//! [`Lattice`](crate::shared::lattice::Lattice) has the edges of the domain, as short as possible.
-//! [`cell`](mod@cell) tells which images reach into the cell. [`list`] lists them. [`space`] tells
-//! the other stages which sphere and image each entry is ([`ProxySpace`]).
+//! [`Lattice`](crate::shared::lattice::Lattice) has the shortest edges of the periodic lattice.
+//! [`cell`](mod@cell) tells which images reach into the cell, and [`list`] lists them. [`space`]
+//! tells the other stages which sphere and image each object in the grids is ([`ProxySpace`]).
 
 mod cell;
 mod list;

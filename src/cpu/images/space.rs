@@ -1,5 +1,5 @@
-//! The meaning of a proxy (an entry of the grids), in open space and in a periodic domain.
-//! Twin of `shaders/pairs_periodic.wgsl`.
+//! What an object in the grids (a proxy) stands for: a sphere in open space, or an image of a
+//! sphere in a periodic domain. Twin of `shaders/pairs_periodic.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -26,8 +26,8 @@ use crate::{Collision, Domain};
 
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
-/// Tells which sphere and which image each entry of the grids (*proxy*) is. An entry has a 32-bit
-/// name, its *word*. In open space, the word is the index of the sphere.
+/// Tells which sphere and which periodic image each object in the grids (*proxy*) is. Each proxy
+/// has a 32-bit number (*word*). In open space, the word is the index of the sphere.
 pub(crate) trait ProxySpace: Copy + Sync {
     type Listed: Listed;
 
@@ -56,16 +56,17 @@ pub(crate) trait ProxySpace: Copy + Sync {
         words: [u32; LANES],
     ) -> SpherePath<f32x4>;
 
-    /// Returns the image of the second proxy (entry of the grids) relative to that of the first, in
-    /// edges of the periodic domain.
+    /// Returns the periodic image of the second proxy relative to the first, in edges of the
+    /// domain. A proxy is an object in the grids.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// For two entries of the grids, at least one of them an image, returns the indices of their
-    /// spheres and the image of the second sphere, as in the list of collisions.
+    /// Given two objects in the grids, returns the indices of their spheres and the image of the
+    /// second sphere, as the list of collisions has them. At least one of the objects must be a
+    /// periodic image.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
-    /// Applies the swept test to two pairs. `plain` tells whether both pairs are
-    /// [plain](Self::are_plain).
+    /// Applies the swept test (of moving spheres) to two pairs. `plain` tells whether both pairs
+    /// are listed without a periodic image.
     fn sweep<S: MovingSphere>(
         &self,
         spheres: [[&S; 2]; 2],
@@ -76,24 +77,24 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether the pair is listed without an image: both entries of the grids are displaced
-    /// alike, or not at all.
+    /// Returns whether the pair is listed without a periodic image, because both spheres are
+    /// displaced alike or not at all.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts two entries of the grids in the order of the list of collisions. Returns `None` if they
+    /// Puts two images of spheres in the order of the list of collisions. Returns `None` if they
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
     /// Returns whether the grids may contain several periodic copies of a pair with one of some
-    /// entries. `words` is the bitwise OR of the names of these entries.
+    /// objects. `words` is the bitwise OR of the 32-bit numbers of these objects.
     fn may_repeat(&self, words: u32) -> bool;
 
-    /// The grids may contain several periodic copies of a pair. Returns whether these two entries
-    /// are the copy that is tested, and that reports a touch.
+    /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain
+    /// several copies of a pair, and only one of them counts.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the relative position of two periodic images, or `None` if it is the difference of
-    /// the centres of their spheres.
+    /// Returns the relative position of two periodic images, or `None` if it is simply the
+    /// difference of the centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
@@ -198,7 +199,7 @@ impl ProxySpace for OpenSpace {
     }
 }
 
-/// A periodic domain: each entry of the grids is an image of a sphere or time segment.
+/// A periodic domain, where each object in the grids is an image of a sphere or time segment.
 #[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,
@@ -207,13 +208,12 @@ pub(crate) struct PeriodicSpace<'a> {
     pub(crate) near: &'a NearImages,
 }
 
-/// The 27 images of a sphere that are displaced by −1, 0 or 1 edges of the reduced lattice along
-/// each edge. Nearly all touching pairs have such an image, so the displacements are computed in
-/// advance.
+/// The 27 displacements of −1, 0 or 1 along each of the shortest lattice edges. They are computed
+/// in advance, because nearly all touching pairs use one of them.
 pub(crate) struct NearImages([NearImage; 27]);
 
 struct NearImage {
-    /// The image, as whole multiples of the domain's edges.
+    /// The displacement, as whole multiples of the domain's edges.
     image: [i32; 3],
     shift: Translation,
 }
@@ -230,8 +230,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns the data of an image, given in edges of the reduced lattice, or `None` if the image
-    /// is more than one edge away.
+    /// Returns the data of a periodic image, or `None` if it is displaced by more than one edge.
+    /// `image` counts the shortest lattice edges.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -240,7 +240,8 @@ impl NearImages {
 }
 
 impl PeriodicSpace<'_> {
-    /// Returns the image of an entry of the grids, in edges of the reduced lattice.
+    /// Returns the displacement of an object in the grids, as whole multiples of the shortest
+    /// lattice edges.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         self.images.image(word).unwrap_or([0; 3])
@@ -326,8 +327,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // If both entries are the same image of one sphere, they are no pair, so their order does
-        // not matter.
+        // Two objects that are the same image of one sphere are no pair, so their order does not
+        // matter.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],
@@ -361,8 +362,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the image with the greater vector is the second of the
-            // pair.
+            // Of two images of one sphere, the image with the greater displacement (in
+            // lexicographic order) is listed second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

@@ -1,5 +1,5 @@
-//! Estimates from a sample how all spheres lie in space, and how long time segments should be. Twin
-//! of `shaders/measure_curve.wgsl`.
+//! Estimates from a sample how all spheres lie in space, and how long time segments should be.
+//! Twin of `shaders/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -29,7 +29,7 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of the sampled spheres that the shortest time segments would cut.
+    /// Paths of sampled spheres that are longer than the shortest possible time segment.
     cut: ReusedVec<SpherePath>,
 }
 
@@ -87,9 +87,9 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // In a fuzzing build, the collision groups of the first sphere, which are random bits, choose
-    // the length of time segments. The cost estimate would never cut the few spheres of a fuzzer.
-    // The list of pairs must not depend on the length.
+    // In a fuzzing build, random bits choose the length of time segments: the collision groups of
+    // the first sphere. The cost estimate would never cut the few spheres of a fuzzer. The list of
+    // pairs must not depend on the length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -97,8 +97,8 @@ pub(crate) fn measure_space(
     space
 }
 
-/// Returns the image of a sphere in the cell of a periodic domain, half way through the step.
-/// Spheres that have diffused far apart would otherwise look less dense than they are.
+/// Returns the image of a sphere that is in the cell of a periodic domain half way through the
+/// step. Spheres that have diffused far apart would otherwise seem less dense than they are.
 fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
@@ -118,8 +118,8 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median position half way through the step. The origin moves with the
-        // median velocity, so at the start of the step it was half a step's motion behind `middle`.
+        // `middle` is the median position half way through the step. The moving origin passes
+        // through it with the median velocity, so half a step earlier it was behind.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;
@@ -128,9 +128,9 @@ fn frame_and_box(
     (frame, trimmed)
 }
 
-/// Returns the spacing, the edge of the cube that a sphere has to itself. It is a median over the
-/// `count` sampled spheres, so a dense clump hardly affects it. `spheres` is the number of all
-/// spheres.
+/// Returns the spacing of the spheres: the edge of the cube that a sphere has to itself. It is a
+/// median over the `count` sampled spheres, so a dense clump hardly affects it. `spheres` is the
+/// number of all spheres.
 fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec<f32>) -> f32 {
     let ranks = [NEAR_RANK, FAR_RANK].map(|rank| rank.min(count as u32 - 1));
     let medians =
@@ -146,8 +146,8 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// Computes [`Space::log_others`], the curve of neighbours by distance, from the number of ordered
-/// pairs of the sample in each octave of distance.
+/// Returns the correlation curve of [`Space::log_others`]: how many other spheres are within each
+/// distance of a sphere. `pairs` counts the ordered pairs of the sample in each octave of distance.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let mut within = pairs;
     let mut sum = 0;
@@ -163,11 +163,11 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // `within[i]` counts the pairs up to the distance 2^(i − 126). Entry i of the curve is for
+        // `within[i]` counts the pairs up to the distance 2^(i − 126). Entry i of the result is for
         // the distance 2^(i − 127), so it is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
-            // Spheres in one place are neighbours at every distance, so the curve of neighbours
+            // Spheres at one point are neighbours at every distance, so the number of neighbours
             // does not fall towards distance 0.
             _ if first == 0 => log(within[0]),
             _ => log(within[first]) - slope * (first + 1 - i) as f32,

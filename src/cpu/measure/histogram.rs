@@ -1,4 +1,4 @@
-//! Counts the proxies (spheres and time segments) of each size class.
+//! Counts the spheres and time segments of each size class.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,12 +14,12 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// Number, largest size and bounding box of the time segments of one or several size classes.
+/// Number, largest size and bounding box of the time segments in one or several size classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of time segments in the box around most of the sampled spheres. All segments of a
-    /// sphere count if the first and the last one are in the box.
+    /// Number of time segments in the box around most of the sampled spheres. If the first and the
+    /// last segment of a sphere are in the box, all its segments count.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
@@ -44,9 +44,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which time segments are being added. `low` and `high` begin with the corners
-/// of the bounding box of the segments. The fourth number of `high` is half the edge of the
-/// smallest cell that fits every segment.
+/// A [`SizeClass`] to which time segments are being added. `low` and `high` hold the corners of
+/// their bounding box. The fourth number of `high` is half the edge of the smallest cell that fits
+/// every segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -87,8 +87,8 @@ impl HistogramMemory {
     }
 }
 
-/// Counts of the time segments in each size class. Only classes in use are stored, because most
-/// inputs use only a few of thousands of classes.
+/// Counts of the time segments in each size class. Of thousands of classes, most inputs use only a
+/// few, and only these are stored.
 pub(super) struct Histogram<'a> {
     /// For each size class in use, its position in `classes`, counted from 1.
     places: ScratchGuard<'a, Option<NonZeroU16>>,

@@ -1,8 +1,9 @@
-//! `measure`: estimates how the spheres lie in space, cuts their paths into time segments, and
-//! counts the segments by size.
+//! Estimates how the spheres lie in space, cuts their paths into time segments, and counts the
+//! segments by size.
 //!
-//! The estimate is made from a sample: [`spacing`] counts pairs by distance, [`ranks`] computes
-//! medians, and [`curve`] computes a [`Space`] from both. Then [`sizes`] cuts all spheres.
+//! A sample of the spheres serves for the estimate: [`spacing`] counts its pairs by distance,
+//! [`ranks`] computes medians, and [`curve`] computes a [`Space`] from both. Then [`sizes`] cuts
+//! the paths of all spheres.
 //!
 //! [`Space`]: crate::shared::space::Space
 

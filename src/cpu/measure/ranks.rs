@@ -1,4 +1,4 @@
-//! The median and the range, without outliers, of some values of a sample. Twin of
+//! Computes the median of some values of a sample, and their range without outliers. Twin of
 //! `shaders/measure_ranks.wgsl`.
 
 use crate::reuse::ReusedVec;
@@ -10,8 +10,8 @@ pub(super) fn median(memory: &mut ReusedVec<f32>, values: impl Iterator<Item = f
     *values.select_nth_unstable_by(middle, f32::total_cmp).1
 }
 
-/// Returns the lowest value, the median and the highest value, after leaving out one in
-/// [`TRIM_DIVISOR`] values at each end.
+/// Returns the lowest value, the median and the highest value, without one in [`TRIM_DIVISOR`]
+/// values at each end.
 pub(super) fn trimmed_range(
     memory: &mut ReusedVec<f32>,
     values: impl Iterator<Item = f32>,

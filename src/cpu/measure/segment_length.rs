@@ -1,6 +1,6 @@
 //! Chooses the length of the time segments into which the paths of fast spheres are cut. The GPU's
-//! estimate (`shaders/measure_curve.wgsl`) is simpler: it assumes that time segments never look for
-//! neighbours in the grids of uncut spheres.
+//! estimate (`shaders/measure_curve.wgsl`) is simpler: it assumes that segments never search the
+//! grids of uncut spheres.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};
@@ -9,8 +9,8 @@ use crate::shared::tuning::{
     COARSER_RANGES, MAX_WEIGHED, MIN_SEGMENT_PER_EXTENT, OWN_RANGES, SEARCH_COST, SEGMENT_LENGTHS,
 };
 
-/// Returns the length of time segments with the least expected cost, which is at least the spacing
-/// of the spheres.
+/// Returns the length of time segments with the least expected cost. It is at least the spacing of
+/// the spheres.
 pub(super) fn segment_length(
     space: &Space,
     spacing: f32,
@@ -21,14 +21,14 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // Paths that the shortest segments do not cut cost the same at every segment length, so they
-    // are left out.
+    // Paths that are shorter than the shortest segments cost the same at every segment length, so
+    // they are left out.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // The shortest segments cut no sphere of the sample, so any spheres that they do cut are
-        // rare. Segments of twice that length are cheapest for them.
+        // The shortest segments cut no path of the sample, so paths that they do cut are rare.
+        // Segments of twice that length are cheapest for such paths.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -54,11 +54,11 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// Paths of the sampled spheres that the shortest segments cut.
+    /// Paths of sampled spheres that are longer than the shortest possible time segment.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest cell edge that a grid may get: the edge for a grid of all spheres as points.
+    /// Smallest cell edge of a grid: the edge for spheres of radius 0.
     least_edge: f32,
 }
 
@@ -71,9 +71,9 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the segments search the small cells of
-        // the uncut spheres, and meet only spheres within reach (`coarse_searches_fine`). Otherwise
-        // all spheres are assumed to be in cells as wide as the segments.
+        // If segments are fewer than uncut spheres, they search the small cells of the uncut
+        // spheres, and meet only spheres within reach. Otherwise all spheres are assumed to be in
+        // cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -85,9 +85,9 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of spheres in the small cells that a segment searches. On each side, these
-            // cells reach up to one cell edge beyond the segment. Unlike `in_cells`, the number is
-            // not halved, because only the segment searches for such a pair.
+            // Number of uncut spheres in the cells that a time segment searches. On each side,
+            // these cells may reach one cell edge beyond the segment. The number is not halved,
+            // because only the segment searches for such a pair.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

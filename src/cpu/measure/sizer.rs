@@ -39,7 +39,7 @@ impl Sizer<'_> {
         let (blocks, rest) = spheres.as_chunks::<LANES>();
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
         let blocks = blocks.iter().zip(class_blocks);
-        // The compiler makes a loop for each case, so that the loop for open space has no test for it.
+        // The compiler makes a separate loop for open space, without a test for a periodic cell.
         match self.cell {
             None => blocks.for_each(|(spheres, classes)| {
                 *classes = self.add_block(histogram, spheres, set, None);
@@ -86,9 +86,9 @@ impl Sizer<'_> {
         number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
-    /// Does the same as [`Sizer::add`] for [`LANES`] spheres of set `set`, and returns their size
-    /// classes. If no sphere is cut, the spheres that stay inside the cell of a periodic domain are
-    /// computed together with SIMD instructions.
+    /// Adds [`LANES`] spheres of set `set` to the histogram of sizes, and returns their size
+    /// classes. Uses SIMD instructions if no sphere is cut into time segments and the spheres stay
+    /// inside the cell of a periodic domain.
     #[inline(always)]
     fn add_block(
         &self,
@@ -121,7 +121,7 @@ impl Sizer<'_> {
             _ => None,
         };
         let mut classes = [0; LANES];
-        // A loop, because the compiler does not inline the closure of `from_fn`.
+        // A loop instead of `from_fn`, because the compiler does not inline its closure.
         for (lane, own) in classes.iter_mut().enumerate() {
             let inside = inside >> lane & 1;
             if let Some((cell, near_cells)) = near_cells
@@ -152,9 +152,9 @@ impl Sizer<'_> {
     }
 }
 
-/// Adds an uncut sphere that stays near the cell of a periodic domain ([`Stays::near`]) to the
-/// histogram, and returns its size class. `point` begins with the middle of its path, and `inside`
-/// is 1 if this is in the box around most of the sampled spheres.
+/// Adds an uncut sphere that stays near the cell of a periodic domain to the histogram of sizes,
+/// and returns its size class. `point` begins with the middle of the sphere's path. `inside` is 1
+/// if the middle is in the box around most of the sampled spheres.
 #[inline(never)]
 fn add_near(
     histogram: &mut Histogram<'_>,
@@ -183,7 +183,7 @@ fn add_near(
 }
 
 /// Returns which spheres certainly stay inside the cell of a periodic domain, or near it. In open
-/// space, all are inside.
+/// space, all spheres count as inside.
 #[inline(always)]
 fn stays(cell: Option<&Cell>, paths: &SpherePath<f32x4>) -> Stays {
     cell.map_or(Stays::INSIDE, |cell| cell.stays(paths))

@@ -42,9 +42,9 @@ pub(crate) struct Sizes<'a> {
     /// The size class of each sphere, with the flag [`OUTSIDE`] for a sphere that may reach out of
     /// the cell of a periodic domain.
     pub(crate) class_of: &'a [u16],
-    /// The time segments of all spheres, except the first segment of each sphere. With N spheres,
-    /// entry k < N of the grids is sphere k or its first segment, and entry N + k is entry k of
-    /// this list. Empty in a periodic domain.
+    /// The time segments of all spheres, except the first segment of each sphere. The grids contain
+    /// N spheres or their first segments, and then the entries of this list. Empty in a periodic
+    /// domain.
     pub(crate) segments: &'a [Segment],
     pub(crate) cut: bool,
     pub(crate) classes: &'a [(usize, SizeClass)],
@@ -68,8 +68,8 @@ impl Sizes<'_> {
 }
 
 /// Cuts every path into time segments and counts the segments of each size class. Doubles the
-/// length of segments until there are at most `max_proxies`, or the length exceeds
-/// [`MAX_MAGNITUDE`].
+/// allowed length of a segment until there are at most `max_proxies` segments, or the length
+/// exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
@@ -108,8 +108,8 @@ pub(crate) fn measure_sizes<'a>(
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // An image is in the grids only if it reaches into the cell of the periodic domain. So its
-        // centre is at most half its extent outside the cell.
+        // An image is in the grids only if it reaches into the periodic cell. So its centre is at
+        // most half its extent outside the cell.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;

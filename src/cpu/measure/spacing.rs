@@ -1,5 +1,5 @@
-//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves of distance. Twin
-//! of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
+//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves of distance.
+//! Twin of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,8 +18,8 @@ use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
 /// Returns sphere number `k` of a sample of `count` spheres. The input is divided into `count`
-/// parts, and a hash chooses one sphere of each, so that a regular order of the spheres does not
-/// bias the sample.
+/// parts, and a hash chooses one sphere of each. So a regular order of the spheres does not bias
+/// the sample.
 pub(super) fn sampled(spheres: &[Sphere], count: usize, k: usize) -> &Sphere {
     let (each, rest) = (spheres.len() / count, spheres.len() % count);
     let begin = |k: usize| k * each + k * rest / count;
@@ -73,16 +73,16 @@ impl Octaves {
         self.count = count;
     }
 
-    /// Returns log₂ of the distance from sphere `i` of the sample to its nearest neighbour in the
-    /// sample if `rank` is 1, to its second nearest if `rank` is 2, and so on.
+    /// Returns log₂ of the distance from sphere `i` of the sample to one of its neighbours in the
+    /// sample: the nearest if `rank` is 1, the second nearest if it is 2, and so on.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // Interpolates the distance within the octave from the numbers of neighbours up to
-                // its two ends. The number is assumed to grow at most as fast as in evenly filled
-                // space.
+                // Interpolates the distance within an octave from the numbers of neighbours up to
+                // both ends of the octave. The number of neighbours is assumed to grow at most as
+                // fast as in evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -97,8 +97,7 @@ impl Octaves {
 }
 
 /// Counts the pairs of a sample by octaves of distance, in `rows` with the layout of [`Octaves`].
-/// `distances` is scratch memory. Not inlined, so that the compiler assumes that the slices do not
-/// overlap.
+/// Not inlined, so that the compiler assumes that the slices do not overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

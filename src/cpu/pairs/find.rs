@@ -16,7 +16,7 @@ use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
 /// Tests all candidate pairs and fills `found` with those that touch. Returns an error if more than
-/// `limit` pairs touch, or if too many reports are left to the later stage `decide`
+/// `limit` pairs touch, or if a later stage would have to decide too many pairs
 /// ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs<S: ProxySpace>(
     search: &PairSearch<'_, S>,

@@ -1,4 +1,4 @@
-//! The results of the stage `pairs`: the pairs that were found, and their counts.
+//! Results of the search for pairs: the pairs that were found, and their counts.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -8,16 +8,15 @@ use crate::exact::{Grazing, ImageCollision, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 pub(crate) struct FoundPairs<L: Listed> {
-    /// Touching pairs without images (periodic copies), sorted into buckets by index a. In open
-    /// space, these are all pairs.
+    /// Touching pairs without a periodic image, sorted into buckets by the index of the first
+    /// sphere. In open space, these are all pairs.
     pub(crate) pairs: Buckets<Collision>,
-    /// Touching pairs with images (periodic copies), in any order.
+    /// Touching pairs with a periodic image, in any order.
     pub(crate) images: ReusedVec<ImageCollision>,
-    /// Reports of pairs that several time segments may report. The later stage `decide` counts each
+    /// Reports of pairs that several time segments may report. A later stage (`decide`) counts each
     /// pair once.
     pub(crate) shared: ReusedVec<L::Report>,
     pub(super) reports: ScratchPool<L::Report>,
-    /// Scratch memory of each task for pairs with images (periodic copies).
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,
 }
 
@@ -45,11 +44,11 @@ impl<L: Listed> FoundPairs<L> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of pairs that touch, without pairs left to the later stage `decide`.
+    /// Number of touching pairs, except those that a later stage decides.
     pub(crate) pairs: u64,
     pub(crate) candidates: u64,
-    /// Number of pairs that the swept test (of moving spheres) could not decide, without pairs left
-    /// to the later stage `decide`.
+    /// Number of pairs that the float64 test could not decide, except those that a later stage
+    /// decides.
     pub(crate) grazing: Grazing,
 }
 
@@ -71,18 +70,17 @@ impl Progress {
         }
     }
 
-    /// Adds `pairs` to the number of touching pairs, and `shared` to the number of reports left to
-    /// the later stage `decide`. Returns whether these numbers are too large
-    /// ([`Progress::is_too_much`]).
+    /// Counts `pairs` more touching pairs, and `shared` more reports for a later stage to decide.
+    /// Returns whether a count is now too large ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
         self.exceeded(pairs, shared)
     }
 
-    /// Returns whether there are more touching pairs than the limit, or too many reports for the
-    /// later stage `decide`. Some reports are repeats, and some are of pairs that do not touch. So
-    /// the stage may get eight times as many reports as the limit, and at least 2¹⁹.
+    /// Returns whether there are more touching pairs than the limit, or too many reports for a
+    /// later stage to decide. A report may be a repeat, or of a pair that does not touch. So the
+    /// limit of reports is eight times as high, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

@@ -1,11 +1,10 @@
-//! `pairs`: tests each proxy (a sphere or one time segment of its path) against its neighbours in
-//! the grids: first by their bounding spheres (the ball test), then by the swept test of the moving
-//! spheres. Twin of `shaders/pairs.wgsl`, `shaders/pairs_periodic.wgsl` and
-//! `shaders/shared/search.wgsl`.
+//! Tests each sphere or time segment against its neighbours in the grids. The first test (the ball
+//! test) compares bounding spheres, and the second (the swept test) the moving spheres themselves.
+//! Twin of `shaders/pairs.wgsl`, `shaders/pairs_periodic.wgsl` and `shaders/shared/search.wgsl`.
 //!
-//! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs that pass the
-//! ball test, and the [`sweeper`] applies the swept test. [`tally`](mod@tally) only counts the
-//! candidate pairs.
+//! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs whose
+//! bounding spheres meet, and the [`sweeper`] applies the swept test. [`tally`](mod@tally) only
+//! counts the candidate pairs.
 
 mod find;
 mod found;

@@ -10,8 +10,8 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Largest number of pairs that wait for the swept test. With many pairs, the ball test and the
-/// swept test run in long separate loops, without delaying each other.
+/// Largest number of pairs that wait for the swept test (of moving spheres). With many pairs, this
+/// test and the test of bounding spheres run in long separate loops.
 pub(super) const MAX_NEAR: usize = 4096;
 
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
@@ -48,15 +48,16 @@ impl NearPairs {
         }
     }
 
-    /// Returns whether the list of pairs has room for `more` pairs, and four more, because pairs
-    /// are written in blocks.
+    /// Returns whether the list has room for `more` pairs and four further ones, because pairs are
+    /// written in blocks of four.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Pairs `searcher` with each sphere in `ranges` whose bounding sphere meets `probe`, the
-    /// bounding sphere or path of `searcher`. The list must have room for all.
+    /// Pairs the sphere `searcher` with each sphere in `ranges` whose bounding sphere meets
+    /// `probe`: the bounding sphere of `searcher`, or its path. The list must have room for all
+    /// pairs.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -66,12 +67,12 @@ impl NearPairs {
         ranges: &[Range<usize>],
     ) {
         let begin = self.count;
-        // A loop, because the compiler does not inline the closure of a fold.
+        // A loop instead of a fold, because the compiler does not inline the closure of a fold.
         let mut end = begin;
         for range in ranges {
             end = self.add(end, probe, balls, range);
         }
-        // Most searches find at most four neighbours, so four entries are always written, without a
+        // Most searches find at most four neighbours. So four entries are always written, without a
         // branch on the number of neighbours.
         let own = &mut self.searchers;
         if let Some(own) = own.get_mut(begin..begin + LANES) {
@@ -83,9 +84,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes to `found`, from index `end` on, the spheres in `range` with bounding spheres that
-    /// meet `probe`, and returns the new end. One block is tested even for an empty range, so that
-    /// a short range takes a single branch.
+    /// Writes to `found`, from index `end` on, each sphere in `range` whose bounding sphere meets
+    /// `probe`. Returns the new end. Tests one block even if the range is empty, which saves a
+    /// branch.
     #[inline(always)]
     fn add(
         &mut self,

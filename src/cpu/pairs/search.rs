@@ -1,4 +1,4 @@
-//! The input of the stage `pairs`: the results of the stages before them.
+//! The input of the search for pairs: the results of the earlier stages.
 
 use std::ops::Range;
 
@@ -35,8 +35,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a sphere if it searches grids other than its own. No other search needs
-    /// the path.
+    /// Returns the path of a sphere that also searches other grids than its own, else `None`. Other
+    /// searches do not need the path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;
@@ -62,8 +62,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns how many spheres one task searches around: many, because spheres near each other
-    /// have many neighbours in common.
+    /// Returns how many spheres a task searches around. The number is large, because spheres near
+    /// each other have many neighbours in common.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

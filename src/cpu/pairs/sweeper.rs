@@ -20,21 +20,21 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. One sphere of each pair is prefetched before the block's swept
-/// tests.
+/// Number of pairs in a block. One sphere of each pair in a block is prefetched into the cache
+/// before the block is tested.
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
-    /// Touching pairs without images (periodic copies). In open space, these are all pairs.
+    /// Touching pairs without a periodic image. In open space, these are all pairs.
     pub(super) pairs: &'a mut Vec<Collision>,
-    /// Touching pairs with images (periodic copies).
+    /// Touching pairs with a periodic image.
     pub(super) images: &'a mut Vec<ImageCollision>,
-    /// Reports of pairs that several time segments may report. The later stage `decide` counts each
+    /// Reports of pairs that several time segments may report. A later stage (`decide`) counts each
     /// pair once.
     pub(super) shared: &'a mut Vec<ReportIn<S>>,
 }
 
-/// Applies the swept test to pairs, and lists the pairs that touch.
+/// Applies the swept test (of moving spheres) to pairs, and lists the pairs that touch.
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     progress: &'a Progress,
@@ -73,16 +73,16 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         } = &mut self.output;
         let begin = pairs.len();
         let before = [images.len(), shared.len()];
-        // The swept test takes two pairs at a time and writes both to the list, whether they touch
-        // or not. So the list needs room for one pair more.
+        // The swept test writes two results at a time to the list, even if the spheres do not
+        // touch. So the list needs room for one more.
         let room = count + 1;
         if pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         pairs.resize(begin + room, Collision::default());
-        // If the number of pairs is odd, the last swept test reads one entry beyond the last pair.
-        // This entry has to contain valid indices.
+        // The swept test reads two pairs at a time. If the number of pairs is odd, it reads one
+        // entry too many, which must contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
@@ -117,8 +117,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// The grids of a periodic domain may contain several periodic copies of one pair. Of the pairs
-    /// in `block`, keeps the copies that are to be tested, and returns the end of the pairs kept.
+    /// Removes repeated pairs from `block`, and returns the end of the pairs kept. The grids of a
+    /// periodic domain may contain several periodic copies of a pair, of which one is tested.
     #[inline(never)]
     fn drop_copies(&self, near: &mut NearPairs, block: Range<usize>) -> usize {
         let PairSearch { sorted, space, .. } = self.search;
@@ -134,9 +134,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Tests pairs `first` and `first + 1` of `near`, or only those in the bit mask `there`. The
-    /// list of touching pairs begins at index `begin` and has `hits` pairs. Appends to this list
-    /// and returns its new length. Pairs with images (periodic copies) go to another list. The
-    /// indices of result k replace entry k of `near`.
+    /// list of touching pairs begins at index `begin` and has `hits` pairs. Appends the pairs that
+    /// touch, and returns the new length. Pairs with a periodic image go to another list. The
+    /// indices of touching pair k replace entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -165,8 +165,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Pairs that just touch are left to `decide_open`, which counts a pair as grazing
-                // only if these two time segments report it.
+                // Pairs that just touch are left to the exact test. It counts a pair as grazing
+                // only if the task reports the pair.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -188,8 +188,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 self.list_with_image(places[lane], words[lane], swept.impacts[lane]);
             }
         }
-        // The results of both swept tests are written, whether the spheres touch or not, because a
-        // branch for each would often be mispredicted.
+        // Both results are written even if the spheres do not touch, because a branch for each
+        // would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = two(words[lane], |word| space.sphere(word));
             let Impact { toi, depth } = swept.impacts[lane];
@@ -206,8 +206,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         hits
     }
 
-    /// Lists a touching pair with an image (periodic copy), if this task has to report the pair
-    /// ([`Sweeper::is_own`]).
+    /// Lists a touching pair with a periodic image, unless other time segments report it or a later
+    /// stage decides it ([`Sweeper::is_own`]).
     #[inline(never)]
     fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Impact) {
         if !self.is_own(places) {
@@ -230,9 +230,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Decides by exact arithmetic a pair that the swept test (of moving spheres) left open.
-    /// Returns `None` if the spheres do not touch, or if these time segments do not report the pair
-    /// ([`Sweeper::is_own`]). `grazing` tells whether the pair counts as grazing (close to
-    /// tangency).
+    /// Returns `None` if the spheres do not touch, or if this task does not report the pair
+    /// ([`Sweeper::is_own`]). `grazing` tells whether the pair counts as close to tangency.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -259,8 +258,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Of the `hits` pairs from index `begin` on, keeps those that these time segments have to
-    /// report ([`Sweeper::is_own`]). Returns the number of pairs kept.
+    /// Of the `hits` pairs that begin at index `begin`, removes those that other time segments
+    /// report or a later stage decides ([`Sweeper::is_own`]). Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -272,10 +271,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether these two time segments report the touch of their spheres. They do if
-    /// collision groups allow the pair, and if the segments contain the closest approach. If
-    /// rounding leaves this open, the pair goes to the later stage `decide`, and the result is
-    /// false.
+    /// Returns whether these two time segments report the touch of their spheres. They do if they
+    /// contain the closest approach, and if the collision groups allow the pair. If rounding leaves
+    /// open which segments contain it, the pair goes to a later stage, and the result is false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {
@@ -290,8 +288,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         if self.search.groups && step.spheres[a as usize].ignores(&step.spheres[b as usize]) {
             return false;
         }
-        // Two spheres that are not cut into time segments are tested only once, so this test reports
-        // the pair.
+        // If neither sphere is cut into time segments, the pair is tested only once, and is
+        // reported here.
         let tags = two(places, |place| sorted.tags[place]);
         if two(tags, segment_power) == [0, 0] {
             return true;
@@ -309,9 +307,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // Several time segments may report this pair. The later stage `decide` counts it
-                // once, and expects the flag GRAZING in the reports, even if the pair is not close
-                // to tangency.
+                // Several time segments may report this pair, and a later stage (`decide`) counts
+                // it once. That stage expects the flag GRAZING in each report, even if the pair is
+                // not close to tangency.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
                 self.output

@@ -1,4 +1,4 @@
-//! The search for the pairs of one part of the sorted proxies (spheres or time segments).
+//! Searches for the neighbours of a part of the sorted spheres and time segments.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -40,7 +40,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
     }
 
     /// Searches for the neighbours of the sphere or time segment with this index, and collects the
-    /// pairs that pass the ball test (of bounding spheres).
+    /// pairs whose bounding spheres meet.
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -62,8 +62,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Applies the swept test to the pairs that are still waiting for it. Returns the task's
-    /// counts.
+    /// Applies the swept test (of moving spheres) to the pairs that still wait for it. Returns the
+    /// task's counts.
     pub(super) fn finish(mut self) -> Result<PairCounts, Error> {
         self.sweeper.sweep(&mut self.near);
         Ok(PairCounts {
@@ -85,8 +85,9 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects neighbours from ranges that are too long for the list of waiting pairs. Divides the
-    /// ranges into pieces, and empties the list by the swept test before each piece.
+    /// Collects neighbours from ranges that are too long for the list of pairs that wait for the
+    /// swept test. Divides the ranges into pieces, and empties the list before each piece by
+    /// testing its pairs.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -100,8 +101,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Collects neighbours from ranges where several cells share a table entry. Keeps only
-    /// neighbours in the cells `row`.
+    /// Collects neighbours from ranges in which unrelated cells share an entry of the table of
+    /// cells. Keeps only neighbours in the row of cells `row`.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -116,7 +117,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` has counted this candidate pair a second time.
+                // `collect` counts this candidate pair again.
                 self.candidates -= 1;
             }
         }

@@ -1,5 +1,6 @@
-//! Chooses the time slabs (parts of the step), the size of the cells and the table entries (slots)
-//! of a level (grid). Twin of `shaders/shared/plan_layout.wgsl`.
+//! Chooses the layout of a grid: the parts of the step with separate cells (time slabs), the size
+//! of the cells, and the entries of the grid in the table of cells. Twin of
+//! `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,8 +20,8 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to divide a grid's part of the table of cells. Each cell within a box has a slot (table
-/// entry) of its own, and all other cells share slots by a hash.
+/// A way to divide a grid's part of the table of cells. Each cell in a box has an entry of its own.
+/// All other cells share entries by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
     bounds: [Vec3; 2],
@@ -30,9 +31,9 @@ struct Layout {
 }
 
 impl Layout {
-    /// Returns the three possible layouts of a grid with `share` slots (table entries): a box of
-    /// cells around everything, a box around most of it with hashed slots for the rest, and only
-    /// hashed slots.
+    /// Returns three possible layouts of a grid with `share` entries in the table of cells. In the
+    /// first, a box around all spheres has an entry for each cell. In the second, the box is around
+    /// most spheres, and hashed entries are for the rest. In the third, all entries are hashed.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -58,9 +59,9 @@ impl Layout {
         self.outside < 1.0
     }
 
-    /// Returns the smallest cell edge, at least `edge`, at which the box has enough table entries
-    /// for all of its cells in each of `slabs` time slabs, or `None` if no such edge was found.
-    /// Without a box, returns `edge`.
+    /// Returns the smallest cell edge, at least `edge`, at which the box has no more cells than
+    /// table entries. Each cell needs an entry for each of `slabs` parts of the step. Returns
+    /// `None` if no such edge was found, and `edge` if there is no box.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -77,8 +78,9 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes the grid with the least expected cost and at most `share` + [`MIN_HASHED_SLOTS`] table
-/// entries. `range` describes the spheres in the grid, and `ranges` those in all grids.
+/// Makes the grid with the least expected cost. It has at most `share` + [`MIN_HASHED_SLOTS`]
+/// entries in the table of cells. `range` describes the spheres in the grid, and `ranges` those in
+/// all grids.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -120,8 +122,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a grid with the spheres of `range`: by these
-    /// spheres, and by the smaller ones of `finer`.
+    /// Returns the expected cost of all searches in a grid. Its own spheres search it, which
+    /// `range` describes, and so do the smaller spheres of `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -144,8 +146,9 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A time segment that is longer than a time slab searches several slabs. In all of
-            // these slabs together, it meets as many proxies as in one slab of its own length.
+            // A time slab is a part of the step with separate cells. A time segment that is longer
+            // than a slab searches several slabs. In all of them together, it meets as many spheres
+            // as in one slab of its own length.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -166,8 +169,8 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box of cells with their own table entries gets one cell more on each side
-                // than it needs, so that most neighbourhoods lie within it.
+                // The box of cells with their own table entries gets one more cell on each side. So
+                // the neighbours of most cells are also in the box.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }
@@ -179,16 +182,16 @@ impl Arrangement {
     }
 }
 
-/// Enlarges the cell edge from `edge` on until the box `bounds` has at most `slots` cells, and
-/// returns it. Returns `None` if the box is empty, or still has too many cells after
+/// Enlarges the cell edge, starting with `edge`, until the box `bounds` has at most `slots` cells.
+/// Returns this edge, or `None` if the box is empty or still has too many cells after
 /// [`CELL_GROWTH_STEPS`] tries.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {
         return None;
     }
-    // The number of cells along an axis is the extent divided by the edge, plus 4: one for the
-    // remainder, one on each side, and one for rounding.
+    // The number of cells along an axis is the extent divided by the cell edge, plus 4: one for the
+    // remainder, two for the ends, and one for rounding.
     let cells = |edge: f32| (extent / edge + 4.0).element_product();
     std::iter::successors(Some(edge), |edge| Some(edge * CELL_GROWTH))
         .take(CELL_GROWTH_STEPS as usize)

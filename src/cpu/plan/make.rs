@@ -1,4 +1,4 @@
-//! Makes the plan of a step: divides the spheres and time segments, by size, into levels (grids).
+//! Makes the plan of a step: divides the spheres and time segments into grids by size.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -23,7 +23,7 @@ use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 pub(crate) struct Plan<'a> {
     pub(crate) levels: PerLevel<Level>,
     pub(crate) proxies: PerLevel<u32>,
-    /// For each level (grid), a bit mask of the other levels that its spheres search.
+    /// For each grid, a bit mask of the other grids that its spheres search.
     pub(crate) searched: PerLevel<u64>,
     pub(crate) level_of_class: &'a [u8],
     pub(crate) slots: u32,
@@ -36,7 +36,7 @@ struct Draft {
 }
 
 /// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` has
-/// the size classes in use, with their numbers.
+/// the numbers and contents of the size classes in use.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -70,8 +70,8 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the levels (grids) in the order of the sizes of their spheres. The table entries of each
-/// level are counted from 0.
+/// Returns the grids in the order of the sizes of their spheres. The table entries of each grid are
+/// counted from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],

@@ -1,9 +1,10 @@
-//! `plan`: chooses the levels (grids) of a step, which of them search which, and their slots (table
-//! entries), at the least expected cost of searching and testing. Twin of `shaders/plan.wgsl`.
+//! Chooses the grids (levels) of a step at the least expected cost. Also chooses which grids the
+//! spheres of each grid search, and which entries of the table of cells each grid has. Twin of
+//! `shaders/plan.wgsl`.
 //!
-//! [`size_ranges`] divides the size classes into runs, [`levels`] joins runs to levels, [`layout`]
-//! gives each level its cells and slots, and [`searches`] decides which of two levels searches the
-//! other.
+//! [`size_ranges`] divides the size classes into runs, and [`levels`] joins runs to grids.
+//! [`layout`] gives each grid its cells and table entries. [`searches`] decides for any two grids
+//! whose spheres search the other.
 
 mod layout;
 mod levels;

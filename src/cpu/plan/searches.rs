@@ -1,5 +1,4 @@
-//! Decides which levels (grids) search which others: the spheres in one look for neighbours in the
-//! other.
+//! Decides for any two grids which one has spheres that look for neighbours in the other.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -35,13 +34,14 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Either the spheres in a grid with large cells search a grid with small cells, or the reverse.
-/// Returns whether searching the small cells costs less, as it does if the large spheres are few.
+/// For two grids, either the spheres in the one with large cells search the one with small cells,
+/// or the reverse. Returns whether searching the small cells costs less, as it does if the large
+/// spheres are few.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere reaches many small cells. Their contents are few ranges of the sorted spheres
-    // only if each cell has its own table entry, and if the grid is not divided into time slabs
-    // (parts of the step).
+    // A large sphere reaches many small cells. These are few ranges of the sorted spheres only if
+    // each cell has its own table entry, and if the grid has no separate cells for parts of the
+    // step.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -54,14 +54,14 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if each sphere in the grid `from` searches `slabs` time slabs (parts
-/// of the step) of the grid `to`.
+/// Returns the expected cost if each sphere in the grid `from` searches the grid `to` in `slabs`
+/// parts of the step.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // Only cells in the box of the grid are searched, so the number of its rows is an upper limit.
-    // A grid with dimension 0 has no box, and no limit.
+    // A search visits at most the rows of cells in the box of the grid. A grid with dimension 0 has
+    // no box, and no limit.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -69,10 +69,10 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidate pairs, if no table entry holds more than
-/// `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with larger
-/// cells. In a grid with smaller cells, it searches as many cells as fit in its own cell, and at
-/// most 3 more. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
+/// Returns an upper bound of the number of candidate pairs, if no entry of the table of cells has
+/// more than `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with
+/// larger cells. In a grid with smaller cells, it searches at most 3 cells more than fit in its own
+/// cell. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

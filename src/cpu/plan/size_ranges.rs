@@ -1,5 +1,5 @@
-//! Size ranges: runs of spheres or time segments of similar size, from which the plan makes levels
-//! (grids). Twin of `shaders/shared/plan_ranges.wgsl`.
+//! Runs of spheres or time segments of similar size (size ranges), from which the grids are made.
+//! Twin of `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 
@@ -11,27 +11,24 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// Spheres or time segments of similar size: successive size classes of one set, with one number of
-/// segments per sphere. Or several such ranges, merged into one grid.
+/// Spheres or time segments of similar size: neighbouring size classes of one set, with the same
+/// number of segments for each sphere. Or several such ranges, merged into one grid.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments per sphere. In merged ranges, the least such number.
+    /// log₂ of the number of time segments of each sphere. In merged ranges, the least such number.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size limit: spheres that are smaller search the spheres of this range
-    /// ([`SizeRange::searches`]). Ranges merged into one grid have the smallest of their limits, so
-    /// that none of their own spheres counts as smaller. With two sets, they have the largest of
-    /// their limits.
+    /// Spheres of other grids search this grid if they are smaller than this size. A grid of
+    /// several size ranges has the smallest of their limits. With two sets, it has the largest.
     reference: f32,
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// For the estimates of costs, returns whether the spheres of this range search the other
-    /// range. With two sets, ranges of equal size search each other. Which grids are searched in
-    /// the end is decided by `searched_levels`.
+    /// Returns whether the spheres of this size range search the other range, for estimates of
+    /// cost. With two sets, ranges of equal size search each other.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -41,8 +38,8 @@ impl SizeRange {
     }
 
     /// Returns whether spheres of two sizes may be in one grid: both of one set, and both cut into
-    /// time segments or both uncut. A grid of time segments may be divided into time slabs (parts
-    /// of the step), but an uncut sphere spans the whole step.
+    /// time segments or both uncut. A grid of time segments may have separate cells for parts of
+    /// the step, but an uncut sphere spans the whole step.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
@@ -62,7 +59,8 @@ impl SizeRange {
     }
 }
 
-/// Divides the size classes into at most [`MAX_LEVELS`] runs, as short as this limit allows.
+/// Divides the size classes into runs. The runs are as short as possible, but there are at most
+/// [`MAX_LEVELS`].
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)

@@ -116,8 +116,8 @@ fn contents<T: bytemuck::Pod>(gpu: &Gpu, name: &str) -> Vec<T> {
     read
 }
 
-/// Returns spheres of so many different sizes that the hash table of size classes in the workgroup
-/// memory of the shader `measure_sizes` overflows.
+/// Returns spheres of so many different sizes that the hash table of sizes in the workgroup memory
+/// of the shader `measure_sizes` overflows.
 fn of_all_sizes(count: usize) -> Vec<Sphere> {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut place = || [0; 3].map(|_| rng.f32() * 100.0 - 50.0);
@@ -172,9 +172,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
 
-        // The CPU computes the expected size classes of the spheres and the expected time segments
-        // (parts of fast spheres' paths). It uses the length of a segment and the moving origin of
-        // the grids that the GPU has chosen.
+        // The CPU computes which size classes and time segments (parts of fast spheres' paths) the
+        // GPU should have found. It uses the length of a segment and the moving origin that the GPU
+        // has chosen.
         let own: GpuSpace = contents(&gpu, "space")[0];
         let scale = &Units::default().scale(1.0);
         let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default());
@@ -213,9 +213,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
                 );
             };
             close(f32::from_bits(class.half_cell), expected.half_cell);
-            // The GPU stores the bounds of the spheres' positions as unsigned integers in the same
-            // order as the float32 values. The integer is the bits of the float32, with the sign
-            // bit flipped for a positive number and all bits flipped for a negative number.
+            // The GPU stores the bounds of the spheres' positions as unsigned integers in the order
+            // of the float32 values. The integer has the bits of the float32. The sign bit is
+            // flipped for a positive number, and all bits for a negative one.
             let float = |word: u32| match word >> 31 {
                 1 => f32::from_bits(word & 0x7fff_ffff),
                 _ => f32::from_bits(!word),
@@ -233,8 +233,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             assert!(proxies > 3 << SEGMENT_BITS, "{name}: {proxies} proxies");
         }
 
-        // The CPU computes the grids that the GPU should have chosen. For this it uses the
-        // distribution of the distances between spheres that the GPU measured.
+        // The CPU computes which grids the GPU should have chosen. It uses the distribution of the
+        // distances between spheres that the GPU has measured.
         space.log_others = own.log_others;
         let (slots, mut level_of_class) = (gpu.size().0 as u32, ReusedVec::default());
         let expected = plan(&space, sizes.classes, sets, slots, &mut level_of_class);
@@ -263,8 +263,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
 
 #[test]
 fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
-    // One axis of a dispatch allows 65 535 workgroups of 64 invocations, which is fewer invocations
-    // than the 2²² spheres of this test. A buffer binding of 128 MiB holds 2²² spheres of 32 bytes.
+    // One axis of a dispatch allows 65 535 workgroups of 64 invocations. These are fewer
+    // invocations than the 2²² spheres of this test. A buffer binding of 128 MiB holds 2²² spheres
+    // of 32 bytes.
     let count = 1 << 22;
     let spheres: Vec<Sphere> = (0..count)
         .map(|i: u32| {

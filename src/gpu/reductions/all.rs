@@ -13,8 +13,8 @@ use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// Reductions (results computed from the list of pairs) that the application requested. Contacts
-/// and changes also create the sorted list, which they need.
+/// The results computed from the list of pairs (reductions) that the application requested.
+/// Contacts and changes also create the sorted list, which they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -71,7 +71,7 @@ impl Reductions {
             buffers,
             made: Allocator::new(binder.device, limits),
         };
-        // The pattern lists all fields of the struct, so the compiler points out a new field that
+        // The pattern names all fields of the struct, so the compiler points out a new field that
         // is not used here.
         let Wanted {
             earliest,
@@ -105,16 +105,15 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Returns the shader stages, and leaves none in this struct. The stages must run after those
+    /// Returns the shader stages, and leaves none in this struct. They must run after the stages
     /// that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records a copy of the last complete step's pairs from `old`, the buffers that these buffers
-    /// replace. From the copy, the next step computes which pairs began, lasted or ended. Without
-    /// the copy, or if the buffers `old` are larger than these, the next step compares its pairs
-    /// with an empty list.
+    /// Records a copy of the last complete step's pairs from `old`, the buffers that are replaced.
+    /// With the copy, the next step computes which pairs began, lasted or ended. Without it, or if
+    /// the old buffers are larger, the next step compares its pairs with an empty list.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

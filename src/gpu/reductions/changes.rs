@@ -27,8 +27,8 @@ impl ChangeBuffers {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records a copy of the last complete step's pairs from `old`, the buffers that these buffers
-    /// replace. Records nothing if the old buffers are larger.
+    /// Records a copy of the last complete step's pairs from `old`, the buffers that are replaced.
+    /// Records nothing if the old buffers are larger.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -42,7 +42,7 @@ impl ChangeBuffers {
 
 impl Maker<'_> {
     /// Makes the buffers of the pairs that began, lasted and ended, and appends the shader stage
-    /// that fills them. The sorted list of pairs must have been made before.
+    /// that fills them. The buffers of the sorted list of pairs must have been made before.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);
@@ -63,7 +63,7 @@ impl Maker<'_> {
                 None,
             )
         };
-        // The GPU's count of the last step's pairs is 0 before the first step, because wgpu fills
+        // Before the first step, the GPU's count of the last step's pairs is 0, because wgpu fills
         // new buffers with zeros.
         let kept_count = made.one::<u32>("kept_count", "count of pairs of the last step", both)?;
         let dispatch =

@@ -11,8 +11,8 @@ use super::sort::{By, Sorter};
 use crate::Error;
 
 pub(crate) struct ContactBuffers {
-    /// For each sphere, the position in `indices` of its first contact. One more entry than the
-    /// capacity for spheres marks the end of the last list.
+    /// For each sphere, the position in `indices` of its first contact. After the last sphere, one
+    /// more entry marks the end of its contacts.
     pub(crate) offsets: wgpu::Buffer,
     /// Contacts of all spheres, sphere by sphere, as indices into the sorted list of pairs.
     pub(crate) indices: wgpu::Buffer,
@@ -25,7 +25,7 @@ pub(crate) struct ContactBuffers {
 
 impl Maker<'_> {
     /// Makes the buffers of each sphere's contacts, and appends the shader stage that fills them.
-    /// The sorted list of pairs must have been made before.
+    /// The buffers of the sorted list of pairs must have been made before.
     pub(super) fn contacts(
         &mut self,
         sorter: &Sorter,

@@ -24,35 +24,33 @@ pub(crate) struct SortedBuffers {
     pub(crate) dispatch: wgpu::Buffer,
 }
 
-/// GPU buffers of a radix sort. They have room for as many items as the list of pairs. An item has
-/// four 32-bit words.
+/// GPU buffers of a radix sort, with room for as many items as the list of pairs. An item has four
+/// 32-bit words.
 pub(super) struct Sorter {
-    /// [`Digit`] of the sort key for each pass, at offsets that are multiples of
+    /// The digit of the sort key for each pass, at offsets that are multiples of
     /// [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
     /// Number of radix sort digits in the largest sphere index.
     count: u32,
-    /// Number of radix sort passes of [`By::Pair`].
     by_pair: u32,
     /// Two buffers of sort items. Each pass moves the items from one to the other.
     pub(super) items: [wgpu::Buffer; 2],
-    /// For each value of a digit, and for each block of items, how many items of the block have
-    /// this value. A prefix sum turns each count into the sorted position of the first of these
-    /// items.
+    /// How many items of each block have each value of a digit. A prefix sum turns each count into
+    /// the sorted position of the first of these items.
     table: ScanTable,
 }
 
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts by the first word of each item. There is one item for each pair in the sorted list.
+    /// Sorts by the first word of each item, with one item for each pair in the sorted list.
     FirstWord,
 }
 
-/// Returns the digit of the sort key for each pass of both kinds of radix sort. The passes of
-/// [`By::Pair`] come first, with the digits of index b before those of index a. In a periodic
-/// domain, the `of_image` digits of the image come before those of b. Then come the passes of
-/// [`By::FirstWord`]. The digits of a number begin with the least significant one.
+/// Returns the digit of the sort key for each pass. First come the passes of [`By::Pair`]: in a
+/// periodic domain the `of_image` digits of the image, then the digits of index b, then those of
+/// index a. Then come the passes of [`By::FirstWord`]. The digits of a number begin with the least
+/// significant one.
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [
         (2, 0, of_image),

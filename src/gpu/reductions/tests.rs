@@ -19,8 +19,8 @@ use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
 use crate::{Collision, Domain, Error, Sphere};
 
-/// A GPU device for a test, with buffers that start full of random bits. `previous` holds the pairs
-/// of the last complete step, from which the test computes the changes that it expects.
+/// A GPU device for a test, with buffers that start full of random bits. `previous` has the pairs
+/// of the last complete step, for computing the expected changes.
 struct Rig {
     gpu: Gpu,
     buffers: CollisionBuffers,
@@ -76,8 +76,8 @@ impl Rig {
 
     fn with(mut gpu: Gpu, capacity: Capacity, domain: Domain) -> Self {
         gpu.noise = Some(7);
-        // The pattern has no `..`, so a field that is added to the struct causes a compile error
-        // here until it is tested.
+        // The pattern has no `..`, so a new field of the struct is a compile error here until it is
+        // tested.
         let Wanted {
             earliest,
             sorted,
@@ -349,8 +349,6 @@ fn reductions_of_successive_steps_of_a_gas_match_the_cpu() {
     assert!(counts[3][..2] == [0, 0] && counts[3][2] > 1000);
 }
 
-/// Tests reductions in three periodic domains: with a large cell, with a skewed cell, and with a
-/// cell smaller than some spheres.
 #[test]
 fn reductions_in_periodic_domains_match_the_cpu() {
     let side = 30.0;
@@ -431,8 +429,8 @@ fn ties_in_a_lattice_are_resolved_as_on_the_cpu() {
     assert!(results.sorted >= 11_520);
 }
 
-/// Tests fast pairs that meet halfway through the step, where one time segment of their paths ends
-/// and the next begins. Several segments then report the same pair.
+/// Pairs of fast spheres meet half-way through the step, where one time segment of their paths ends
+/// and the next begins. So several segments report the same pair.
 #[test]
 fn a_pair_that_is_reported_several_times_is_sorted_once() {
     let mut spheres = gas(10_000, 0.0);

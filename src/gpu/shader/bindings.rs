@@ -23,7 +23,6 @@ pub(crate) struct Binding {
 }
 
 impl Kind {
-    /// Parses a WGSL type, such as `array<atomic<u32>, 256>`.
     fn parse(text: &'static str) -> Self {
         let bare = |text: &'static str| {
             let inner = text.strip_prefix("atomic<");
@@ -67,7 +66,7 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
 }
 
 /// Returns the buffer bindings that a WGSL text declares, or the first declaration with an error.
-/// Each must be on a line of its own, with binding indices that ascend from 0.
+/// Each declaration must be on a line of its own, and the binding indices must ascend from 0.
 pub(crate) fn parse(kernel: &'static str) -> Result<Vec<Binding>, &'static str> {
     let lines = kernel.lines().filter(|line| line.starts_with("@group"));
     lines

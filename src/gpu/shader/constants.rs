@@ -9,18 +9,18 @@ use crate::shared::{filter, grid, lattice, ownership, segments, size_class, tag,
 /// components, and the distances to two neighbours.
 pub(crate) const QUANTITIES: u32 = 8;
 /// Number of sampled spheres per workgroup of the shader `measure_spacing`, which counts the
-/// neighbours of each. The workgroup reads the whole sample only once for all of them.
+/// neighbours of each. The workgroup reads the whole sample only once for them.
 pub(crate) const MEASURED: u32 = 4;
 pub(crate) const RANKED: u32 = 64;
 
 /// Number of invocations per workgroup in most shaders with one invocation per sphere, time segment
-/// or pair. `measure_sizes` has [`SCAN_WORKGROUP`] instead.
+/// or pair. The shader `measure_sizes` has [`SCAN_WORKGROUP`] instead.
 pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// The shaders with one invocation per octave of distance (a factor of 2) use the prefix sum of
-// `shaders/shared/scan_block.wgsl`, which needs workgroups of `SCAN_WORKGROUP` invocations.
+// The shaders with one invocation per octave of distance (a factor of 2) compute prefix sums by
+// `shaders/shared/scan_block.wgsl`. This needs workgroups of `SCAN_WORKGROUP` invocations.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
-/// Number of counts per workgroup of a prefix sum (scan).
+/// Number of counts per workgroup of a prefix sum.
 pub(crate) const SCAN_BLOCK: u32 = 2048;
 
 /// Number of items per workgroup of the radix sort.
@@ -38,8 +38,8 @@ pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from
 /// each set count.
 pub(crate) const FLAG_TWO_SETS: u32 = 1;
-/// Flag in `Params::flags`: the GPU driver may end long shader loops early. So the shader `pairs`
-/// counts the invocations that reach their end, which reveals missing work.
+/// Flag in `Params::flags`: the GPU driver may end long shader loops early. The shader `pairs` then
+/// counts the invocations that reach their end, to detect missing work.
 pub(crate) const FLAG_WATCH: u32 = 2;
 
 /// Value of `SourceLayout::motion_kind`: the application's spheres do not move.

@@ -191,9 +191,9 @@ impl Module {
 
 type Parts = [(&'static str, &'static str)];
 
-/// Returns the complete WGSL module of a shader file. The module begins with all shared files that
-/// the shader file imports, directly or indirectly. Each of them occurs once, after the files that
-/// it imports itself. The shader file is at the end.
+/// Returns the complete WGSL module of a shader file. It begins with all shared files that the
+/// shader file imports, directly or indirectly. Each of them occurs once, after the files that it
+/// imports itself. The shader file is at the end.
 pub(super) fn resolve(kernel: &'static str, parts: &Parts) -> Result<String, BadImport> {
     let mut module = Module::default();
     module.add(kernel, parts)?;

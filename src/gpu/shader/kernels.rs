@@ -31,7 +31,7 @@ macro_rules! kernel {
     };
 }
 
-/// Defines a struct with a compiled kernel (shader entry point) in each field, and a list of the
+/// Defines a struct with a field for each compiled kernel (shader entry point), and a list of the
 /// same kernels. Each line of input has the field, the WGSL file, the entry point and the values of
 /// the override constants.
 macro_rules! kernels {

@@ -1,11 +1,11 @@
-//! Rust twins of the WGSL structures in the GPU buffers, with the same fields. The comments in WGSL
-//! describe structures and fields. A name begins with `Gpu` if the CPU backend has another
-//! structure with the rest of the name.
+//! Rust twins of the WGSL structures in the GPU buffers, with the same fields. The comments are in
+//! WGSL. If the CPU backend has another structure of the same name, the name here begins with
+//! `Gpu`.
 //!
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
 //! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the
-//! application's buffers) and `shaders/gather.wgsl` (`Gathered`). `Params::new` has a twin in
-//! `shaders/load_params.wgsl`.
+//! application's buffers), `shaders/shared/neighbors.wgsl` (neighbour lists) and
+//! `shaders/gather.wgsl` (`Gathered`). `Params::new` has a twin in `shaders/load_params.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -20,7 +20,7 @@ use crate::shared::units::Units;
 /// Offset alignment for uniform buffer bindings, in bytes, that every device accepts.
 pub(crate) const UNIFORM_ALIGNMENT: u64 = 256;
 
-/// A Rust type of which values are stored in GPU buffers.
+/// A Rust type whose values are stored in GPU buffers.
 pub(crate) trait Element: Pod {
     const WGSL: &'static str;
 }
@@ -52,7 +52,7 @@ pub(super) struct StructLayout {
     pub(super) fields: &'static [(&'static str, usize)],
 }
 
-/// Defines Rust twins of WGSL structures. A field is padding if its name begins with `unused`.
+/// Defines Rust twins of WGSL structures. A field whose name begins with `unused` is padding.
 macro_rules! layouts {
     ($(
         $(#[$doc:meta])*
@@ -326,9 +326,9 @@ layouts! {
 }
 
 impl Params {
-    /// Returns the parameters of a step. All capacities, limits and the serial number are 0. For
-    /// spheres in GPU buffers of the application, pass 0 for `spheres`: the shader `load_params`
-    /// sets their number.
+    /// Returns the parameters of a step. All capacities and limits and the serial number are 0. If
+    /// the spheres are in GPU buffers of the application, `spheres` is 0, and the shader
+    /// `load_params` sets their number.
     pub(crate) fn new(spheres: usize, sets: Sets, dt: f32, units: Units) -> Self {
         let [length_power, velocity_power] = units.powers(dt);
         Self {

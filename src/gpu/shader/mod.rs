@@ -3,8 +3,8 @@
 //!
 //! A *kernel* is one entry point of a WGSL file in `shaders/`. A *shared part* is a file in
 //! `shaders/shared/`. The line `#import part::{item, ...}` imports items from a shared part. The
-//! line `#needs params` in a shared part says that it reads the kernel's variable `params`. Rust
-//! binds to each variable of a kernel the buffer of the same name.
+//! line `#needs params` in a shared part says that it reads the kernel's variable `params`. Each
+//! variable of a kernel is bound to the buffer of the same name.
 
 pub(crate) mod bindings;
 pub(crate) mod constants;

@@ -144,8 +144,8 @@ fn declared_bindings(module: &Module) -> Vec<Declared> {
     all
 }
 
-/// Checks that carom reads the same bindings from a shader's text as the WGSL parser naga. A shader
-/// may bind at most eight storage buffers, the number that every device allows.
+/// Compares the bindings that carom reads from a shader's text with those that the WGSL parser naga
+/// reads. Every device allows eight storage buffers in a shader.
 #[test]
 fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     let design = include_str!("../../../docs/design.md").replace('\n', " ");
@@ -183,7 +183,7 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     }
 }
 
-/// Checks that a variable has the same type in all shaders, because carom binds buffers by name.
+/// carom binds buffers by name.
 #[test]
 fn a_name_has_one_type_in_all_kernels() {
     let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
@@ -237,8 +237,7 @@ fn taken(name: &str, text: &'static str) -> (BTreeSet<&'static str>, BTreeSet<&'
     (imported, needed)
 }
 
-/// Checks that every shader file imports exactly those items of other files that it uses. Checks
-/// also that the line `#needs` of a shared file lists exactly those variables that it uses without
+/// The line `#needs` of a shared file must list exactly those variables that it uses without
 /// declaring them.
 #[test]
 fn every_file_imports_exactly_the_items_that_it_uses() {
@@ -349,7 +348,6 @@ fn bad_imports_are_errors() {
     assert_eq!(cycle, Err(BadImport::Cycle("one".to_owned())));
 }
 
-/// Checks that every constant has the same bits in WGSL as in Rust, and that a shader uses it.
 #[test]
 fn every_constant_has_the_hosts_bits_and_is_used() {
     let (module, _) = parse("the constants", &super::constants::prelude());
@@ -379,8 +377,7 @@ fn every_constant_has_the_hosts_bits_and_is_used() {
     }
 }
 
-/// Checks that the public text [`WGSL`], which users append to their own shaders, is valid by
-/// itself and has the values of carom's constants.
+/// Users append the public text [`WGSL`] to their own shaders.
 #[test]
 fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     let (module, _) = parse("WGSL", WGSL);
@@ -402,8 +399,6 @@ fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     }
 }
 
-/// Checks that appending the public text [`WGSL`] to a user's shader does not change the line
-/// numbers in error messages, whatever that shader ends with.
 #[test]
 fn errors_in_a_users_shader_have_the_line_numbers_of_that_shader() {
     let used = "
@@ -496,7 +491,7 @@ fn wgsl_layout(modules: &[Module], name: &str) -> (usize, Vec<(String, usize)>) 
 #[test]
 fn structs_are_laid_out_alike_in_wgsl_and_rust() {
     let modules: Vec<Module> = all().map(|kernel| module(kernel).0).collect();
-    // `Sphere` is a public type, so it is missing from `LAYOUTS`, the list of internal structures.
+    // `Sphere` is a public type, so it is not in `LAYOUTS`, the list of internal structures.
     let sphere = [
         ("center", std::mem::offset_of!(crate::Sphere, center)),
         ("radius", std::mem::offset_of!(crate::Sphere, radius)),

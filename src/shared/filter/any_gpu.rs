@@ -1,5 +1,5 @@
-//! For tests: simulates the float32 touch test of a GPU, with the largest errors that WGSL allows,
-//! and with random choices of rounding, fusing, flushing of subnormal numbers and order of sums.
+//! Simulates the float32 touch test on a GPU with the largest errors that WGSL allows. Rounding,
+//! fusing, flushing of subnormal numbers and the order of sums are random.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -86,8 +86,8 @@ impl AnyGpu {
             Some(false) => -1.0,
             None => self.rng.f64() * 2.0 - 1.0,
         };
-        // WGSL allows a division an error of 2.5 ulps: up to 1.5 ulps here, and up to 1 ulp from
-        // the rounding.
+        // WGSL allows a division an error of 2.5 ulps. Up to 1.5 ulps are added here, and rounding
+        // adds up to 1 ulp.
         self.round(quotient + off * 1.5 * ulp)
     }
 
@@ -109,7 +109,7 @@ impl AnyGpu {
     }
 
     /// Simulates the float32 touch test of `shaders/shared/filter.wgsl` for a pair of spheres.
-    /// Returns r² − q·q and the bound of its error, where r is the sum of the radii, and q is the
+    /// Returns r² − q·q and the bound of its error. r is the sum of the radii, and q is the
     /// relative position at the closest approach.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);

@@ -1,5 +1,5 @@
-//! Compares the float32 test of a GPU and the float64 tests of the CPU with exact arithmetic, on
-//! pairs that are close to tangency.
+//! Compares the float32 test of a GPU and the float64 tests of the CPU with exact arithmetic. The
+//! pairs of spheres are close to tangency.
 
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
@@ -29,8 +29,8 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// Largest distance from tangency among the pairs that the float32 test left undecided, in ulps
-    /// of the sum of the relative coordinates and the radii.
+    /// The largest distance from tangency among the pairs that the float32 test could not decide,
+    /// in ulps of the sum of the relative coordinates and the radii.
     farthest: f64,
 }
 
@@ -112,8 +112,8 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let mut farthest = 0.0;
     if grazing && terms > least {
         // The distance |r − d| from tangency is computed as |r² − d²| / (r + d). r is the sum of
-        // the radii, and d the smallest distance of the centres. For two points that meet, r + d
-        // would be 0.
+        // the radii, and d the smallest distance of the centres. The divisor must not be 0 if two
+        // points meet.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(

@@ -27,9 +27,9 @@ pub(crate) fn least_bytes(spheres: u64, pairs: u64) -> u64 {
     spheres * (SPHERE + 2 * SPHERE) + pairs * PAIR
 }
 
-/// Memory traffic of a stage of the CPU backend, in bytes read and written for each sphere, for each time
-/// segment of a moving sphere (`proxy`), for each entry of the table of grid cells (`slot`), for each pair of
-/// time segments to test (`candidate`) and for each colliding pair.
+/// Memory traffic of a stage of the CPU backend, in bytes read and written. There is one number for
+/// each kind of item: sphere, time segment of a moving sphere (`proxy`), entry of the table of grid
+/// cells (`slot`), pair of segments to test (`candidate`), and colliding pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stage {
     name: &'static str,
@@ -57,9 +57,9 @@ const SIZE_CLASS: u64 = 2;
 /// Size of an entry of the table of grid cells, in bytes.
 const SLOT: u64 = 4;
 
-/// Bytes that each stage of the CPU backend reads and writes. Incrementing a number in memory counts as one
-/// read and one write. A repeated read of the same data counts again, even if the cache holds the data.
-/// Choosing the grids (the stage `plan`) and sampling the spheres move few bytes, and are left out.
+/// Bytes that each stage of the CPU backend reads and writes. Incrementing a number in memory
+/// counts as one read and one write. A repeated read counts again, even if the data is in the
+/// cache. Choosing the grids and sampling the spheres move few bytes, and are left out.
 const STAGES: [Stage; 5] = [
     // The stage `measure` reads each sphere twice: to check its values, and to measure its size. The stage
     // writes a size class (a range of sizes) for each sphere.
@@ -76,18 +76,19 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The number of bytes is for
-    // large worlds with spheres in random order in memory. In other worlds, the stage moves fewer bytes.
+    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The number of
+    // bytes is for large worlds with spheres in random order in memory. In other worlds, it is
+    // smaller.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
         slot: 3 * SLOT,
         ..NOTHING
     },
-    // For each time segment of a moving sphere, the stage `pairs` reads a bounding sphere, a tag (the numbers
-    // of the grid and of the segment), a grid cell, and the beginning and the end of five rows of cells. For
-    // each pair of segments to test, the stage reads another bounding sphere. For each pair that touches, it
-    // reads the complete data of both segments, and writes and sorts the pair.
+    // For each time segment of a moving sphere, the stage `pairs` reads its bounding sphere, its
+    // grid and segment number, its cell, and the ends of five rows of cells. For each pair of
+    // segments to test, it reads another bounding sphere. For each pair that touches, it reads the
+    // complete data of both segments, and writes and sorts the pair.
     Stage {
         name: "pairs",
         proxy: BALL + TAG + 11 * SLOT,

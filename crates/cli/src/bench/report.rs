@@ -27,7 +27,7 @@ const TIMED: [(Scene, usize); 8] = [
     (Scene::Thermal, 1_000_000),
     (Scene::Gas, 10_000_000),
 ];
-/// Worlds that would end later than this after the start are skipped.
+/// Time limit since the start. Worlds that are expected to end later are skipped.
 const BUDGET: Duration = Duration::from_secs(420);
 
 #[derive(Serialize)]
@@ -71,8 +71,8 @@ struct Measured {
     stages: Vec<(&'static str, f64)>,
 }
 
-/// Writes the files `report.md` and `report.json` to the folder. Returns an error if a check or a world failed;
-/// the files are complete in this case too.
+/// Writes the files `report.md` and `report.json` to the folder. Returns an error if a check or a
+/// world failed. The files are complete in this case too.
 pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
     let start = Instant::now();
     // `Backend::Auto` never chooses a software adapter, and `Backend::Gpu` takes one if there is no GPU.
@@ -212,7 +212,6 @@ impl Report {
         checks.count() + timings.count()
     }
 
-    /// Returns the report as Markdown.
     fn table(&self) -> String {
         let adapter = self.adapter.as_deref().unwrap_or("none");
         let mut text = format!(

@@ -21,7 +21,6 @@ const CENTERS: [[&str; 3]; 4] = [
     ["xsu", "ysu", "zsu"],
 ];
 
-/// Header of a frame in a LAMMPS dump.
 #[derive(Default)]
 pub(crate) struct Head {
     /// Timestep of the frame, if the section `ITEM: TIMESTEP` exists.
@@ -40,13 +39,13 @@ pub(crate) struct Head {
 /// frame is an error.
 pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
     let mut head = Head::default();
-    // Unknown lines are accepted after the first line of a frame, because a LAMMPS dump may have sections
-    // that carom does not know.
+    // Unknown lines are accepted after the first line of a frame, because a LAMMPS dump may have
+    // sections that carom does not know.
     let mut within = false;
     while from.text.next()? {
         let line = from.text.line().to_vec();
-        // LAMMPS ends every line with a line feed, so a line without a line feed shows that the file was cut
-        // off. The first line is excepted, because the file may not be a LAMMPS dump at all.
+        // LAMMPS ends every line with a line feed, so a line without one shows that the file was
+        // cut off. The first line is excepted, because the file may not be a LAMMPS dump at all.
         if !from.text.is_ended() && !line.is_empty() && (within || from.next > 0) {
             return Err(from.cut("the file ends within a line"));
         }
@@ -144,8 +143,8 @@ pub(crate) fn atom(
     head: &Head,
     read: u64,
 ) -> anyhow::Result<()> {
-    // LAMMPS ends every line with a line feed. If a line has no line feed, the file was cut off, and the last
-    // number of the atom may be incomplete. So the atom counts as missing.
+    // LAMMPS ends every line with a line feed. A line without one shows that the file was cut off,
+    // and the last number of the atom may be incomplete. So the atom counts as missing.
     if from.text.next()? && from.text.is_ended() && !from.text.line().starts_with(b"ITEM:") {
         return Ok(());
     }

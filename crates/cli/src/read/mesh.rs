@@ -1,9 +1,9 @@
 //! Readers of triangle meshes: STL, binary and text, and Wavefront OBJ.
 //!
-//! The crates for these formats were examined (`stl_io`, `nom_stl`, `mesh-loader`, `tobj`, `obj-rs`). None of
-//! them says where in the file an error is. `stl_io` takes each file that begins with `solid ` for text, but
-//! many programs write binary files that begin in this way. `tobj` accepts infinities and NaN. So carom has its
-//! own readers.
+//! Several crates read these formats (`stl_io`, `nom_stl`, `mesh-loader`, `tobj`, `obj-rs`), but
+//! none says where in the file an error is. `stl_io` takes each file that begins with `solid ` for
+//! text, but many programs write binary files that begin in this way. `tobj` accepts infinities and
+//! NaN. So carom has its own readers.
 
 mod obj;
 mod stl;
@@ -37,10 +37,10 @@ pub struct Mesh {
 /// Where the triangles of a mesh are in their file.
 #[derive(Debug, Default)]
 enum Places {
-    /// A binary file, where triangles have numbers.
+    /// In a binary file, triangles are named by their numbers.
     #[default]
     Numbers,
-    /// A text file. Several triangles may be on one line. The list has the line of each triangle.
+    /// In a text file, triangles are named by their lines. The list has the line of each triangle.
     Lines(Vec<u64>),
 }
 
@@ -144,7 +144,6 @@ fn at_triangle(source: &str, triangle: usize, what: &str) -> Error {
     at(source, "triangle", triangle as u64, what)
 }
 
-/// Parses the three coordinates of a vertex.
 fn position(words: &[&[u8]]) -> Result<[f32; 3], String> {
     let &[x, y, z] = words else {
         return Err("a vertex must have three numbers: x, y and z".into());

@@ -16,7 +16,6 @@ use crate::read::{ReadOptions, World, number};
 /// memory.
 const MOST_COLUMNS: usize = 1 << 16;
 
-/// Header of a frame in an XYZ file.
 pub(crate) struct Head {
     /// Number of the line that holds the number of atoms, counted from 1.
     line: u64,

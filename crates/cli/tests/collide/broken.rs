@@ -4,7 +4,6 @@ use crate::run::{BINARY, Folder, Test, run, run_with};
 use crate::written::data;
 use std::fs;
 
-/// Checks that an input file that lacks bytes at its end is rejected, however many bytes are missing.
 #[test]
 fn files_that_are_cut_off_are_rejected() -> Test {
     let folder = Folder::new("cut")?;
@@ -26,8 +25,6 @@ fn files_that_are_cut_off_are_rejected() -> Test {
     Ok(())
 }
 
-/// Checks that a CSV file without a line end after the last line yields a note, because the file may have
-/// been cut off.
 #[test]
 fn csv_without_a_last_line_end_yields_a_note() -> Test {
     for (input, notes) in [
@@ -159,8 +156,7 @@ fn claimed_sizes_take_no_memory() -> Test {
     Ok(())
 }
 
-/// Checks that the error for a file without read permission names the file. Root may read every file, so a
-/// test that runs as root runs `carom` as another user.
+/// Root may read every file, so a test that runs as root runs `carom` as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
@@ -169,9 +165,9 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // The other user may have no access to the build folder, so the program is copied. The command `cp` makes
-    // the copy: if this process wrote the copy, another test's child process could inherit the file open for
-    // writing, and such a file cannot be run.
+    // The other user may have no access to the build folder, so the program is copied. The command
+    // `cp` makes the copy. If this process wrote it, another test's child process could inherit the
+    // open file, and a file that is open for writing cannot be run.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)
@@ -192,7 +188,8 @@ fn a_file_without_permission_is_named() -> Test {
     Ok(())
 }
 
-/// Checks that `carom collide` finds the last frame of a dump from a pipe, which can be read only once.
+/// Checks that `carom collide` finds the last frame of a dump from a pipe, which can be read only
+/// once.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_last_frame_of_a_pipe_is_found() -> Test {

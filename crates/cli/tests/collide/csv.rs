@@ -54,7 +54,6 @@ fn missing_velocities_are_zero() -> Test {
     Ok(())
 }
 
-/// Checks that a CSV file with a misspelt velocity column yields a note.
 #[test]
 fn a_missing_velocity_column_yields_a_note() -> Test {
     let folder = Folder::new("velz")?;

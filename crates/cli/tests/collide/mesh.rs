@@ -14,7 +14,6 @@ fn data(name: &str) -> anyhow::Result<Mesh> {
     )
 }
 
-/// Returns the corners of each triangle.
 fn corners(mesh: &Mesh) -> Vec<[[f32; 3]; 3]> {
     let triangles = mesh.triangles.iter();
     triangles

@@ -356,7 +356,6 @@ fn archives_have_an_array_for_each_column() -> Test {
     Ok(())
 }
 
-/// Checks that `carom collide` still writes the plot if the reader of standard output closes the pipe.
 #[test]
 fn the_plot_is_written_when_the_reader_of_the_list_leaves() -> Test {
     let folder = Folder::new("left")?;
@@ -467,8 +466,6 @@ fn wrong_use_of_bench_exits_with_2() -> Test {
     Ok(())
 }
 
-/// Checks that a closed standard error, to which the summary goes, does not affect a list of pairs on
-/// standard output.
 #[test]
 fn the_list_is_complete_when_standard_error_is_closed() -> Test {
     let folder = Folder::new("no-summary")?;

@@ -4,7 +4,6 @@ use crate::run::{CSV, Folder, PAIRS, Test, run, start};
 use serde_json::Value;
 use std::fs;
 
-/// Checks that numbers in the list of pairs are parsed to the float32 values that carom returned.
 #[test]
 fn numbers_in_the_list_read_back_unchanged() -> Test {
     let folder = Folder::new("round-trip")?;
@@ -130,7 +129,6 @@ fn output_replaces_a_file_only_on_success_and_leaves_no_other_file() -> Test {
     Ok(())
 }
 
-/// Checks that `carom collide` succeeds if the reader of its output closes the pipe early, as `head` does.
 #[test]
 fn a_closed_pipe_is_not_an_error() -> Test {
     let folder = Folder::new("pipe")?;

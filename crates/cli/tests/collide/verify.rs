@@ -3,7 +3,6 @@
 use crate::run::{CSV, Folder, Test, run_with};
 use serde_json::Value;
 
-/// Returns a CSV file of 500 random spheres.
 fn crowd() -> String {
     let mut random = fastrand::Rng::with_seed(7);
     let mut rows = String::from("x,y,z,radius,vx,vy,vz\n");

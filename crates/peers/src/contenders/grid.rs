@@ -16,7 +16,8 @@ use crate::step::{Ball, Found, World, impact, index, pair, sorted};
 /// Largest number of cells in the uniform grid, so that the array of cell starts takes at most one gibibyte.
 const MOST_CELLS: f64 = (1_u64 << 28) as f64;
 
-/// The arrays of the uniform grid keep their memory, but not their contents, from one time step to the next.
+/// The uniform grid. Its arrays keep their memory, but not their contents, from one time step to
+/// the next.
 #[derive(Default)]
 pub(crate) struct PlainGrid {
     cell_of: Vec<u32>,
@@ -112,9 +113,9 @@ impl PlainGrid {
         })
     }
 
-    /// Counts the spheres in each grid cell, and sets `starts[c + 1]` to the start of cell c in the arrays
-    /// that are later sorted by cell. The sort then advances this number to the end of cell c, which is the
-    /// start of cell c + 1.
+    /// Counts the spheres in each grid cell, and sets `starts[c + 1]` to the start of cell c in the
+    /// arrays that are later sorted by cell. The sort then advances this number to the end of cell
+    /// c, where cell c + 1 starts.
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();

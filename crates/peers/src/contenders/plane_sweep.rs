@@ -23,8 +23,8 @@ impl Contender for PlaneSweep {
 
     fn refusal(&self, world: World<'_>) -> Option<String> {
         let sorted = sort(world);
-        // The number of pairs of boxes that overlap along the sweep axis is estimated from every hundredth
-        // box.
+        // Every hundredth box serves to estimate the number of pairs of boxes that overlap along
+        // the sweep axis.
         let [mut seen, mut counted] = [0, 0];
         for (at, entry) in sorted.iter().enumerate().step_by(100) {
             seen += sorted.partition_point(|other| other.min[0] <= entry.max[0]) - at;

@@ -60,8 +60,8 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// Returns the ticks of an axis. `middle` is the coordinate at the middle of the axis, `length` is the
-    /// length of the axis in pixels, and `scale` is in pixels per unit of length.
+    /// Returns the ticks of an axis. `middle` is the coordinate at the middle of the axis. `length`
+    /// is its length in pixels, and `scale` is in pixels per unit of length.
     fn of(middle: f64, length: f64, scale: f64) -> Self {
         let [apart, reach] = [APART, length / 2.0].map(|pixels| pixels / scale);
         let mut exponent = apart.log10().floor() as i32;

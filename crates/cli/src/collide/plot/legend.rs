@@ -8,7 +8,6 @@ use super::{FAINT, Picture, RIGHT, TOP, WIDTH, scene, walls};
 
 const START: f32 = RIGHT + 34.0;
 const END: f32 = WIDTH as f32 - 30.0;
-/// Distance between two rows of the legend, in pixels.
 const ROW: f32 = 36.0;
 const SIZE: f32 = 22.0;
 

@@ -33,9 +33,9 @@ const BOTTOM: f32 = 1110.5;
 const PAPER: Colour = [255, 255, 255];
 const INK: Colour = [34, 34, 34];
 const FAINT: Colour = [176, 176, 176];
-/// Colours of the lines that join the centres of pairs: black for pairs that touch at the start of the step,
-/// and orange for pairs that meet later. Black and orange also differ in brightness, which helps colour-blind
-/// readers.
+/// Colours of the lines that join the centres of pairs: black for pairs that touch at the start of
+/// the step, and orange for pairs that meet later. Black and orange differ in brightness too, which
+/// helps colour-blind readers.
 const AT_THE_START: Colour = [0, 0, 0];
 const LATER: Colour = [230, 85, 0];
 
@@ -107,7 +107,7 @@ impl Picture<'_> {
             canvas.write(&subtitle, 24.0, [LEFT, 66.0], Align::Left);
             legend::draw(&mut canvas, self, &view, &classes);
             axes::draw(&mut canvas, &view);
-            // Many walls would cover the spheres, so they are painted behind them.
+            // Many walls would cover the spheres, so walls are then painted behind the spheres.
             let many = self.walls.len() > walls::FEW;
             if !many {
                 walls::draw(&mut canvas, self.walls, &view);

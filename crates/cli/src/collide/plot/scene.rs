@@ -12,11 +12,11 @@ use super::{AT_THE_START, LATER, PAPER, Picture};
 
 /// Radius in pixels below which a sphere is drawn as a dot.
 const LEAST_RADIUS: f32 = 0.75;
-/// Total area of all dots (spheres that are too small to see) in square pixels. It determines the radius of a
-/// dot, from 1 to 2.5 pixels.
+/// Total area in square pixels of all dots, which stand for spheres that are too small to see. It
+/// determines the radius of a dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Length in pixels of the part of a pair's line that lies inside a large sphere. If the diameter of the
-/// smaller sphere is larger than that, the part is as long as this diameter.
+/// Length in pixels of the part of a pair's line that is drawn inside a large sphere, unless the
+/// diameter of the smaller sphere is longer.
 const MOST_WITHIN: f32 = 12.0;
 const RIMMED: f32 = 4.0;
 
@@ -39,8 +39,9 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Shapes are painted from front to back, and the line of a pair before all spheres at the same depth.
-    // Otherwise, these spheres could hide the line in a two-dimensional world, where all depths are equal.
+    // Shapes are painted from front to back, and the line of a pair before all spheres at the same
+    // depth. In a two-dimensional world all depths are equal, and these spheres could otherwise
+    // hide the line.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
@@ -78,8 +79,8 @@ pub(crate) fn disc(canvas: &mut Canvas, centre: Place, radius: f32, colour: Colo
     }
 }
 
-/// Draws the line of a pair. Inside a sphere that is much larger than the other sphere of the pair, only the
-/// part near the surface is drawn, or else lines would cover a large sphere with many contacts.
+/// Draws the line of a pair. Inside a sphere that is much larger than the other sphere, only the
+/// part near the surface is drawn. Otherwise, lines would cover a large sphere with many contacts.
 fn connect(canvas: &mut Canvas, view: &View, [a, b]: [&Sphere; 2], crowd: u32, later: bool) {
     let [from, to] = [view.place(a), view.place(b)];
     let radii = [a, b].map(|sphere| view.pixels(f64::from(sphere.radius)));

@@ -84,7 +84,6 @@ impl View {
         ]
     }
 
-    /// Returns the number of the axis along the line of sight.
     pub(crate) fn sight(&self) -> usize {
         self.axes[2]
     }

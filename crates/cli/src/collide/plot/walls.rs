@@ -11,9 +11,10 @@ use super::view::View;
 /// Colour of walls.
 pub(crate) const COLOUR: Colour = [40, 90, 180];
 const WIDTH: f32 = 2.5;
-/// Largest number of walls that leave the spheres visible when they are drawn in front of them.
+/// Largest number of walls that are drawn in front of the spheres. More walls would hide the
+/// spheres.
 pub(crate) const FEW: usize = 2_000;
-/// Number of straight lines of a circle.
+/// Number of straight lines that form a circle.
 const SIDES: u32 = 180;
 
 /// Draws all walls, behind everything that was painted before.
@@ -69,7 +70,8 @@ fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
     }
 }
 
-/// Draws the line in which a plane crosses the middle of the world. A plane across the line of sight has none.
+/// Draws the line in which a plane crosses the middle of the world. A plane perpendicular to the
+/// line of sight has no such line.
 fn trace(canvas: &mut Canvas, view: &View, normal: [f32; 3], offset: f32) {
     let [x, y] = view.flat(normal);
     let square = x * x + y * y;

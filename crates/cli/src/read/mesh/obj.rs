@@ -39,7 +39,8 @@ const IGNORED: [&[u8]; 20] = [
 pub fn read<R: BufRead>(source: &str, input: R) -> anyhow::Result<Mesh> {
     let mut text = Text::new(source, input, Place::default());
     let mut mesh = Mesh::of_text();
-    // A face may name vertices that follow. This is the largest number of a vertex in a face, and its line.
+    // A face may name vertices that follow later. These are the largest vertex number in a face,
+    // and the line of this face.
     let mut last = (0, 0);
     while text.next()? {
         let line = text.line();
@@ -114,9 +115,9 @@ fn add_face<'a>(
     Ok(most)
 }
 
-/// Returns the index of a vertex, counted from 0. A vertex of a face is a number that counts from 1, or a
-/// negative number that counts back from the vertex before the face. The numbers of a texture coordinate and a
-/// normal may follow, after slashes.
+/// Returns the index of a vertex, counted from 0. In a face, a vertex is a number that counts from
+/// 1, or a negative number that counts back from the last vertex before the face. The numbers of a
+/// texture coordinate and a normal may follow, after slashes.
 fn vertex(word: &[u8], count: usize) -> Result<u32, String> {
     let wrong = || {
         format!(

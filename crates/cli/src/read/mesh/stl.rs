@@ -37,8 +37,9 @@ pub fn read<R: BufRead>(source: &str, mut input: R) -> anyhow::Result<Mesh> {
     read_binary(source, u32::from_le_bytes(*count), input)
 }
 
-/// Returns whether an STL file with these first bytes is a text file. Binary files may begin with `solid`, too.
-/// But the most significant byte of their number of triangles is a control character.
+/// Returns whether an STL file with these first bytes is a text file. Binary files may begin with
+/// `solid` too, but then the most significant byte of their number of triangles is a control
+/// character.
 fn is_text(head: &[u8]) -> bool {
     let begin = head
         .strip_prefix(b"\xef\xbb\xbf")
@@ -104,7 +105,7 @@ fn add_record(mesh: &mut Mesh, merged: &mut Merged, record: &[u8; RECORD]) -> Re
     mesh.push(corners, 0)
 }
 
-/// The part of a text file that the reader is in.
+/// The part of a text file at which the reader is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Inside {
     File,
