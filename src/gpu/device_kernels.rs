@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
-use super::shader::kernels::{Gather, Load, Periodic, Reduce, Stages};
+use super::shader::kernels::{Gather, Load, Periodic, Reduce, Stages, WallKernels};
 use crate::Error;
 
 pub(super) struct DeviceKernels {
@@ -17,6 +17,8 @@ pub(super) struct DeviceKernels {
     reduce: OnceLock<Reduce>,
     /// Kernels of periodic domains. Compiled when first needed.
     periodic: OnceLock<Periodic>,
+    /// Kernels of walls. Compiled when first needed.
+    walls: OnceLock<WallKernels>,
 }
 
 impl DeviceKernels {
@@ -29,6 +31,7 @@ impl DeviceKernels {
             gather: Gather::new(device)?,
             reduce: OnceLock::new(),
             periodic: OnceLock::new(),
+            walls: OnceLock::new(),
             context,
         })
     }
@@ -58,5 +61,15 @@ impl DeviceKernels {
         }
         let periodic = Periodic::new(&self.context.device)?;
         Ok(self.periodic.get_or_init(|| periodic))
+    }
+
+    /// Returns the kernels of walls, compiled on the first call. Must be called inside a wgpu error
+    /// scope.
+    pub(super) fn walls(&self) -> Result<&WallKernels, Error> {
+        if let Some(walls) = self.walls.get() {
+            return Ok(walls);
+        }
+        let walls = WallKernels::new(&self.context.device)?;
+        Ok(self.walls.get_or_init(|| walls))
     }
 }

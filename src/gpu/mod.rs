@@ -244,6 +244,7 @@ mod ticket;
 mod timing;
 mod upload;
 mod upload_layout;
+mod walls;
 #[cfg(test)]
 mod wiring_tests;
 
@@ -253,7 +254,7 @@ pub use device_spheres::{
     Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
 };
 pub use options::BufferOptions;
-pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
+pub use pair_list::{ExactStep, PairList, RawCollision, RawStep, RawWallCollision};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
 /// The compute kernels. Public only for `crates/shader-stats`, which lists each kernel's registers

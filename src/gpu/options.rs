@@ -58,6 +58,12 @@ pub struct BufferOptions {
     /// The images (periodic copies) of spheres near the faces of the domain's cell need room:
     /// [`segments`](Self::segments) counts them, too.
     pub periodic: bool,
+    /// Largest number of walls in a step ([`Step::with_walls`](crate::Step::with_walls)): half-spaces,
+    /// spheres and cylinders. With 0, the default, steps have no walls.
+    pub walls: u32,
+    /// Capacity of the list of wall collisions (spheres that touch walls), at 16 bytes each. `None` is a
+    /// quarter of the number of spheres plus 1024. Without effect if `walls` is 0.
+    pub wall_collisions: Option<u32>,
 }
 
 impl BufferOptions {
@@ -76,6 +82,8 @@ impl BufferOptions {
             contacts: false,
             changes: false,
             periodic: false,
+            walls: 0,
+            wall_collisions: None,
         }
     }
 
@@ -153,6 +161,20 @@ impl BufferOptions {
         self
     }
 
+    /// Returns the options with room for this number of [`walls`](Self::walls) in a step.
+    #[must_use]
+    pub fn with_walls(mut self, walls: u32) -> Self {
+        self.walls = walls;
+        self
+    }
+
+    /// Returns the options with room for this number of [`wall_collisions`](Self::wall_collisions).
+    #[must_use]
+    pub fn with_wall_collisions(mut self, collisions: u32) -> Self {
+        self.wall_collisions = Some(collisions);
+        self
+    }
+
     pub(super) fn wanted(&self) -> Wanted {
         Wanted {
             earliest: self.earliest,
@@ -166,6 +188,10 @@ impl BufferOptions {
         self.spheres = capacity.spheres as u32;
         self.segments = Some(capacity.segments as u32);
         self.pairs = Some(capacity.pairs.min(u64::from(u32::MAX)) as u32);
+        if capacity.walls > 0 {
+            let collisions = capacity.wall_collisions.min(u64::from(u32::MAX));
+            self.wall_collisions = Some(collisions as u32);
+        }
     }
 
     pub(super) fn capacity(&self) -> Capacity {
@@ -175,6 +201,11 @@ impl BufferOptions {
             spheres,
             segments: or(self.segments, spheres / 4 + 1024),
             pairs: or(self.pairs, 2 * spheres + 1024),
+            walls: self.walls.into(),
+            wall_collisions: match self.walls {
+                0 => 0,
+                _ => or(self.wall_collisions, spheres / 4 + 1024),
+            },
         }
     }
 }

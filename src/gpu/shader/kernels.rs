@@ -129,9 +129,21 @@ kernels! {
     changes_images_keep: "changes_images", "keep", [];
 }
 
+kernels! {
+    /// The compute shaders that run only in buffers for walls.
+    WallKernels, WALLS:
+    load_params_walls: "load_params", "main", [("LOAD_ONE_OF_TWO", 1.0)];
+    walls: "walls", "main", [];
+    wall_results: "wall_results", "main", [];
+    gather_walls: "gather_walls", "main", [];
+    wall_earliest_times: "wall_earliest", "times", [];
+    wall_earliest_partners: "wall_earliest", "partners", [];
+    wall_earliest_images: "wall_earliest_images", "main", [];
+}
+
 /// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, PERIODIC, LOAD, GATHER, REDUCE]
+    [STAGES, PERIODIC, LOAD, GATHER, REDUCE, WALLS]
         .into_iter()
         .flatten()
 }
