@@ -57,7 +57,7 @@ pub(super) struct Known {
 /// Dropping a ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {
     copied: Copied,
-    recorded: Recorded,
+    recorded: Box<Recorded>,
     room: ReadRoom,
     known: Known,
     decode: fn(Read) -> Result<T, Error>,
@@ -81,7 +81,7 @@ impl<T> Ticket<T> {
     ) -> Self {
         Self {
             copied,
-            recorded,
+            recorded: Box::new(recorded),
             room,
             known,
             decode,

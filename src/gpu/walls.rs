@@ -137,12 +137,21 @@ impl GpuWall {
     }
 }
 
-/// Values of `CaromWall::kind`.
-pub(super) const HALF_SPACE: u32 = 0;
-pub(super) const SOLID_SPHERE: u32 = 1;
-pub(super) const HOLLOW_SPHERE: u32 = 2;
-pub(super) const SOLID_CYLINDER: u32 = 3;
-pub(super) const HOLLOW_CYLINDER: u32 = 4;
+// Values of `CaromWall::kind`.
+const HALF_SPACE: u32 = 0;
+const SOLID_SPHERE: u32 = 1;
+const HOLLOW_SPHERE: u32 = 2;
+const SOLID_CYLINDER: u32 = 3;
+const HOLLOW_CYLINDER: u32 = 4;
+
+#[cfg(test)]
+pub(super) const KINDS: [(&str, u32); 5] = [
+    ("CAROM_HALF_SPACE", HALF_SPACE),
+    ("CAROM_SOLID_SPHERE", SOLID_SPHERE),
+    ("CAROM_HOLLOW_SPHERE", HOLLOW_SPHERE),
+    ("CAROM_SOLID_CYLINDER", SOLID_CYLINDER),
+    ("CAROM_HOLLOW_CYLINDER", HOLLOW_CYLINDER),
+];
 
 impl GpuWallLattice {
     /// Returns the lattice of images (periodic copies) at a wall, which is empty for a wall that all images

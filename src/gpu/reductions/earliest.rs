@@ -43,10 +43,10 @@ impl Maker<'_> {
             self.dispatch(&self.kernels.earliest_partners, &bits, pairs)?,
         ];
         if let Some((kernels, bits, over)) = &walls {
-            let times = self.dispatch(&kernels.wall_earliest_times, bits, *over)?;
+            let times = self.dispatch(&kernels.wall_times, bits, *over)?;
             // The times of pairs and of walls come before the partners.
             dispatches.insert(2, times);
-            dispatches.push(self.dispatch(&kernels.wall_earliest_partners, bits, *over)?);
+            dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
         }
         let mut images = None;
         if self.buffers.periodic.is_some() {
@@ -60,7 +60,7 @@ impl Maker<'_> {
             dispatches.push(self.dispatch(&kernels.earliest_images, &bits, pairs)?);
             if let Some((kernels, bits, over)) = walls {
                 let bits = bits.with::<[u32; 2]>("earliest_bits", &impacts);
-                dispatches.push(self.dispatch(&kernels.wall_earliest_images, &bits, over)?);
+                dispatches.push(self.dispatch(&kernels.wall_first_images, &bits, over)?);
             }
         }
         stages.push(Stage::new("earliest", dispatches));

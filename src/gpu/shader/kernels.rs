@@ -136,9 +136,9 @@ kernels! {
     walls: "walls", "main", [];
     wall_results: "wall_results", "main", [];
     gather_walls: "gather_walls", "main", [];
-    wall_earliest_times: "wall_earliest", "times", [];
-    wall_earliest_partners: "wall_earliest", "partners", [];
-    wall_earliest_images: "wall_earliest_images", "main", [];
+    wall_times: "wall_earliest", "times", [];
+    wall_partners: "wall_earliest", "partners", [];
+    wall_first_images: "wall_earliest_images", "main", [];
 }
 
 /// Returns all kernels (entry points of carom's compute shaders).
