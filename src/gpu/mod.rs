@@ -181,6 +181,15 @@
 //! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
 //! [`Detector`](crate::Detector), because the host decides every grazing pair exactly.
 //!
+//! # Walls on the GPU
+//!
+//! In buffers with [`BufferOptions::with_walls`], a step may have walls
+//! ([`Step::with_walls`](crate::Step::with_walls)): half-spaces, spheres and cylinders.
+//! [`wall_collisions`](CollisionBuffers::wall_collisions) then contains every sphere that touches a
+//! wall, with a flag for grazing ones as in the list of pairs, and
+//! [`earliest`](CollisionBuffers::earliest) covers walls, too. In a shader, the function
+//! `carom_wall_contact()` of [`WGSL`] computes the contact point, the normal and the approach speed.
+//!
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
@@ -188,7 +197,8 @@
 //! [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the stored pairs. The host
 //! never receives an incomplete list: [`PairList::Truncated`] and
 //! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, for
-//! which [`grow`](CollisionBuffers::grow) makes room.
+//! which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
+//! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED).
 //!
 //! If a number of spheres that the host gives ([`SphereCount::Known`], the length of a slice, or
 //! `at_most` of [`SphereCount::InBuffer`]) exceeds the capacity, recording the step returns an
