@@ -1,4 +1,5 @@
-//! `earliest`: finds the first impact of each sphere. Twin of `shaders/earliest.wgsl`.
+//! `earliest`: finds the first impact of each sphere. Twin of `shaders/earliest.wgsl`
+//! and `shaders/wall_earliest.wgsl`.
 
 use super::rows::rows;
 use crate::shared::sets::Sets;
