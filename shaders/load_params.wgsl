@@ -12,9 +12,12 @@
 @group(0) @binding(4) var<storage, read> second_count: array<u32>;
 @group(0) @binding(5) var<storage, read_write> counters: Counters;
 
+// Whether the spheres of one set are loaded if the other of two sets is empty. They may touch walls.
+override LOAD_ONE_OF_TWO: bool = false;
+
 @compute @workgroup_size(1)
 fn main() {
-    // The extent includes the periodic domain. The unit of length is chosen from it.
+    // The extent includes the periodic domain and the walls. The unit of length is chosen from it.
     atomicMax(&counters.extent, bitcast<u32>(first_source.domain_extent));
     var counts = vec2<u32>(first_source.at_most, second_source.at_most);
     if first_source.counted != 0u {
@@ -27,7 +30,7 @@ fn main() {
     let between = second_source.used != 0u;
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
-    let some = fit && (!between || (counts.x > 0u && counts.y > 0u));
+    let some = fit && (!between || LOAD_ONE_OF_TWO || (counts.x > 0u && counts.y > 0u));
     // If there are more spheres than allowed, spheres_needed is their number. It is 2^32 - 1 if the sum of
     // the two counts overflows.
     if !fit {

@@ -3,7 +3,8 @@
 
 #import carom::{CaromCollision}
 #import filter::{filter_pair}
-#import found_pairs::{ignore_each_other, list_staged, report}
+#import found_pairs::{list_staged, report}
+#import groups::{ignore_each_other}
 #import invocation::{invocation}
 #import search::{Searcher, search_all}
 #import types::{Counters, Params, Plan, SortedCell, SortedProxy, Sphere}

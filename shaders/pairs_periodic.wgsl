@@ -5,7 +5,8 @@
 
 #import carom::{CaromCollision, carom_image}
 #import filter::{Filtered, filter_motion, sum}
-#import found_pairs::{ignore_each_other, list_staged, report}
+#import found_pairs::{list_staged, report}
+#import groups::{ignore_each_other}
 #import invocation::{invocation}
 #import lattice::{displacement, length_bound}
 #import opaque::{opaque, opaque3}

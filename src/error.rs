@@ -260,6 +260,18 @@ pub enum Error {
         /// Number of spheres that the buffers can hold.
         capacity: u64,
     },
+    /// A time step has more walls than the buffers can hold.
+    #[error(
+        "the step has {needed} walls, but the buffers were made for {capacity}; create them with \
+         `BufferOptions::walls` at least {needed}"
+    )]
+    #[non_exhaustive]
+    TooManyWalls {
+        /// Number of walls of the step.
+        needed: u64,
+        /// Number of walls that the buffers can hold.
+        capacity: u64,
+    },
     /// A readback was requested before any step was recorded into the current buffers.
     #[error("there are no results to read; call `CollisionBuffers::record` first")]
     NothingRecorded,

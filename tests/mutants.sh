@@ -72,6 +72,7 @@ balls=(--lib balls_of_touching_spheres_meet)
 worlds=(--test periodic small_worlds)
 on_gpu=(--test periodic_gpu small_worlds)
 far=(--test periodic_gpu pairs_that_just_touch)
+gpu_walls=(--test walls_gpu)
 walls=(--test walls agree_with_exact_arithmetic)
 cells=(--test nothing_lost pairs_that_fly_apart_are_not_two_cells_apart)
 
@@ -167,6 +168,12 @@ mutant 'a segment with one image takes the extent of the first segment' shaders/
 mutant 'the images of a segment begin one too late, on the GPU' shaders/images.wgsl \
     'let first = -(high >> vec3<u32>(FRACTION_BITS));' \
     'let first = min(1 - (high >> vec3<u32>(FRACTION_BITS)), -(low >> vec3<u32>(FRACTION_BITS)));' "${on_gpu[@]}"
+mutant 'the filter of walls has too small an error bound' src/gpu/shader/constants.rs \
+    'WALL_ERROR: f32 = 32.0' 'WALL_ERROR: f32 = 0.25' "${gpu_walls[@]}" random_worlds
+mutant 'the images of a sphere at a wall end too early' shaders/walls.wgsl \
+    'floor(-min(begin, end) + around)' 'floor(-max(begin, end) + around)' "${gpu_walls[@]}" periodic_worlds
+mutant 'a hollow wall is only touched at the end of the step' shaders/shared/wall_filter.wgsl \
+    'let least = min(first, last);' 'let least = last;' "${gpu_walls[@]}" random_worlds
 mutant 'a displaced sphere is as large as the sphere itself' src/shared/lattice.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
 mutant 'the filter ignores the rounding of displacements' src/shared/lattice.rs \

@@ -45,7 +45,7 @@ fn carom_is_grazing(collision: CaromCollision) -> bool {
 // Results of one step, written by the GPU. Counts of two words have the low word first.
 struct CaromResults {
     // Status of the step: 0, or a combination of the bits CAROM_TRUNCATED to
-    // CAROM_IMAGE_OUT_OF_RANGE.
+    // CAROM_WALLS_TRUNCATED.
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
@@ -111,6 +111,13 @@ struct CaromResults {
     // Indices of at most 32 spheres that were left out because of an invalid value.
     // With two sets, sphere i of the second set has index b_offset + i.
     invalid_index: array<u32, 32>,
+    // Number of spheres that touch walls in the list of wall collisions, and number of
+    // workgroups along x in an indirect dispatch over this list. Both are 0 in buffers
+    // without walls.
+    walls: u32,
+    wall_columns: u32,
+    // Number of wall collisions found, which exceeds `walls` if their list overflowed.
+    walls_found: vec2<u32>,
 }
 
 // Status bit: the list of pairs overflowed. It holds only results.pairs of the pairs
@@ -133,9 +140,12 @@ const CAROM_UNFINISHED = 32u;
 // Status bit: a sphere is too far from the cell of the periodic domain, or reaches into
 // too many images of the cell. Pairs are missing.
 const CAROM_IMAGE_OUT_OF_RANGE = 64u;
-// All status bits that mean that pairs may be missing.
+// Status bit: the list of wall collisions overflowed. It holds only results.walls of
+// the wall collisions found.
+const CAROM_WALLS_TRUNCATED = 128u;
+// All status bits that mean that pairs or wall collisions may be missing.
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
-    | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED | CAROM_IMAGE_OUT_OF_RANGE;
+    | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED | CAROM_IMAGE_OUT_OF_RANGE | CAROM_WALLS_TRUNCATED;
 
 // Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;
@@ -159,9 +169,13 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
 struct CaromEarliest {
     // Time of the first impact, or the largest float32 if the sphere touches nothing.
     toi: f32,
-    // Index of the sphere that is hit, or CAROM_NONE if there is no impact.
+    // Index of the sphere that is hit, or CAROM_NONE if there is no impact. If a wall is
+    // hit earlier than any sphere, it is the number of the wall plus CAROM_WALL.
     partner: u32,
 }
+
+// Bit of `CaromEarliest.partner` that marks a wall.
+const CAROM_WALL = 0x80000000u;
 
 const CAROM_NONE = 0xffffffffu;
 
@@ -193,4 +207,102 @@ struct CaromNeighbor {
     // 1 if float32 rounding leaves open whether the distance of the particles, when the
     // list was made, was at most the cutoff plus the skin. Otherwise 0.
     grazing: u32,
+}
+
+// Walls of simple shapes (see `CaromWall.kind`).
+const CAROM_HALF_SPACE = 0u;
+const CAROM_SOLID_SPHERE = 1u;
+const CAROM_HOLLOW_SPHERE = 2u;
+const CAROM_SOLID_CYLINDER = 3u;
+const CAROM_HOLLOW_CYLINDER = 4u;
+
+// A wall of a simple shape: a half-space, or a sphere or an infinite cylinder, which
+// spheres touch from outside (solid) or from inside (hollow).
+struct CaromWall {
+    // Centre of a sphere, or a point on the axis of a cylinder. 0 for a half-space.
+    point: vec3<f32>,
+    // Radius. For a half-space, its plane consists of the points x with
+    // dot(direction, x) = size.
+    size: f32,
+    // Unit normal of a half-space, towards the free side, or unit vector along the axis
+    // of a cylinder. 0 for a sphere.
+    direction: vec3<f32>,
+    // Kind of the wall, CAROM_HALF_SPACE to CAROM_HOLLOW_CYLINDER.
+    kind: u32,
+    velocity: vec3<f32>,
+    groups: u32,
+}
+
+// A sphere and a wall that touch or may touch (see CAROM_GRAZING) during the step. `toi`
+// and `depth` are float32 estimates. Each sphere and wall is listed once or, in a
+// periodic domain, once for each image (periodic copy) of the sphere.
+struct CaromWallCollision {
+    // Index of the sphere. With two sets, index b_offset + i means sphere i of the
+    // second set.
+    sphere: u32,
+    // Number of the wall in the low 31 bits (see carom_wall()), and CAROM_GRAZING as the
+    // highest bit.
+    wall_and_grazing: u32,
+    // Time of impact from the start of the step; 0 if they touch at the start.
+    toi: f32,
+    // Penetration depth at the start of the step; 0 if they meet later.
+    depth: f32,
+}
+
+// Returns the number of the wall.
+fn carom_wall(collision: CaromWallCollision) -> u32 {
+    return collision.wall_and_grazing & ~CAROM_GRAZING;
+}
+
+// Returns whether float32 rounding leaves open whether the sphere touches the wall. See
+// CAROM_GRAZING.
+fn carom_is_grazing_wall(collision: CaromWallCollision) -> bool {
+    return (collision.wall_and_grazing & CAROM_GRAZING) != 0u;
+}
+
+// Geometry of the contact of a sphere with a wall, in float32.
+struct CaromWallContact {
+    // Point on the surface of the sphere that faces the wall, at the time of impact.
+    point: vec3<f32>,
+    // Speed at which sphere and wall approach along the normal. Negative for a sphere
+    // that leaves the wall.
+    approach_speed: f32,
+    // Unit vector from the centre of the sphere into the wall, at the time of impact.
+    normal: vec3<f32>,
+}
+
+// Returns the contact of a sphere with a wall at the time `toi`. `center`, `radius` and
+// `velocity` are those of the sphere at the start of the step. In a periodic domain, add
+// the displacement of the image (periodic copy) of the sphere to `center`.
+fn carom_wall_contact(
+    wall: CaromWall,
+    center: vec3<f32>,
+    radius: f32,
+    velocity: vec3<f32>,
+    toi: f32,
+) -> CaromWallContact {
+    let approach = velocity - wall.velocity;
+    var normal = -wall.direction;
+    if wall.kind != CAROM_HALF_SPACE {
+        var away = center - wall.point + approach * toi;
+        away -= wall.direction * dot(wall.direction, away);
+        // Dividing by the largest component first avoids overflow and underflow.
+        let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
+        // A direction perpendicular to the axis, for a sphere in the middle of the wall.
+        let across = select(
+            vec3<f32>(0.0, -wall.direction.z, wall.direction.y),
+            vec3<f32>(wall.direction.z, 0.0, -wall.direction.x),
+            abs(wall.direction.x) > abs(wall.direction.y),
+        );
+        normal = select(vec3<f32>(1.0, 0.0, 0.0), across, any(across != vec3<f32>(0.0)));
+        if largest > 0.0 {
+            normal = away / largest;
+        }
+        normal = normalize(normal);
+        if wall.kind == CAROM_SOLID_SPHERE || wall.kind == CAROM_SOLID_CYLINDER {
+            normal = -normal;
+        }
+    }
+    let point = center + velocity * toi + normal * radius;
+    return CaromWallContact(point, dot(approach, normal), normal);
 }

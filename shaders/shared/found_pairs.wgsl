@@ -39,12 +39,6 @@ fn list_staged(staged: u32) {
     }
 }
 
-// Returns whether one of two spheres ignores a collision group of the other. The low 16 bits of an argument
-// are a sphere's groups, and the high 16 bits are the groups that it ignores.
-fn ignore_each_other(groups_a: u32, groups_b: u32) -> bool {
-    return ((((groups_a >> 16u) & groups_b) | ((groups_b >> 16u) & groups_a)) & 0xffffu) != 0u;
-}
-
 // Adds a pair to the list. a and b are spheres or, in a periodic domain, images of spheres. Adds nothing if
 // the spheres come closest in other time segments (parts of their paths), which then report the pair.
 fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {

@@ -223,3 +223,29 @@ struct Entry {
     // cell. Used only with the bit SEVERAL_IMAGES.
     low: array<i32, 3>,
 }
+
+struct WallParams {
+    // Number of walls of simple shapes in the step.
+    count: u32,
+    // Capacity of the list of wall collisions.
+    capacity: u32,
+}
+
+// Counters of the stage `walls`. Words are as in `Counters`.
+struct WallCounters {
+    found: array<atomic<u32>, 2>,
+    // Number of spheres that have been tested against all walls. Only counted if FLAG_WATCH is set.
+    finished: atomic<u32>,
+    // 1 + the index of a sphere with too many images (periodic copies) at a wall, or 0 if there is none.
+    out_of_range: atomic<u32>,
+}
+
+// The edges of a periodic domain along which the images (periodic copies) of a sphere touch a wall at different
+// times. The entries of other edges are 0.
+struct WallLattice {
+    // xyz: an edge that the user gave. w: an upper bound of the sum of the magnitudes of its components.
+    edges: array<vec4<f32>, 3>,
+    // xyz: the dual vector d of an edge; d·x is the coordinate of a point x along the edge. w: an upper bound of
+    // the length of d.
+    duals: array<vec4<f32>, 3>,
+}

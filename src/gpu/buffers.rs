@@ -6,9 +6,9 @@ use super::allocator::{Allocator, ScanTable};
 use super::named_buffers::NamedBuffers;
 use super::shader::constants::QUANTITIES;
 use super::shader::layout::{
-    CaromCollision, CaromResults, Counters, DispatchArguments, GpuBinned, GpuEntry, GpuLattice,
-    GpuPlan, GpuSegment, GpuSizeClass, GpuSortedCell, GpuSortedProxy, GpuSpace, Params, Ranks,
-    Sampled,
+    CaromCollision, CaromResults, CaromWallCollision, Counters, DispatchArguments, GpuBinned,
+    GpuEntry, GpuLattice, GpuPlan, GpuSegment, GpuSizeClass, GpuSortedCell, GpuSortedProxy,
+    GpuSpace, GpuWall, GpuWallLattice, Params, Ranks, Sampled, WallCounters, WallParams,
 };
 use super::upload_layout::UploadLayout;
 use crate::shared::size_class::SIZE_CLASSES;
@@ -23,6 +23,10 @@ pub(crate) struct Capacity {
     /// each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
+    /// Largest number of walls of simple shapes in a step; 0 if steps have no walls.
+    pub(crate) walls: u64,
+    /// Capacity of the list of wall collisions (spheres that touch walls).
+    pub(crate) wall_collisions: u64,
 }
 
 /// GPU buffers that only periodic domains need.
@@ -34,6 +38,18 @@ pub(crate) struct PeriodicBuffers {
     /// The buffers of the step, in which wrapped spheres (moved into the periodic cell by whole
     /// edges) replace the spheres. For the kernels that make the grids.
     pub(crate) named: NamedBuffers,
+}
+
+/// GPU buffers that only steps with walls need.
+pub(crate) struct WallBuffers {
+    pub(crate) params: wgpu::Buffer,
+    pub(crate) shapes: wgpu::Buffer,
+    pub(crate) lattices: wgpu::Buffer,
+    pub(crate) collisions: wgpu::Buffer,
+    /// Packed image (periodic copy) of the sphere of each wall collision. Has one element in open
+    /// space.
+    pub(crate) images: wgpu::Buffer,
+    pub(crate) dispatch: wgpu::Buffer,
 }
 
 pub(crate) struct Buffers {
@@ -55,6 +71,7 @@ pub(crate) struct Buffers {
     pub(crate) results: wgpu::Buffer,
     pub(crate) pairs_dispatch: wgpu::Buffer,
     pub(crate) periodic: Option<PeriodicBuffers>,
+    pub(crate) walls: Option<WallBuffers>,
     /// Total size in bytes of the storage buffers other than `spheres` and `pairs`.
     pub(crate) working: u64,
     #[cfg(test)]
@@ -141,6 +158,51 @@ fn periodic_buffers(
     })
 }
 
+fn wall_buffers(
+    made: &mut Allocator<'_>,
+    capacity: Capacity,
+    periodic: bool,
+) -> Result<WallBuffers, Error> {
+    let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
+    let size = size_of::<WallParams>() as u64;
+    let params = uniform(
+        made.device,
+        "carom wall params",
+        size,
+        BufferUsages::empty(),
+    );
+    made.named.one::<WallParams>("wall_params", &params);
+    let Capacity {
+        walls,
+        wall_collisions: room,
+        ..
+    } = capacity;
+    made.one::<WallCounters>("wall_counters", "counters of the walls", target)?;
+    let images = if periodic { room } else { 1 };
+    Ok(WallBuffers {
+        params,
+        shapes: made.array::<GpuWall>("walls", "walls", walls, source | target)?,
+        lattices: made.array::<GpuWallLattice>(
+            "wall_lattices",
+            "periodic edges of the walls",
+            walls,
+            target,
+        )?,
+        collisions: made.array::<CaromWallCollision>(
+            "wall_collisions",
+            "wall collisions",
+            room,
+            source,
+        )?,
+        images: made.array::<u32>("wall_images", "images at walls", images, source)?,
+        dispatch: made.one::<DispatchArguments>(
+            "walls_dispatch",
+            "dispatch over the wall collisions",
+            source | BufferUsages::INDIRECT,
+        )?,
+    })
+}
+
 impl Buffers {
     /// Returns the largest number of grid entries (spheres, or time segments of fast spheres) that
     /// one buffer can hold.
@@ -184,6 +246,11 @@ impl Buffers {
             BufferUsages::empty(),
         );
         made.named.one::<Params>("params", &params);
+        let walls = if capacity.walls > 0 {
+            Some(wall_buffers(&mut made, capacity, periodic)?)
+        } else {
+            None
+        };
         let mut periodic = if periodic {
             Some(periodic_buffers(&mut made, capacity)?)
         } else {
@@ -206,6 +273,7 @@ impl Buffers {
             results,
             pairs_dispatch,
             periodic,
+            walls,
             #[cfg(test)]
             storage: made.all,
         })

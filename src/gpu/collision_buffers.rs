@@ -13,7 +13,7 @@ use super::reductions::Reductions;
 use super::sized_parts::SizedParts;
 use super::stages::Recording;
 use super::staging::Staging;
-use super::ticket::KnownPairs;
+use super::ticket::Known;
 use super::timing::StageTiming;
 use super::upload::{Submitted, UploadRing};
 use crate::Error;
@@ -37,7 +37,7 @@ pub struct CollisionBuffers {
     pub(super) gathering: Option<Gathering>,
     /// Last recorded step; `None` before the first step and after the buffers have grown.
     pub(super) recorded: Option<Recorded>,
-    pub(super) known_pairs: KnownPairs,
+    pub(super) known: Known,
     /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
     /// Lower bound on the distance that a sphere moves in one time segment (a part of a fast
@@ -88,7 +88,7 @@ impl CollisionBuffers {
             loads: Loads::default(),
             gathering: None,
             recorded: None,
-            known_pairs: KnownPairs::default(),
+            known: Known::default(),
             serial: 0,
             shortest_segment: f32::MIN_POSITIVE,
         })

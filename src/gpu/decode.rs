@@ -1,16 +1,22 @@
 //! Decodes the bytes that were read back from the GPU into the results of a step.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
 
-use super::pair_list::{ExactStep, PairList, RawCollision, RawStep, unpacked_image};
-use super::shader::layout::{CaromCollision, CaromResults, Gathered};
+use super::pair_list::{
+    ExactStep, PairList, RawCollision, RawStep, RawWallCollision, unpacked_image,
+};
+use super::shader::layout::{
+    CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
+};
 use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
+use super::walls::decide;
 use crate::exact::{GRAZING, Reported, ReportedPair};
 use crate::shared::sets::Sets;
-use crate::{ActiveBackend, Collision, Collisions, Domain, Error, Sphere, Statistics};
+use crate::{ActiveBackend, Collisions, Domain, Error, Sphere, Statistics, Wall};
 
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
@@ -35,12 +41,17 @@ pub(super) struct Recorded {
     /// Period of the GPU timestamps, in nanoseconds per tick. 0 without timestamps.
     pub(super) period: f32,
     pub(super) spheres: u64,
+    pub(super) walls: Option<Arc<[Wall]>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Numbers of pairs and of wall collisions that a readback has room for, and that it could have room
+/// for on its device.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadRoom {
     pub(super) pairs: u64,
     pub(super) most: u64,
+    pub(super) walls: u64,
+    pub(super) most_walls: u64,
 }
 
 pub(super) struct Read {
@@ -125,24 +136,43 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the images (periodic copies) of the second spheres of the first `pairs` pairs. In
-    /// the bytes read back, they come after the pairs. Empty if the buffers are for open space
-    /// only.
-    fn images<P>(&self, pairs: usize) -> Result<Vec<[i32; 3]>, Error> {
+    /// Returns the first `count` entries of a list that begins at byte `begin` of the bytes read
+    /// back.
+    fn entries<T: Pod>(&self, begin: usize, count: u64) -> Result<Vec<T>, Error> {
+        let mut entries = crate::memory::allocate(count as usize, "the results read back")?;
+        let bytes = self.list.get(begin..).unwrap_or_default();
+        let records = bytes.chunks_exact(size_of::<T>());
+        // The bytes read back may not be aligned for an entry, so each is read without alignment.
+        let records = records.map(bytemuck::pod_read_unaligned::<T>);
+        entries.extend(records.take(count as usize));
+        Ok(entries)
+    }
+
+    /// Returns the images (periodic copies) of the first `count` entries of a list. In the bytes
+    /// read back, they follow the list, which begins at byte `begin` and has room for `room` entries
+    /// of type `T`. Empty if the buffers are for open space only.
+    fn images<T>(&self, begin: usize, room: u64, count: u64) -> Result<Vec<[i32; 3]>, Error> {
         if self.recorded.most_cells.is_none() {
             return Ok(Vec::new());
         }
-        let mut images = crate::memory::allocate(pairs, "the images of the pairs")?;
-        let begin = self.room.pairs as usize * size_of::<P>();
-        let words = self.list.get(begin..).unwrap_or_default().chunks_exact(4);
-        let words = words.map(bytemuck::pod_read_unaligned::<u32>);
-        images.extend(words.take(pairs).map(unpacked_image));
-        Ok(images)
+        let begin = begin + room as usize * size_of::<T>();
+        let words = self.entries::<u32>(begin, count)?;
+        Ok(words.into_iter().map(unpacked_image).collect())
     }
 
-    /// Returns the pairs that were read back if they are complete, otherwise the capacity that the
-    /// buffers need.
-    fn pairs<P: Pod>(&self) -> Result<PairList<Vec<P>>, Error> {
+    /// Returns the wall collisions that were read back and the images of their spheres. They follow
+    /// the pairs, of type `P`, and the images of the pairs.
+    fn walls<P, W: Pod>(&self) -> Result<(Vec<W>, Vec<[i32; 3]>), Error> {
+        let image = self.recorded.most_cells.map_or(0, |_| size_of::<u32>());
+        let begin = self.room.pairs as usize * (size_of::<P>() + image);
+        let count = self.summary.walls_found;
+        let walls = self.entries::<W>(begin, count)?;
+        Ok((walls, self.images::<W>(begin, self.room.walls, count)?))
+    }
+
+    /// Returns the pairs that were read back if all lists are complete, otherwise the capacity that
+    /// the buffers need. `P` is a pair and `W` a wall collision as they were read back.
+    fn pairs<P: Pod, W>(&self) -> Result<PairList<Vec<P>>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
             return Ok(PairList::Truncated(required));
@@ -153,34 +183,31 @@ impl Read {
             segments,
             ..
         } = self.summary;
-        let ReadRoom { pairs: room, most } = self.room;
-        if found > most {
-            return Err(Error::DeviceLimit {
-                what: "reading all pairs back",
+        let walls_found = self.summary.walls_found;
+        let room = self.room;
+        let limit = |what, found: u64, most: u64, size: usize| match found > most {
+            true => Err(Error::DeviceLimit {
+                what,
                 limit: "max_buffer_size",
-                needed: found * size_of::<P>() as u64,
-                available: most * size_of::<P>() as u64,
-            });
-        }
-        if found > room {
+                needed: found * size as u64,
+                available: most * size as u64,
+            }),
+            false => Ok(()),
+        };
+        limit("reading all pairs back", found, room.most, size_of::<P>())?;
+        let what = "reading all wall collisions back";
+        limit(what, walls_found, room.most_walls, size_of::<W>())?;
+        if found > room.pairs || walls_found > room.walls {
             return Ok(PairList::Truncated(RequiredCapacity {
                 spheres,
                 segments,
                 pairs: found,
                 images: self.summary.images,
+                wall_collisions: walls_found,
                 segment: 0.0,
             }));
         }
-        let mut pairs = crate::memory::allocate(found as usize, "the pairs read back")?;
-        let records = self.list.chunks_exact(size_of::<P>());
-        // The bytes read back may not be aligned for a pair, so each pair is read without
-        // alignment.
-        pairs.extend(
-            records
-                .take(found as usize)
-                .map(bytemuck::pod_read_unaligned::<P>),
-        );
-        Ok(PairList::Complete(pairs))
+        Ok(PairList::Complete(self.entries(0, found)?))
     }
 
     pub(super) fn summary(self) -> Result<StepSummary, Error> {
@@ -188,25 +215,30 @@ impl Read {
     }
 
     pub(super) fn raw(self) -> Result<PairList<RawStep>, Error> {
-        Ok(match self.pairs::<CaromCollision>()? {
-            PairList::Complete(pairs) => PairList::Complete(RawStep {
-                images: self.images::<CaromCollision>(pairs.len())?,
-                pairs: pairs.into_iter().map(RawCollision::from).collect(),
-                summary: self.summary,
-            }),
-            PairList::Truncated(required) => PairList::Truncated(required),
-        })
+        let pairs = match self.pairs::<CaromCollision, CaromWallCollision>()? {
+            PairList::Complete(pairs) => pairs,
+            PairList::Truncated(required) => return Ok(PairList::Truncated(required)),
+        };
+        let (walls, wall_images) = self.walls::<CaromCollision, CaromWallCollision>()?;
+        Ok(PairList::Complete(RawStep {
+            images: self.images::<CaromCollision>(0, self.room.pairs, pairs.len() as u64)?,
+            pairs: pairs.into_iter().map(RawCollision::from).collect(),
+            walls: walls.into_iter().map(RawWallCollision::from).collect(),
+            wall_images,
+            summary: self.summary,
+        }))
     }
 
     pub(super) fn exact(self) -> Result<PairList<ExactStep>, Error> {
-        Ok(match self.pairs::<Gathered>()? {
+        Ok(match self.pairs::<Gathered, GatheredWall>()? {
             PairList::Complete(gathered) => PairList::Complete(self.decided(gathered)?),
             PairList::Truncated(required) => PairList::Truncated(required),
         })
     }
 
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
-        let images = self.images::<Gathered>(gathered.len())?;
+        let images = self.images::<Gathered>(0, self.room.pairs, gathered.len() as u64)?;
+        let (gathered_walls, wall_images) = self.walls::<Gathered, GatheredWall>()?;
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         let reported = gathered.iter().map(|pair| ReportedPair {
             a: pair.a,
@@ -224,8 +256,14 @@ impl Read {
             }))
         };
         let Recorded {
-            dt, times, domain, ..
+            dt,
+            times,
+            domain,
+            walls,
+            ..
         } = self.recorded;
+        let walls = walls.unwrap_or_default();
+        let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
         let (mut pairs, mut images) = (Vec::new(), Vec::new());
         // With `Sets::One`, the index b of each pair is not changed. This is right for two sets of
         // spheres too, because the GPU already counts b from the start of the second set.
@@ -235,12 +273,13 @@ impl Read {
             images.clear();
         }
         if times != 1.0 {
-            let scale = |pair: &mut Collision| {
-                // Adding 0.0 turns a time of −0 into 0. The time is −0 if the length of the step is
-                // −0.
-                pair.toi = (f64::from(pair.toi) * f64::from(times) + 0.0) as f32;
-            };
-            pairs.iter_mut().for_each(scale);
+            let times_of_pairs = pairs.iter_mut().map(|pair| &mut pair.toi);
+            let times_of_walls = walls.iter_mut().map(|hit| &mut hit.toi);
+            for toi in times_of_pairs.chain(times_of_walls) {
+                // Adding 0.0 turns a time of impact of −0 into 0. The time is −0 if the length `dt`
+                // of the step is −0.
+                *toi = (f64::from(*toi) * f64::from(times) + 0.0) as f32;
+            }
         }
         let summary = self.summary;
         let sets = match summary.second_set_start {
@@ -262,8 +301,12 @@ impl Read {
             stages: summary.stages.clone(),
             ..Statistics::default()
         };
+        let spheres = summary.spheres as usize;
+        let mut collisions = Collisions::new(pairs, images, spheres, sets, statistics);
+        collisions.walls = walls;
+        collisions.wall_images = wall_images;
         Ok(ExactStep {
-            collisions: Collisions::new(pairs, images, summary.spheres as usize, sets, statistics),
+            collisions,
             summary,
         })
     }

@@ -241,6 +241,9 @@ impl Gpu {
             pairs: pairs
                 .unwrap_or(spheres + 1024)
                 .min(Buffers::most_pairs(limits)),
+            // The detector tests walls on the host.
+            walls: 0,
+            wall_collisions: 0,
         };
         let options = BufferOptions {
             recordings: 2,

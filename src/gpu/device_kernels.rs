@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
-use super::shader::kernels::{Gather, Load, Neighbors, Periodic, Reduce, Stages};
+use super::shader::kernels::{Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels};
 use crate::Error;
 
 pub(super) struct DeviceKernels {
@@ -19,6 +19,8 @@ pub(super) struct DeviceKernels {
     periodic: OnceLock<Periodic>,
     /// Kernels of neighbour lists. Compiled when first needed.
     neighbors: OnceLock<Neighbors>,
+    /// Kernels of walls. Compiled when first needed.
+    walls: OnceLock<WallKernels>,
 }
 
 impl DeviceKernels {
@@ -32,6 +34,7 @@ impl DeviceKernels {
             reduce: OnceLock::new(),
             periodic: OnceLock::new(),
             neighbors: OnceLock::new(),
+            walls: OnceLock::new(),
             context,
         })
     }
@@ -70,5 +73,15 @@ impl DeviceKernels {
         }
         let neighbors = Neighbors::new(&self.context.device)?;
         Ok(self.neighbors.get_or_init(|| neighbors))
+    }
+
+    /// Returns the kernels of walls, compiled on the first call. Must be called inside a wgpu error
+    /// scope.
+    pub(super) fn walls(&self) -> Result<&WallKernels, Error> {
+        if let Some(walls) = self.walls.get() {
+            return Ok(walls);
+        }
+        let walls = WallKernels::new(&self.context.device)?;
+        Ok(self.walls.get_or_init(|| walls))
     }
 }

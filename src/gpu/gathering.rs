@@ -2,42 +2,57 @@
 //! exactly whether the spheres touch.
 
 use super::buffers::Buffers;
+use super::decode::ReadRoom;
 use super::device_kernels::DeviceKernels;
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
-use super::shader::layout::Gathered;
+use super::shader::layout::{Gathered, GatheredWall};
 use crate::Error;
 
 #[derive(Clone)]
 pub(super) struct Gathering {
-    pub(super) room: u64,
+    pub(super) room: ReadRoom,
     pub(super) buffer: wgpu::Buffer,
-    dispatch: Dispatch,
+    /// The buffer of gathered wall collisions, each with its sphere. `None` without walls.
+    pub(super) walls: Option<wgpu::Buffer>,
+    dispatches: Vec<Dispatch>,
 }
 
 impl Gathering {
     /// Creates the GPU buffer of pairs with their spheres. Must be called inside a wgpu error
     /// scope.
-    pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: u64) -> Result<Self, Error> {
+    pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: ReadRoom) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("carom gathered pairs"),
-            // wgpu does not allow an empty binding, so the buffer has room for at least one pair.
-            size: room.max(1) * size_of::<Gathered>() as u64,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
+        let make = |label, count: u64, size: usize| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                // wgpu does not allow an empty binding, so the buffer has room for at least one
+                // element.
+                size: count.max(1) * size as u64,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            })
+        };
+        let buffer = make("carom gathered pairs", room.pairs, size_of::<Gathered>());
         let own = NamedBuffers::default().with::<Gathered>("gathered", &buffer);
-        let dispatch = kernels.binder().dispatch(
-            &kernels.gather.gather,
-            &[&b.named, &own],
-            workgroups(room),
-        )?;
+        let binder = kernels.binder();
+        let (kernel, over) = (&kernels.gather.gather, workgroups(room.pairs));
+        let mut dispatches = vec![binder.dispatch(kernel, &[&b.named, &own], over)?];
+        let mut walls = None;
+        if b.walls.is_some() {
+            let size = size_of::<GatheredWall>();
+            let buffer = make("carom gathered wall collisions", room.walls, size);
+            let own = NamedBuffers::default().with::<GatheredWall>("gathered_walls", &buffer);
+            let (kernel, over) = (&kernels.walls()?.gather_walls, workgroups(room.walls));
+            dispatches.push(binder.dispatch(kernel, &[&b.named, &own], over)?);
+            walls = Some(buffer);
+        }
         Ok(Self {
             room,
             buffer,
-            dispatch,
+            walls,
+            dispatches,
         })
     }
 
@@ -46,6 +61,8 @@ impl Gathering {
             label: Some("carom gather"),
             timestamp_writes: None,
         });
-        self.dispatch.record(&mut pass);
+        for dispatch in &self.dispatches {
+            dispatch.record(&mut pass);
+        }
     }
 }

@@ -95,6 +95,11 @@ impl CollisionBuffers {
         if required.pairs > had.pairs {
             capacity.pairs = with_room(required.pairs, Buffers::most_pairs(limits));
         }
+        if had.walls > 0 && required.wall_collisions > had.wall_collisions {
+            // A wall collision has the size of a pair.
+            let most = Buffers::most_pairs(limits);
+            capacity.wall_collisions = with_room(required.wall_collisions, most);
+        }
         Ok((capacity, shortest_segment))
     }
 

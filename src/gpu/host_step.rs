@@ -15,11 +15,14 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
+    /// Checks a step. If one of two sets is empty, the spheres of the other are kept only if `alone` is
+    /// true.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,
         dt: f32,
         domain: Domain,
+        alone: bool,
     ) -> Result<Self, Error> {
         check_dt(dt)?;
         domain.check()?;
@@ -34,8 +37,8 @@ impl<'a> HostStep<'a> {
         };
         let summary = check_spheres(first, dt, Some(0))?;
         let summary = summary.merge(check_spheres(second, dt, Some(1))?);
-        // If one of two sets is empty, there are no pairs, and no sphere is uploaded.
-        let parts = match first.is_empty() || second.is_empty() {
+        // If one of two sets is empty, there are no pairs, and usually no sphere is uploaded.
+        let parts = match !alone && (first.is_empty() || second.is_empty()) {
             true => [&[][..]; 2],
             false => [first, second],
         };

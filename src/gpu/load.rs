@@ -179,8 +179,12 @@ fn load(
     name(&mut counts, "first_count", &one.count, most);
     let second = other.map_or(&unused, |other| &other.count);
     name(&mut counts, "second_count", second, most);
+    let load_params = match own.walls {
+        None => &kernels.load.load_params,
+        Some(_) => &kernels.walls()?.load_params_walls,
+    };
     let kernels = &kernels.load;
-    let mut dispatches = vec![binder.dispatch(&kernels.load_params, &[to, &counts], 1)?];
+    let mut dispatches = vec![binder.dispatch(load_params, &[to, &counts], 1)?];
     let of_sets = [&kernels.load_first, &kernels.load_second];
     for (set, (kernel, bound)) in of_sets.into_iter().zip([Some(one), other]).enumerate() {
         let Some(bound) = bound else { continue };

@@ -181,6 +181,15 @@
 //! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
 //! [`Detector`](crate::Detector), because the host decides every grazing pair exactly.
 //!
+//! # Walls on the GPU
+//!
+//! In buffers with [`BufferOptions::with_walls`], a step may have walls
+//! ([`Step::with_walls`](crate::Step::with_walls)): half-spaces, spheres and cylinders.
+//! [`wall_collisions`](CollisionBuffers::wall_collisions) then contains every sphere that touches a
+//! wall, with a flag for grazing ones as in the list of pairs, and
+//! [`earliest`](CollisionBuffers::earliest) covers walls, too. In a shader, the function
+//! `carom_wall_contact()` of [`WGSL`] computes the contact point, the normal and the approach speed.
+//!
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
@@ -188,7 +197,8 @@
 //! [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the stored pairs. The host
 //! never receives an incomplete list: [`PairList::Truncated`] and
 //! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, for
-//! which [`grow`](CollisionBuffers::grow) makes room.
+//! which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
+//! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED).
 //!
 //! The host gives a number of spheres as [`SphereCount::Known`], as the length of a slice, or as
 //! `at_most` of [`SphereCount::InBuffer`]. If it exceeds the capacity, recording the step returns
@@ -245,6 +255,7 @@ mod ticket;
 mod timing;
 mod upload;
 mod upload_layout;
+mod walls;
 #[cfg(test)]
 mod wiring_tests;
 
@@ -254,7 +265,7 @@ pub use device_spheres::{
     Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
 };
 pub use options::BufferOptions;
-pub use pair_list::{ExactStep, PairList, RawCollision, RawStep};
+pub use pair_list::{ExactStep, PairList, RawCollision, RawStep, RawWallCollision};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
 /// The compute kernels. Public only for `crates/shader-stats`, which lists each kernel's registers

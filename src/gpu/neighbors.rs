@@ -15,7 +15,7 @@ use super::device_spheres::{DeviceSpheres, SphereMotion, SphereRadius};
 use super::dispatch::{Dispatch, workgroups};
 use super::host_step::HostStep;
 use super::named_buffers::NamedBuffers;
-use super::record_step::{Ready, RecordableSpheres};
+use super::record_step::{Extras, Ready, RecordableSpheres};
 use super::reductions::Reductions;
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
@@ -23,7 +23,7 @@ use super::shader::layout::{
 };
 use super::stages::{Recording, Stage};
 use crate::neighbors::Rule;
-use crate::{Error, NeighborSearch, Sphere};
+use crate::{Error, NeighborSearch, Sphere, Step};
 
 /// Smallest half of a skin with which particles may move. Far smaller lengths would be rounded to 0
 /// by devices that flush subnormal numbers.
@@ -238,8 +238,12 @@ pub(super) fn ready_host(
     let mut searched = std::mem::take(&mut buffers.asked_neighbors(search.full)?.searched);
     let request = NeighborRequest::new(search, 0.0);
     let ready = search.searched(&mut searched).and_then(|()| {
-        let step = HostStep::checked(&searched, None, 0.0, *search.domain())?;
-        buffers.ready_host(&step, Some(request))
+        let step = HostStep::checked(&searched, None, 0.0, *search.domain(), false)?;
+        let extras = Extras {
+            walls: None,
+            request: Some(request),
+        };
+        buffers.ready_host(&step, extras)
     });
     if let Some(neighbors) = &mut buffers.neighbors {
         neighbors.searched = searched;
@@ -265,7 +269,8 @@ pub(super) fn ready_device(
         ..*search.spheres
     };
     let request = NeighborRequest::new(search, padding);
-    buffers.ready_device(&spheres, None, 0.0, *search.domain(), Some(request))
+    let step = Step::on_device(&spheres, 0.0).in_domain(search.domain());
+    buffers.ready_device(&step, Some(request))
 }
 
 impl CollisionBuffers {

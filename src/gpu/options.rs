@@ -62,6 +62,12 @@ pub struct BufferOptions {
     /// [`CollisionBuffers::record_neighbors`](super::CollisionBuffers::record_neighbors). Implies
     /// the option `sorted`. Searches for full lists also need the option `contacts`.
     pub neighbors: bool,
+    /// Largest number of walls in a step ([`Step::with_walls`](crate::Step::with_walls)): half-spaces,
+    /// spheres and cylinders. With 0, the default, steps have no walls.
+    pub walls: u32,
+    /// Capacity of the list of wall collisions (spheres that touch walls), at 16 bytes each. `None` is a
+    /// quarter of the number of spheres plus 1024. Without effect if `walls` is 0.
+    pub wall_collisions: Option<u32>,
 }
 
 impl BufferOptions {
@@ -81,6 +87,8 @@ impl BufferOptions {
             changes: false,
             periodic: false,
             neighbors: false,
+            walls: 0,
+            wall_collisions: None,
         }
     }
 
@@ -165,6 +173,20 @@ impl BufferOptions {
         self
     }
 
+    /// Returns the options with room for this number of [`walls`](Self::walls) in a step.
+    #[must_use]
+    pub fn with_walls(mut self, walls: u32) -> Self {
+        self.walls = walls;
+        self
+    }
+
+    /// Returns the options with room for this number of [`wall_collisions`](Self::wall_collisions).
+    #[must_use]
+    pub fn with_wall_collisions(mut self, collisions: u32) -> Self {
+        self.wall_collisions = Some(collisions);
+        self
+    }
+
     pub(super) fn wanted(&self) -> Wanted {
         Wanted {
             earliest: self.earliest,
@@ -178,6 +200,10 @@ impl BufferOptions {
         self.spheres = capacity.spheres as u32;
         self.segments = Some(capacity.segments as u32);
         self.pairs = Some(capacity.pairs.min(u64::from(u32::MAX)) as u32);
+        if capacity.walls > 0 {
+            let collisions = capacity.wall_collisions.min(u64::from(u32::MAX));
+            self.wall_collisions = Some(collisions as u32);
+        }
     }
 
     pub(super) fn capacity(&self) -> Capacity {
@@ -187,6 +213,11 @@ impl BufferOptions {
             spheres,
             segments: or(self.segments, spheres / 4 + 1024),
             pairs: or(self.pairs, 2 * spheres + 1024),
+            walls: self.walls.into(),
+            wall_collisions: match self.walls {
+                0 => 0,
+                _ => or(self.wall_collisions, spheres / 4 + 1024),
+            },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Methods that return the GPU buffers with the results of a step.
 
+use super::buffers::WallBuffers;
 use super::collision_buffers::CollisionBuffers;
 use crate::Error;
 
@@ -43,8 +44,9 @@ impl CollisionBuffers {
     /// [`WGSL`](super::WGSL), with as many elements as the capacity for spheres.
     ///
     /// The spheres of a second set follow the first set. If several earliest impacts of a sphere
-    /// have the same time, the partner with the smallest index counts. Grazing pairs (too close to
-    /// call in float32) count as touching. Usages: `STORAGE` and `COPY_SRC`.
+    /// have the same time, the partner with the smallest index counts. Walls count, too, after the
+    /// spheres; the constant `CAROM_WALL` marks them. Grazing pairs (too close to call in float32)
+    /// count as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest) was
@@ -155,6 +157,60 @@ impl CollisionBuffers {
     pub fn change_images(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = asked(self.reductions.changes.as_ref(), "changes")?;
         asked(changes.images.as_ref(), "periodic")
+    }
+}
+
+impl CollisionBuffers {
+    /// Returns the GPU buffer of the spheres that touch walls: an `array<CaromWallCollision>` of
+    /// [`WGSL`](super::WGSL).
+    ///
+    /// The first `walls` elements are valid, where `walls` is a field of the
+    /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) is 0.
+    pub fn wall_collisions(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.of_walls()?.collisions)
+    }
+
+    /// Returns the GPU buffer with the image (periodic copy) of the sphere of each wall collision, in
+    /// the order of [`wall_collisions`](Self::wall_collisions): an `array<u32>` to be read with
+    /// `carom_image()`. Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) is 0, or
+    /// [`periodic`](super::BufferOptions::periodic) was not set.
+    pub fn wall_images(&self) -> Result<&wgpu::Buffer, Error> {
+        let walls = self.of_walls()?;
+        asked(self.buffers.periodic.as_ref(), "periodic")?;
+        Ok(&walls.images)
+    }
+
+    /// Returns the GPU buffer of the walls of the last recorded step that has run: an
+    /// `array<CaromWall>` of [`WGSL`](super::WGSL), for the function `carom_wall_contact()`. Usages:
+    /// `STORAGE` and `COPY_SRC`.
+    ///
+    /// If spheres are given by their previous centres, the velocity of each wall is its displacement
+    /// during the step.
+    ///
+    /// # Errors
+    /// The errors of [`wall_collisions`](Self::wall_collisions).
+    pub fn wall_shapes(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.of_walls()?.shapes)
+    }
+
+    /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the wall
+    /// collisions: see [`dispatch`](Self::dispatch). Pass `wall_columns` of the results to
+    /// `carom_index()`.
+    ///
+    /// # Errors
+    /// The errors of [`wall_collisions`](Self::wall_collisions).
+    pub fn wall_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
+        Ok(&self.of_walls()?.dispatch)
+    }
+
+    fn of_walls(&self) -> Result<&WallBuffers, Error> {
+        asked(self.buffers.walls.as_ref(), "walls")
     }
 }
 

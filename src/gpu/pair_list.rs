@@ -1,7 +1,7 @@
 //! Lists of pairs of spheres that the host has read back from the GPU.
 
 use super::shader::constants::IMAGE_BITS;
-use super::shader::layout::CaromCollision;
+use super::shader::layout::{CaromCollision, CaromWallCollision};
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::Collisions;
 use crate::exact::GRAZING;
@@ -38,6 +38,35 @@ pub struct RawCollision {
     pub grazing: bool,
 }
 
+/// A sphere and a wall as the GPU computed them, in float32.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RawWallCollision {
+    /// Index of the sphere. The indices of a second set continue those of the first.
+    pub sphere: u32,
+    /// Number of the wall.
+    pub wall: u32,
+    /// Time of impact within the step, with the error of float32. 0 if they touch at the start.
+    pub toi: f32,
+    /// Depth of penetration at the start of the step, with the error of float32. 0 if they first
+    /// touch later.
+    pub depth: f32,
+    /// Whether float32 leaves open whether the sphere touches the wall.
+    pub grazing: bool,
+}
+
+impl From<CaromWallCollision> for RawWallCollision {
+    fn from(collision: CaromWallCollision) -> Self {
+        Self {
+            sphere: collision.sphere,
+            wall: collision.wall_and_grazing & !GRAZING,
+            toi: collision.toi,
+            depth: collision.depth,
+            grazing: collision.wall_and_grazing & GRAZING != 0,
+        }
+    }
+}
+
 pub(super) fn unpacked_image(word: u32) -> [i32; 3] {
     let component = |k: u32| {
         let bits = word >> (IMAGE_BITS * (2 - k)) & ((1 << IMAGE_BITS) - 1);
@@ -70,6 +99,12 @@ pub struct RawStep {
     /// the domain displaces it. Empty unless the buffers are for periodic domains
     /// ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
     pub images: Vec<[i32; 3]>,
+    /// Spheres that touch walls, in no particular order. Each sphere and wall is present once or, in
+    /// a periodic domain, once for each image (periodic copy) of the sphere.
+    pub walls: Vec<RawWallCollision>,
+    /// For each entry of `walls`, the image of the sphere. Empty unless the buffers are for periodic
+    /// domains.
+    pub wall_images: Vec<[i32; 3]>,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,
 }

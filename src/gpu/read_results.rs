@@ -4,10 +4,12 @@ use super::collision_buffers::CollisionBuffers;
 use super::decode::{Read, ReadRoom, Recorded};
 use super::gathering::Gathering;
 use super::pair_list::{ExactStep, PairList, RawStep};
-use super::shader::layout::{CaromCollision, CaromResults, Gathered};
+use super::shader::layout::{
+    CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
+};
 use super::staging::{CopiedPart, Reserved};
 use super::summary::StepSummary;
-use super::ticket::Ticket;
+use super::ticket::{KnownCount, Ticket};
 use super::timing::MOST_STAGES;
 use crate::Error;
 
@@ -36,7 +38,7 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<StepSummary>, Error> {
-        let room = ReadRoom { pairs: 0, most: 0 };
+        let room = ReadRoom::default();
         let recorded = self.to_read()?;
         let reserved = self.reserve(&recorded, 0)?;
         Ok(self.copy(encoder, reserved, recorded, &[], room, Read::summary))
@@ -47,7 +49,8 @@ impl CollisionBuffers {
     ///
     /// The copy has room for at least one and a half times the number of pairs of the latest step
     /// that was read back, or for 131 072 pairs if none was read back yet. It never has more room
-    /// than the buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains.
+    /// than the buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. Wall
+    /// collisions (spheres that touch walls) have room in the same way, and take as many bytes.
     /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
@@ -56,13 +59,12 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<PairList<RawStep>>, Error> {
-        let room = self.room(size_of::<CaromCollision>());
-        let size = room.pairs * size_of::<CaromCollision>() as u64;
+        let sizes = [size_of::<CaromCollision>(), size_of::<CaromWallCollision>()];
+        let room = self.room(sizes);
         let recorded = self.to_read()?;
-        let images = self.images(room).map_or(0, |(_, size)| size);
-        let reserved = self.reserve(&recorded, size + images)?;
-        let mut lists = vec![(&self.buffers.pairs, size)];
-        lists.extend(self.images(room));
+        let reserved = self.reserve(&recorded, self.size_of_lists(room, sizes))?;
+        let walls = self.buffers.walls.as_ref().map(|walls| &walls.collisions);
+        let lists = self.lists(room, sizes, &self.buffers.pairs, walls);
         Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::raw))
     }
 
@@ -71,7 +73,7 @@ impl CollisionBuffers {
     ///
     /// The thread that takes the results from the ticket decides exactly which pairs touch. The
     /// copy has room for as many pairs as with [`read_raw`](Self::read_raw), at 64 bytes per
-    /// pair, or 68 in buffers for periodic domains.
+    /// pair, or 68 in buffers for periodic domains, and at 36 or 40 bytes per wall collision.
     /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
@@ -80,24 +82,51 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<PairList<ExactStep>>, Error> {
-        let room = self.room(size_of::<Gathered>());
-        let size = room.pairs * size_of::<Gathered>() as u64;
+        let sizes = [size_of::<Gathered>(), size_of::<GatheredWall>()];
+        let room = self.room(sizes);
         let recorded = self.to_read()?;
-        let gathering = self.gathering(room.pairs)?;
-        let images = self.images(room).map_or(0, |(_, size)| size);
-        let reserved = self.reserve(&recorded, size + images)?;
+        let gathering = self.gathering(room)?;
+        let reserved = self.reserve(&recorded, self.size_of_lists(room, sizes))?;
         gathering.record(encoder);
-        let mut lists = vec![(&gathering.buffer, size)];
-        lists.extend(self.images(room));
+        let lists = self.lists(room, sizes, &gathering.buffer, gathering.walls.as_ref());
         Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::exact))
     }
 
-    /// Returns the part of the buffer of pairs' images (periodic copies) to read back, or `None` in
-    /// open space.
-    fn images(&self, room: ReadRoom) -> Option<CopiedPart<'_>> {
-        let periodic = self.buffers.periodic.as_ref()?;
-        let size = room.pairs * size_of::<u32>() as u64;
-        Some((&periodic.pair_images, size))
+    /// Returns the parts of buffers to read back: the pairs with their images (periodic copies), and the
+    /// wall collisions with theirs. `sizes` has the sizes of a pair and of a wall collision in bytes.
+    /// There are images only in buffers for periodic domains.
+    fn lists<'a>(
+        &'a self,
+        room: ReadRoom,
+        [pair, wall]: [usize; 2],
+        pairs: &'a wgpu::Buffer,
+        walls: Option<&'a wgpu::Buffer>,
+    ) -> Vec<CopiedPart<'a>> {
+        let b = &self.buffers;
+        let part = |count: u64, size: usize| move |buffer| (buffer, count * size as u64);
+        let image = size_of::<u32>();
+        let pair_images = b.periodic.as_ref().map(|periodic| &periodic.pair_images);
+        let wall_images = b.walls.as_ref().map(|walls| &walls.images);
+        let wall_images = wall_images.filter(|_| b.periodic.is_some());
+        [
+            Some(pairs).map(part(room.pairs, pair)),
+            pair_images.map(part(room.pairs, image)),
+            walls.map(part(room.walls, wall)),
+            wall_images.map(part(room.walls, image)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// Returns the size in bytes of all parts that [`lists`](Self::lists) returns.
+    fn size_of_lists(&self, room: ReadRoom, [pair, wall]: [usize; 2]) -> u64 {
+        let image = self
+            .buffers
+            .periodic
+            .as_ref()
+            .map_or(0, |_| size_of::<u32>());
+        room.pairs * (pair + image) as u64 + room.walls * (wall + image) as u64
     }
 
     fn to_read(&self) -> Result<Recorded, Error> {
@@ -105,9 +134,9 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns for how many pairs of `size` bytes the next readback has room, and for how many it
-    /// could have room on this device.
-    fn room(&self, size: usize) -> ReadRoom {
+    /// Returns for how many pairs and wall collisions the next readback has room, and for how many it
+    /// could have room on this device. `sizes` has the sizes of both in bytes.
+    fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
         let bytes = (limits.max_storage_buffer_binding_size)
@@ -117,20 +146,32 @@ impl CollisionBuffers {
             .periodic
             .as_ref()
             .map_or(0, |_| size_of::<u32>());
-        let most = bytes / (size + image) as u64;
-        let wanted = (self.known_pairs.get()).map_or(FIRST_READ, |known| known + known / 2 + 1024);
-        // The capacity of a readback is a power of two. So the same staging buffers suffice if the
-        // number of pairs changes a little.
-        let stepped = wanted.next_power_of_two();
+        // With walls, each of the two lists may take half of the readback.
+        let lists = 1 + u64::from(self.buffers.walls.is_some());
+        let [most, most_walls] = sizes.map(|size| bytes / lists / (size + image) as u64);
+        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
+        // if the number of pairs changes a little.
+        let stepped = |known: &KnownCount| {
+            let wanted = known
+                .get()
+                .map_or(FIRST_READ, |known| known + known / 2 + 1024);
+            wanted.next_power_of_two()
+        };
+        let capacity = self.buffers.capacity;
         ReadRoom {
-            pairs: stepped.min(self.buffers.capacity.pairs).min(most),
+            pairs: stepped(&self.known.pairs).min(capacity.pairs).min(most),
             most,
+            walls: stepped(&self.known.walls)
+                .min(capacity.wall_collisions)
+                .min(most_walls),
+            most_walls,
         }
     }
 
-    fn gathering(&mut self, room: u64) -> Result<Gathering, Error> {
+    fn gathering(&mut self, room: ReadRoom) -> Result<Gathering, Error> {
         if let Some(gathering) = &self.gathering
-            && gathering.room >= room
+            && gathering.room.pairs >= room.pairs
+            && gathering.room.walls >= room.walls
         {
             return Ok(gathering.clone());
         }
@@ -171,6 +212,6 @@ impl CollisionBuffers {
         parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, ticks)));
         parts.extend(lists);
         let copied = reserved.copy(&self.kernels.context, encoder, &parts);
-        Ticket::new(copied, recorded, room, self.known_pairs.clone(), decode)
+        Ticket::new(copied, recorded, room, self.known.clone(), decode)
     }
 }

@@ -1,5 +1,6 @@
 //! Records one time step of collision detection into the application's command encoder.
 
+use super::buffers::Capacity;
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
 use super::device_spheres::DeviceSpheres;
@@ -7,15 +8,18 @@ use super::host_step::HostStep;
 use super::load::Loading;
 use super::neighbors;
 use super::shader::constants::FLAG_WATCH;
-use super::shader::layout::{GpuLattice, NeighborRequest, Params};
+use super::shader::layout::{
+    GpuLattice, GpuWall, GpuWallLattice, NeighborRequest, Params, WallParams,
+};
 use super::stages::Recording;
 use super::upload::{Submitted, Written};
 use super::upload_layout::UploadLayout;
+use super::walls::StepWalls;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::validate::check_dt;
-use crate::{Domain, Error, NeighborSearch, Sphere, Walls};
+use crate::{Domain, Error, NeighborSearch, Sphere};
 
 mod sealed {
     use super::{CollisionBuffers, Error, NeighborSearch, Ready, Step};
@@ -45,10 +49,14 @@ impl sealed::Recordable for [Sphere] {
             second,
             dt,
             domain,
-            ..
+            walls,
         } = *step;
-        no_walls(step)?;
-        buffers.ready_host(&HostStep::checked(first, second, dt, domain)?, None)
+        domain.check()?;
+        let walls = StepWalls::new(walls, dt, 1.0, &domain)?;
+        // A sphere may touch a wall even if there is no sphere in the other of two sets.
+        let alone = buffers.buffers.walls.is_some();
+        let step = HostStep::checked(first, second, dt, domain, alone)?;
+        buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
     }
 
     fn ready_neighbors(
@@ -63,8 +71,7 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
         check_dt(step.dt)?;
         step.domain.check()?;
-        no_walls(step)?;
-        buffers.ready_device(step.first, step.second, step.dt, step.domain, None)
+        buffers.ready_device(step, None)
     }
 
     fn ready_neighbors(
@@ -75,23 +82,64 @@ impl sealed::Recordable for DeviceSpheres<'_> {
     }
 }
 
-fn no_walls<S: ?Sized>(step: &Step<'_, S>) -> Result<(), Error> {
-    if step.walls.is_none_or(Walls::is_empty) {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        what: "walls",
-        place: "in `CollisionBuffers` yet",
-    })
-}
-
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.
 pub struct Ready {
     written: Written,
     /// Number of spheres in the upload buffer; 0 if the application's GPU buffers hold the spheres.
     uploaded: u64,
     loading: Option<Loading>,
+    /// Number of walls in the upload buffer.
+    walls: u64,
     recorded: Recorded,
+}
+
+/// The walls of a step, and the request if the step is a search for neighbours.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extras<'a> {
+    pub(super) walls: Option<&'a StepWalls>,
+    pub(super) request: Option<NeighborRequest>,
+}
+
+impl<'a> Extras<'a> {
+    fn of_walls(walls: Option<&'a StepWalls>) -> Self {
+        Self {
+            walls,
+            request: None,
+        }
+    }
+}
+
+fn extent_of(walls: Option<&StepWalls>) -> f32 {
+    walls.map_or(0.0, |walls| walls.extent)
+}
+
+/// Offsets of the walls in an upload buffer, in bytes. The walls follow the spheres.
+struct WallUpload {
+    params: u64,
+    shapes: u64,
+    lattices: u64,
+    /// Size of the whole upload buffer.
+    end: u64,
+}
+
+impl WallUpload {
+    /// `uploaded` is the number of spheres in the upload buffer.
+    fn new(capacity: Capacity, uploaded: u64) -> Self {
+        let room = if uploaded > 0 { capacity.spheres } else { 0 };
+        let params = UploadLayout::SPHERES + room * size_of::<Sphere>() as u64;
+        let after_params = if capacity.walls > 0 {
+            params + size_of::<WallParams>() as u64
+        } else {
+            params
+        };
+        let lattices = after_params + capacity.walls * size_of::<GpuWall>() as u64;
+        Self {
+            params,
+            shapes: after_params,
+            lattices,
+            end: lattices + capacity.walls * size_of::<GpuWallLattice>() as u64,
+        }
+    }
 }
 
 impl CollisionBuffers {
@@ -120,6 +168,11 @@ impl CollisionBuffers {
     ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
     ///   [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::periodic`](super::BufferOptions::periodic).
+    /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
+    ///   domain, [`Error::NotAskedFor`] if the buffers were created without
+    ///   [`BufferOptions::walls`](super::BufferOptions::walls), [`Error::TooManyWalls`] if that
+    ///   number is smaller than the number of walls, and [`Error::Unsupported`] for a mesh of
+    ///   triangles.
     /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described.
     /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
@@ -147,7 +200,7 @@ impl CollisionBuffers {
         step: CheckedStep<'_>,
     ) -> Result<(), Error> {
         self.begin_recording()?;
-        let ready = self.ready_host(&step.into(), None)?;
+        let ready = self.ready_host(&step.into(), Extras::default())?;
         self.encode(encoder, ready);
         Ok(())
     }
@@ -158,11 +211,10 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Prepares the recording of a step, or of a search for neighbours if `request` is given.
     pub(super) fn ready_host(
         &mut self,
         step: &HostStep<'_>,
-        request: Option<NeighborRequest>,
+        extras: Extras<'_>,
     ) -> Result<Ready, Error> {
         let &HostStep {
             parts,
@@ -174,24 +226,30 @@ impl CollisionBuffers {
         let lattice = self.lattice(&domain)?;
         let count = parts[0].len() + parts[1].len();
         self.fits(count as u64)?;
-        let units = Units::new(dt, summary.extent().max(domain.extent()));
+        self.fit_walls(extras.walls)?;
+        let extent = summary.extent().max(domain.extent());
+        let units = Units::new(dt, extent.max(extent_of(extras.walls)));
         let params = Params::new(count, sets, dt, units);
         let [first, second] = parts.map(bytemuck::cast_slice::<Sphere, u8>);
         let begin = UploadLayout::SPHERES;
         let parts = [(begin, first), (begin + first.len() as u64, second)];
-        let recorded = self.about(dt, 1.0, sets.are_two(), domain, lattice.as_ref());
-        self.ready(params, &parts, lattice, request, None, recorded)
+        let times = [dt, 1.0];
+        let recorded = self.about(times, sets.are_two(), domain, lattice.as_ref(), extras);
+        self.ready(params, &parts, lattice, extras, None, recorded)
     }
 
-    /// Does the same as [`ready_host`](Self::ready_host) for spheres in GPU buffers.
     pub(super) fn ready_device(
         &mut self,
-        first: &DeviceSpheres<'_>,
-        second: Option<&DeviceSpheres<'_>>,
-        dt: f32,
-        domain: Domain,
+        step: &Step<'_, DeviceSpheres<'_>>,
         request: Option<NeighborRequest>,
     ) -> Result<Ready, Error> {
+        let &Step {
+            first,
+            second,
+            dt,
+            domain,
+            walls,
+        } = step;
         let lattice = self.lattice(&domain)?;
         let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
         let loading = self
@@ -207,17 +265,37 @@ impl CollisionBuffers {
         };
         // The number of spheres and the unit of length are placeholders in these parameters. On the
         // GPU, the kernels `load_params` and `load_units` set them.
+        let walls = StepWalls::new(walls, dt, if loading.previous { dt } else { 1.0 }, &domain)?;
+        let walls = walls.as_ref();
+        self.fit_walls(walls)?;
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
         let mut layouts = loading.layouts;
         let skin = request.map_or(0.0, |request| request.skin);
-        layouts[0].domain_extent = domain.extent().max(skin);
+        let extent = domain.extent().max(skin);
+        layouts[0].domain_extent = extent.max(extent_of(walls));
         let parts = [
             (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
             (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
         ];
-        let recorded = self.about(own_dt, times, second.is_some(), domain, lattice.as_ref());
-        self.ready(params, &parts, lattice, request, Some(loading), recorded)
+        let times = [own_dt, times];
+        let extras = Extras { walls, request };
+        let recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
+        self.ready(params, &parts, lattice, extras, Some(loading), recorded)
+    }
+
+    fn fit_walls(&self, walls: Option<&StepWalls>) -> Result<(), Error> {
+        let (needed, capacity) = match walls {
+            Some(walls) => (walls.count(), self.buffers.capacity.walls),
+            None => return Ok(()),
+        };
+        if capacity == 0 {
+            return Err(Error::NotAskedFor { option: "walls" });
+        }
+        if needed > capacity {
+            return Err(Error::TooManyWalls { needed, capacity });
+        }
+        Ok(())
     }
 
     /// Returns the lattice of the step's domain for the shaders, or `None` if the buffers were made
@@ -245,11 +323,11 @@ impl CollisionBuffers {
 
     fn about(
         &self,
-        dt: f32,
-        times: f32,
+        [dt, times]: [f32; 2],
         two_sets: bool,
         domain: Domain,
         lattice: Option<&GpuLattice>,
+        extras: Extras<'_>,
     ) -> Recorded {
         Recorded {
             domain,
@@ -258,11 +336,12 @@ impl CollisionBuffers {
             dt,
             times,
             two_sets,
-            for_neighbors: false,
+            for_neighbors: extras.request.is_some(),
             stages: Vec::new(),
             max_candidates: self.options.max_candidates,
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
             spheres: self.buffers.capacity.spheres,
+            walls: extras.walls.map(StepWalls::shared),
         }
     }
 
@@ -273,10 +352,11 @@ impl CollisionBuffers {
         params: Params,
         parts: &[(u64, &[u8])],
         lattice: Option<GpuLattice>,
-        request: Option<NeighborRequest>,
+        extras: Extras<'_>,
         loading: Option<Loading>,
         mut recorded: Recorded,
     ) -> Result<Ready, Error> {
+        let Extras { walls, request } = extras;
         let capacity = self.buffers.capacity;
         let context = &self.kernels.context;
         let watch = if context.software { FLAG_WATCH } else { 0 };
@@ -292,16 +372,14 @@ impl CollisionBuffers {
             ..params
         };
         let uploaded = u64::from(params.spheres);
-        let size = if uploaded > 0 {
-            UploadLayout::SPHERES + capacity.spheres * size_of::<Sphere>() as u64
-        } else {
-            UploadLayout::SPHERES
-        };
+        let layout = WallUpload::new(capacity, uploaded);
+        let wall_params = StepWalls::params(walls, capacity.wall_collisions);
+        let shapes = walls.map_or_else(Vec::new, StepWalls::shapes);
+        let lattices = walls.map_or_else(Vec::new, StepWalls::lattices);
         let load = loading.as_ref().map(|loading| &loading.stage);
         let recording = self.recording_of(request.is_some());
         let stages = recording.stages(load).map(|stage| stage.name);
         recorded.stages = stages.collect();
-        recorded.for_neighbors = request.is_some();
         let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
         if let Some(lattice) = &lattice {
             all.push((UploadLayout::LATTICE, bytemuck::bytes_of(lattice)));
@@ -310,11 +388,17 @@ impl CollisionBuffers {
             all.push((UploadLayout::REQUEST, bytemuck::bytes_of(request)));
         }
         all.extend_from_slice(parts);
+        if capacity.walls > 0 {
+            all.push((layout.params, bytemuck::bytes_of(&wall_params)));
+            all.push((layout.shapes, bytemuck::cast_slice(&shapes)));
+            all.push((layout.lattices, bytemuck::cast_slice(&lattices)));
+        }
         let most = self.options.recordings;
         Ok(Ready {
-            written: self.uploads.write(context, most, size, &all)?,
+            written: self.uploads.write(context, most, layout.end, &all)?,
             uploaded,
             loading,
+            walls: wall_params.count.into(),
             recorded,
         })
     }
@@ -331,6 +415,7 @@ impl CollisionBuffers {
             written,
             uploaded,
             loading,
+            walls,
             recorded,
         } = ready;
         let for_neighbors = recorded.for_neighbors;
@@ -360,6 +445,18 @@ impl CollisionBuffers {
         if uploaded > 0 {
             let size = uploaded * size_of::<Sphere>() as u64;
             encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, spheres, 0, size);
+        }
+        if let Some(buffers) = &b.walls {
+            let layout = WallUpload::new(b.capacity, uploaded);
+            let mut copy = |begin, to, size: usize, count| {
+                if count > 0 {
+                    encoder.copy_buffer_to_buffer(from, begin, to, 0, size as u64 * count);
+                }
+            };
+            copy(layout.params, &buffers.params, size_of::<WallParams>(), 1);
+            copy(layout.shapes, &buffers.shapes, size_of::<GpuWall>(), walls);
+            let size = size_of::<GpuWallLattice>();
+            copy(layout.lattices, &buffers.lattices, size, walls);
         }
         let submitted = written.release_on_submit(encoder);
         self.continue_changes(encoder, submitted);

@@ -4,7 +4,7 @@ use super::buffers::{Buffers, Capacity};
 use super::device_kernels::DeviceKernels;
 use super::neighbors::Neighbors;
 use super::options::BufferOptions;
-use super::reductions::{Reductions, Wanted};
+use super::reductions::{ReduceKernels, Reductions, Wanted};
 use super::stages::Recording;
 use crate::Error;
 
@@ -31,12 +31,21 @@ impl SizedParts {
         } else {
             None
         };
-        let mut recording = Recording::new(binder, &kernels.stages, periodic, &buffers)?;
+        let walls = if capacity.walls > 0 {
+            Some(kernels.walls()?)
+        } else {
+            None
+        };
+        let mut recording = Recording::new(binder, &kernels.stages, periodic, walls, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
             let reduce = kernels.reduce()?;
-            reductions =
-                Reductions::new(binder, &kernels.stages, reduce, &buffers, limits, wanted)?;
+            let kernels = ReduceKernels {
+                stages: &kernels.stages,
+                reduce,
+                walls,
+            };
+            reductions = Reductions::new(binder, kernels, &buffers, limits, wanted)?;
             recording.append(reductions.take_stages());
         }
         let neighbors = if options.neighbors {

@@ -4,7 +4,7 @@ use super::buffers::{Buffers, PeriodicBuffers};
 use super::dispatch::{Binder, Dispatch, workgroups};
 use super::scan::scan;
 use super::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
-use super::shader::kernels::{Compiled, Periodic, Stages};
+use super::shader::kernels::{Compiled, Periodic, Stages, WallKernels};
 use crate::Error;
 use crate::shared::tuning::sample_size;
 
@@ -42,6 +42,7 @@ fn stages(
     binder: Binder<'_>,
     kernels: &Stages,
     in_cell: Option<InCell<'_>>,
+    walls: Option<&WallKernels>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
     // Largest possible sample of spheres. The sample size never decreases with the number of
@@ -102,27 +103,38 @@ fn stages(
         Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
         Stage::new("pairs", pairs),
     ]);
+    if let Some(kernels) = walls {
+        let dispatches = vec![
+            given(&kernels.walls, workgroups(b.capacity.spheres))?,
+            given(&kernels.wall_results, 1)?,
+        ];
+        stages.push(Stage::new("walls", dispatches));
+    }
     Ok(stages)
 }
 
 impl Recording {
-    /// Makes the stages. `periodic` has the kernels of periodic domains. They are used if the
-    /// buffers were made for such domains.
+    /// Makes the stages. `periodic` and `walls` have the kernels of periodic domains and of walls.
+    /// They are used if the buffers were made for such domains, or for walls.
     pub(crate) fn new(
         binder: Binder<'_>,
         kernels: &Stages,
         periodic: Option<&Periodic>,
+        walls: Option<&WallKernels>,
         b: &Buffers,
     ) -> Result<Self, Error> {
+        let walls = walls.filter(|_| b.walls.is_some());
         let cleared = ["octaves", "size_classes", "counters", "slot_starts"];
+        let of_walls = walls.map(|_| "wall_counters");
         let cleared = cleared
             .into_iter()
+            .chain(of_walls)
             .map(|name| b.named.buffer(name).cloned());
         let in_cell = (periodic.zip(b.periodic.as_ref()))
             .map(|(kernels, buffers)| InCell { kernels, buffers });
         Ok(Self {
             cleared: cleared.collect::<Result<_, _>>()?,
-            stages: stages(binder, kernels, in_cell, b)?,
+            stages: stages(binder, kernels, in_cell, walls, b)?,
         })
     }
 

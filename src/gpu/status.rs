@@ -34,13 +34,17 @@ bitflags::bitflags! {
         /// images of the cell, so pairs are missing.
         /// [`StepSummary::out_of_range`](super::StepSummary) is its index.
         const IMAGE_OUT_OF_RANGE = 64;
-        /// All bits that mean that pairs may be missing. Test with
+        /// The step found more spheres that touch walls than the list of wall collisions can hold. The
+        /// list has only as many as fit.
+        const WALLS_TRUNCATED = 128;
+        /// All bits that mean that pairs or wall collisions may be missing. Test with
         /// `status.intersects(Status::INCOMPLETE)`.
         const INCOMPLETE = Self::TRUNCATED.bits()
             | Self::TOO_MANY_SEGMENTS.bits()
             | Self::TOO_CROWDED.bits()
             | Self::TOO_MANY_SPHERES.bits()
             | Self::UNFINISHED.bits()
-            | Self::IMAGE_OUT_OF_RANGE.bits();
+            | Self::IMAGE_OUT_OF_RANGE.bits()
+            | Self::WALLS_TRUNCATED.bits();
     }
 }

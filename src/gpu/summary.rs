@@ -21,6 +21,8 @@ pub struct RequiredCapacity {
     /// Number of images (periodic copies) of spheres in a periodic domain, which `segments`
     /// includes.
     pub images: u64,
+    /// Number of wall collisions (spheres that touch walls) found.
+    pub wall_collisions: u64,
     /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
     pub(super) segment: f32,
 }
@@ -34,6 +36,7 @@ impl RequiredCapacity {
             segments: 0,
             pairs: 0,
             images: 0,
+            wall_collisions: 0,
             segment: 0.0,
         }
     }
@@ -52,7 +55,8 @@ pub struct StepSummary {
     /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
     pub pairs: u64,
     /// Number of spheres, in both sets together if the step has two sets. It is 0 if one of two
-    /// sets is empty, because the step then does not search for pairs.
+    /// sets is empty, because the step then does not search for pairs (except in buffers for
+    /// walls).
     pub spheres: u64,
     /// Number of spheres in the first set if the step has two sets of spheres, or 0 if either set
     /// is empty. `None` if the step has one set. In buffers with an element per sphere, this is the
@@ -81,6 +85,11 @@ pub struct StepSummary {
     /// images ([`Status::IMAGE_OUT_OF_RANGE`]), or `None`. The indices of a second set continue
     /// those of the first.
     pub out_of_range: Option<u32>,
+    /// Number of wall collisions (spheres that touch walls) that the GPU found.
+    pub walls_found: u64,
+    /// Number of wall collisions in the list on the GPU; less than `walls_found` if the list is too
+    /// small.
+    pub walls: u64,
     /// Number of pairs in the sorted list, which has each pair once. It is 0 if no such list is
     /// computed.
     pub sorted: u64,
@@ -124,13 +133,14 @@ impl StepSummary {
             segments: wide(results.segments),
             pairs: wide(results.found),
             images: wide(results.images),
+            wall_collisions: wide(results.walls_found),
             segment: results.segment,
         };
         let status = Status::from_bits_retain(results.status);
         let too_many_spheres = status.contains(Status::TOO_MANY_SPHERES);
         let fit = required.spheres <= sphere_capacity;
-        let too_small = status.intersects(Status::TRUNCATED | Status::TOO_MANY_SEGMENTS)
-            || too_many_spheres && !fit;
+        let overflow = Status::TRUNCATED | Status::TOO_MANY_SEGMENTS | Status::WALLS_TRUNCATED;
+        let too_small = status.intersects(overflow) || too_many_spheres && !fit;
         let listed = results.invalid.min(results.invalid_index.len() as u32) as usize;
         Self {
             status,
@@ -146,6 +156,8 @@ impl StepSummary {
             segments: wide(results.segments),
             images: wide(results.images),
             out_of_range: Some(results.out_of_range).filter(|&index| index != u32::MAX),
+            walls_found: wide(results.walls_found),
+            walls: results.walls.into(),
             sorted: results.sorted.into(),
             began: results.began.into(),
             lasted: results.lasted.into(),
@@ -167,7 +179,7 @@ impl StepSummary {
         }
     }
 
-    /// Returns whether the list on the GPU contains every pair of the step.
+    /// Returns whether the lists on the GPU contain every pair and every wall collision of the step.
     pub fn is_complete(&self) -> bool {
         !self.status.intersects(Status::INCOMPLETE)
     }

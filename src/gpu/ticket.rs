@@ -22,23 +22,30 @@ pub enum Readback<T> {
     Ready(T),
 }
 
-/// Number of pairs of the latest step that was read back, shared by a world's buffers and tickets.
-/// Unknown before the first readback.
+/// Number of entries in a list of the latest step that was read back, shared by a world's buffers and
+/// tickets. Unknown before the first readback.
 #[derive(Clone)]
-pub(super) struct KnownPairs(Arc<AtomicU64>);
+pub(super) struct KnownCount(Arc<AtomicU64>);
 
 const UNKNOWN: u64 = u64::MAX;
 
-impl Default for KnownPairs {
+impl Default for KnownCount {
     fn default() -> Self {
         Self(Arc::new(AtomicU64::new(UNKNOWN)))
     }
 }
 
-impl KnownPairs {
+impl KnownCount {
     pub(super) fn get(&self) -> Option<u64> {
         Some(self.0.load(SeqCst)).filter(|&known| known != UNKNOWN)
     }
+}
+
+/// Number of pairs, and of wall collisions, of the latest step that was read back.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    pub(super) pairs: KnownCount,
+    pub(super) walls: KnownCount,
 }
 
 /// A readback in flight: the results of one step, which arrive after the device has finished it.
@@ -50,9 +57,9 @@ impl KnownPairs {
 /// Dropping a ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {
     copied: Copied,
-    recorded: Recorded,
+    recorded: Box<Recorded>,
     room: ReadRoom,
-    known: KnownPairs,
+    known: Known,
     decode: fn(Read) -> Result<T, Error>,
 }
 
@@ -69,12 +76,12 @@ impl<T> Ticket<T> {
         copied: Copied,
         recorded: Recorded,
         room: ReadRoom,
-        known: KnownPairs,
+        known: Known,
         decode: fn(Read) -> Result<T, Error>,
     ) -> Self {
         Self {
             copied,
-            recorded,
+            recorded: Box::new(recorded),
             room,
             known,
             decode,
@@ -134,9 +141,10 @@ impl<T> Ticket<T> {
         if read.serial != self.recorded.serial {
             return Err(Error::NotSubmitted);
         }
-        let uncounted = Status::INCOMPLETE - Status::TRUNCATED;
+        let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
         if !read.summary.status.intersects(uncounted) {
-            self.known.0.store(read.summary.found, SeqCst);
+            self.known.pairs.0.store(read.summary.found, SeqCst);
+            self.known.walls.0.store(read.summary.walls_found, SeqCst);
         }
         let decode = self.decode;
         // Decoding may take long, so the staging buffer is released first.

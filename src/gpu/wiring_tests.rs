@@ -4,8 +4,8 @@
 use super::buffers::{Buffers, Capacity};
 use super::dispatch::Binder;
 use super::named_buffers::NamedBuffers;
-use super::reductions::{Reductions, Wanted};
-use super::shader::kernels::{Gather, Periodic, Reduce, Stages};
+use super::reductions::{ReduceKernels, Reductions, Wanted};
+use super::shader::kernels::{Gather, Periodic, Reduce, Stages, WallKernels};
 use super::shader::layout::{CaromResults, Gathered};
 use super::stages::Recording;
 use super::timing::MOST_STAGES;
@@ -15,6 +15,8 @@ const CAPACITY: Capacity = Capacity {
     spheres: 5000,
     segments: 5000,
     pairs: 5000,
+    walls: 0,
+    wall_collisions: 0,
 };
 
 #[test]
@@ -28,12 +30,24 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     let stages = Stages::new(&device)?;
     let periodic = Periodic::new(&device)?;
     let kernels = Reduce::new(&device)?;
-    for (in_cell, count) in [(false, 6), (true, 7)] {
-        let buffers = Buffers::new(&device, &limits, CAPACITY, in_cell)?;
-        let recording = Recording::new(binder, &stages, Some(&periodic), &buffers)?;
+    let wall_kernels = WallKernels::new(&device)?;
+    for (in_cell, walls, count) in [(false, 0, 6), (true, 0, 7), (false, 9, 7), (true, 9, 8)] {
+        let capacity = Capacity {
+            walls,
+            wall_collisions: 99 * walls,
+            ..CAPACITY
+        };
+        let buffers = Buffers::new(&device, &limits, capacity, in_cell)?;
+        let (periodic, walls) = (Some(&periodic), Some(&wall_kernels));
+        let recording = Recording::new(binder, &stages, periodic, walls, &buffers)?;
         assert_eq!(recording.stages(None).count(), count);
         let made = |wanted| {
-            let mut made = Reductions::new(binder, &stages, &kernels, &buffers, &limits, wanted)?;
+            let kernels = ReduceKernels {
+                stages: &stages,
+                reduce: &kernels,
+                walls,
+            };
+            let mut made = Reductions::new(binder, kernels, &buffers, &limits, wanted)?;
             let names = made.take_stages().iter().map(|stage| stage.name).collect();
             Ok::<Vec<&str>, Error>(names)
         };

@@ -20,6 +20,8 @@ pub use self::mesh::Mesh;
 pub(crate) use self::round::Round;
 use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
+#[cfg(feature = "gpu")]
+pub(crate) use self::wall::is_parallel;
 pub use self::wall::{Wall, WallShape};
 
 use glam::Vec3;

@@ -290,7 +290,7 @@ impl Wall {
 /// rounded.
 const ALIGNED: f64 = 1e-6;
 
-pub(super) fn is_parallel(axis: [f32; 3], edge: DVec3) -> bool {
+pub(crate) fn is_parallel(axis: [f32; 3], edge: DVec3) -> bool {
     let axis = Vec3::from(axis).as_dvec3();
     axis.cross(edge).length() <= ALIGNED * axis.length() * edge.length()
 }

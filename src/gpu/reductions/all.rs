@@ -4,7 +4,7 @@
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
 use super::super::dispatch::Binder;
-use super::super::shader::kernels::{Reduce, Stages};
+use super::super::shader::kernels::{Reduce, Stages, WallKernels};
 use super::super::stages::Stage;
 use super::changes::ChangeBuffers;
 use super::contacts::ContactBuffers;
@@ -43,6 +43,15 @@ impl Wanted {
     }
 }
 
+/// The kernels from which the reductions are made.
+#[derive(Clone, Copy)]
+pub(crate) struct ReduceKernels<'a> {
+    pub(crate) stages: &'a Stages,
+    pub(crate) reduce: &'a Reduce,
+    /// The kernels of walls, if the buffers were made for walls.
+    pub(crate) walls: Option<&'a WallKernels>,
+}
+
 #[derive(Default)]
 pub(crate) struct Reductions {
     pub(crate) earliest: Option<EarliestBuffers>,
@@ -58,16 +67,16 @@ pub(crate) struct Reductions {
 impl Reductions {
     pub(crate) fn new(
         binder: Binder<'_>,
-        stages: &Stages,
-        kernels: &Reduce,
+        kernels: ReduceKernels<'_>,
         buffers: &Buffers,
         limits: &wgpu::Limits,
         wanted: Wanted,
     ) -> Result<Self, Error> {
         let mut maker = Maker {
             binder,
-            stages,
-            kernels,
+            stages: kernels.stages,
+            kernels: kernels.reduce,
+            walls: kernels.walls,
             buffers,
             made: Allocator::new(binder.device, limits),
         };

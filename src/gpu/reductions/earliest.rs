@@ -27,11 +27,27 @@ impl Maker<'_> {
         )?;
         let bits = NamedBuffers::default().with::<[u32; 4]>("pair_bits", &self.buffers.pairs);
         let pairs = workgroups(self.pairs());
+        let walls = self.walls.zip(self.buffers.walls.as_ref());
+        let walls = walls.map(|(kernels, buffers)| {
+            let bits = NamedBuffers::default();
+            let bits = bits.with::<[u32; 4]>("wall_bits", &buffers.collisions);
+            (
+                kernels,
+                bits,
+                workgroups(self.buffers.capacity.wall_collisions),
+            )
+        });
         let mut dispatches = vec![
             self.dispatch(&self.kernels.earliest_fill, &bits, workgroups(spheres))?,
             self.dispatch(&self.kernels.earliest_times, &bits, pairs)?,
             self.dispatch(&self.kernels.earliest_partners, &bits, pairs)?,
         ];
+        if let Some((kernels, bits, over)) = &walls {
+            let times = self.dispatch(&kernels.wall_times, bits, *over)?;
+            // The times of pairs and of walls come before the partners.
+            dispatches.insert(2, times);
+            dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
+        }
         let mut images = None;
         if self.buffers.periodic.is_some() {
             let (name, what) = ("earliest_images", "images of the earliest impacts");
@@ -42,6 +58,10 @@ impl Maker<'_> {
             let over = workgroups(spheres);
             dispatches.push(self.dispatch(&kernels.earliest_images_fill, &bits, over)?);
             dispatches.push(self.dispatch(&kernels.earliest_images, &bits, pairs)?);
+            if let Some((kernels, bits, over)) = walls {
+                let bits = bits.with::<[u32; 2]>("earliest_bits", &impacts);
+                dispatches.push(self.dispatch(&kernels.wall_first_images, &bits, over)?);
+            }
         }
         stages.push(Stage::new("earliest", dispatches));
         Ok(EarliestBuffers { impacts, images })

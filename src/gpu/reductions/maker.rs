@@ -5,7 +5,7 @@ use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
 use super::super::dispatch::{Binder, Dispatch};
 use super::super::named_buffers::NamedBuffers;
-use super::super::shader::kernels::{Compiled, Reduce, Stages};
+use super::super::shader::kernels::{Compiled, Reduce, Stages, WallKernels};
 use super::super::shader::layout::CaromCollision;
 use crate::Error;
 
@@ -13,6 +13,7 @@ pub(super) struct Maker<'a> {
     pub(super) binder: Binder<'a>,
     pub(super) stages: &'a Stages,
     pub(super) kernels: &'a Reduce,
+    pub(super) walls: Option<&'a WallKernels>,
     pub(super) buffers: &'a Buffers,
     pub(super) made: Allocator<'a>,
 }

@@ -15,4 +15,4 @@ mod sort;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use all::{Reductions, Wanted};
+pub(crate) use all::{ReduceKernels, Reductions, Wanted};

@@ -55,6 +55,8 @@ fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
         spheres,
         segments,
         pairs,
+        walls: 0,
+        wall_collisions: 0,
     }
 }
 
@@ -494,6 +496,7 @@ fn changes_continue_when_the_buffers_grow() {
     let before = small.check(&gas(1000, 0.0), 0);
     let mut large = small;
     let needed = RequiredCapacity {
+        wall_collisions: 0,
         images: 0,
         spheres: 2000,
         segments: 40_000,

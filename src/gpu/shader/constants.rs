@@ -34,6 +34,14 @@ pub(crate) const INVALID_LISTED: usize = 32;
 pub(crate) const IMAGE_BITS: u32 = 10;
 /// Largest number of images of one time segment in the cell of a periodic domain.
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
+/// Error bound of the filter of walls, as a multiple of ε = 2⁻²³ and of the lengths that the filter
+/// computes with. docs/exact.md (section 6) has the proof.
+const WALL_ERROR: f32 = 32.0;
+/// Added to the error bound of the filter of walls, to cover underflow.
+const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
+/// Added to the range of images (periodic copies) of a sphere that are tested against a wall, in
+/// cells of the domain. It is larger than the errors of small coordinates.
+const IMAGE_MARGIN: f32 = 1.0 / 1024.0;
 
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from
 /// each set count.
@@ -171,6 +179,9 @@ constants! {
     SLOWLY: f32 = filter::SLOWLY;
     NEAR_MARGIN: f32 = filter::NEAR_MARGIN;
     NEAR_LEAST: f32 = filter::NEAR_LEAST;
+    WALL_ERROR: f32 = WALL_ERROR;
+    WALL_LEAST: f32 = WALL_LEAST;
+    IMAGE_MARGIN: f32 = IMAGE_MARGIN;
     TIME: f32 = ownership::TIME;
     STILL: f32 = ownership::STILL;
 }

@@ -22,6 +22,7 @@ parts![
     "first_pairs",
     "found_pairs",
     "grid",
+    "groups",
     "image_word",
     "impact",
     "invocation",
@@ -48,6 +49,7 @@ parts![
     "tag",
     "types",
     "units",
+    "wall_filter",
 ];
 
 #[derive(Debug, PartialEq, Eq)]

@@ -141,9 +141,21 @@ kernels! {
     neighbor_vectors: "neighbor_vectors", "main", [];
 }
 
+kernels! {
+    /// The compute shaders that run only in buffers for walls.
+    WallKernels, WALLS:
+    load_params_walls: "load_params", "main", [("LOAD_ONE_OF_TWO", 1.0)];
+    walls: "walls", "main", [];
+    wall_results: "wall_results", "main", [];
+    gather_walls: "gather_walls", "main", [];
+    wall_times: "wall_earliest", "times", [];
+    wall_partners: "wall_earliest", "partners", [];
+    wall_first_images: "wall_earliest_images", "main", [];
+}
+
 /// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS]
+    [STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS]
         .into_iter()
         .flatten()
 }

@@ -4,8 +4,9 @@
 //!
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
 //! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the
-//! application's buffers), `shaders/shared/neighbors.wgsl` (neighbour lists) and
-//! `shaders/gather.wgsl` (`Gathered`). `Params::new` has a twin in `shaders/load_params.wgsl`.
+//! application's buffers), `shaders/shared/neighbors.wgsl` (neighbour lists),
+//! `shaders/gather.wgsl` (`Gathered`) and `shaders/gather_walls.wgsl` (`GatheredWall`).
+//! `Params::new` has a twin in `shaders/load_params.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -165,6 +166,9 @@ layouts! {
         neighbor_columns: u32,
         kept: u32,
         invalid_index: [u32; INVALID_LISTED],
+        walls: u32,
+        wall_columns: u32,
+        walls_found: [u32; 2],
     }
 
     struct CaromNeighbor = "CaromNeighbor" {
@@ -322,6 +326,44 @@ layouts! {
         a: u32,
         b_and_grazing: u32,
         values: [[f32; 7]; 2],
+    }
+
+    struct GpuWall = "CaromWall" {
+        point: [f32; 3],
+        size: f32,
+        direction: [f32; 3],
+        kind: u32,
+        velocity: [f32; 3],
+        groups: u32,
+    }
+
+    struct GpuWallLattice = "WallLattice" {
+        edges: [[f32; 4]; 3],
+        duals: [[f32; 4]; 3],
+    }
+
+    struct WallParams = "WallParams" {
+        count: u32,
+        capacity: u32,
+    }
+
+    struct WallCounters = "WallCounters" {
+        found: [u32; 2],
+        finished: u32,
+        out_of_range: u32,
+    }
+
+    struct CaromWallCollision = "CaromWallCollision" {
+        sphere: u32,
+        wall_and_grazing: u32,
+        toi: f32,
+        depth: f32,
+    }
+
+    struct GatheredWall = "GatheredWall" {
+        sphere: u32,
+        wall_and_grazing: u32,
+        values: [f32; 7],
     }
 }
 

@@ -393,6 +393,9 @@ fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
     };
     assert_eq!(constant("CAROM_GRAZING"), Some(GRAZING));
     assert_eq!(constant("CAROM_WORKGROUP"), Some(WORKGROUP));
+    for (name, kind) in crate::gpu::walls::KINDS {
+        assert_eq!(constant(name), Some(kind), "{name}");
+    }
     for flag in Status::FLAGS {
         let name = format!("CAROM_{}", flag.name());
         assert_eq!(constant(&name), Some(flag.value().bits()), "{name}");

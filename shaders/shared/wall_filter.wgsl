@@ -1,0 +1,117 @@
+// The filter of walls: tests in float32, with an error bound, whether a sphere touches a wall of a simple shape
+// during the step. docs/exact.md (section 6) has the proof.
+
+#import carom::{CAROM_HALF_SPACE, CAROM_HOLLOW_CYLINDER, CAROM_HOLLOW_SPHERE, CAROM_SOLID_CYLINDER, CaromWall}
+#import filter::{Filtered, filter_motion, sum}
+#import impact::{rough_impact}
+#import opaque::{opaque, opaque3}
+#import types::{Sphere}
+
+// Result of the filter. The sphere certainly misses the wall unless `may` is true, and certainly touches it if
+// `certain` is true. Time of impact and depth are estimates.
+struct AtWall {
+    may: bool,
+    certain: bool,
+    toi: f32,
+    depth: f32,
+}
+
+// Position and velocity of a sphere relative to a round wall, perpendicular to the axis of a cylinder, and an
+// upper bound of the sum of the lengths from which they were computed.
+struct Relative {
+    p: vec3<f32>,
+    v: vec3<f32>,
+    size: f32,
+}
+
+fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> Relative {
+    let apart = opaque3(sphere.center - wall.point);
+    var p = opaque3(apart + shift);
+    var v = opaque3(sphere.velocity - wall.velocity);
+    let size = sum(abs(apart)) + shift_size + sum(abs(v)) * dt + wall.size + sphere.radius;
+    if wall.kind == CAROM_SOLID_CYLINDER || wall.kind == CAROM_HOLLOW_CYLINDER {
+        p = opaque3(cross(wall.direction, p));
+        v = opaque3(cross(wall.direction, v));
+    }
+    return Relative(p, v, size);
+}
+
+// Returns the result for a wall that a sphere touches first at the start or at the end of the step, if it
+// touches the wall at all. The arguments are the gaps between them at these times, and a bound on their error.
+fn by_gaps(first: f32, last: f32, error: f32) -> vec2<bool> {
+    let least = min(first, last);
+    return vec2<bool>(least <= error, least < -error);
+}
+
+fn at_half_space(wall: CaromWall, sphere: Sphere, dt: f32) -> AtWall {
+    let v = opaque3(sphere.velocity - wall.velocity);
+    let size = sum(abs(sphere.center)) + sum(abs(v)) * dt + abs(wall.size) + sphere.radius;
+    let error = opaque(WALL_ERROR * EPSILON * size) + WALL_LEAST;
+    let first = opaque(dot(wall.direction, sphere.center) - wall.size - sphere.radius);
+    let approach = opaque(dot(wall.direction, v) * dt);
+    let last = opaque(first + approach);
+    let touches = by_gaps(first, last, error);
+    let share = clamp(first / max(first - last, MIN_POSITIVE), 0.0, 1.0);
+    return AtWall(touches.x, touches.y, select(share * dt, 0.0, first <= 0.0), max(-first, 0.0));
+}
+
+fn length_of(v: vec3<f32>) -> f32 {
+    return sqrt(max(dot(v, v), MIN_POSITIVE));
+}
+
+// Estimates the time at which a sphere inside a hollow wall reaches it. `gap` is the gap at the start, and
+// `reach` the distance of the sphere from the centre or axis at which they touch.
+fn leaving_time(at: Relative, gap: f32, reach: f32, dt: f32) -> f32 {
+    let square = dot(at.v, at.v);
+    if square < SLOW {
+        return dt;
+    }
+    let speed = sqrt(square);
+    let ahead = dot(at.p, at.v / speed);
+    let rest = max(gap * (reach + length_of(at.p)), 0.0);
+    let half = sqrt(max(ahead * ahead + rest, MIN_POSITIVE));
+    // Of the two forms of the solution, the one without cancellation is used.
+    let way = select(half - ahead, rest / max(half + ahead, MIN_POSITIVE), ahead >= 0.0);
+    return clamp(way / speed, 0.0, dt);
+}
+
+fn at_hollow(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32) -> AtWall {
+    let reach = opaque(wall.size - sphere.radius);
+    let first = opaque(reach - length_of(at.p));
+    let last = opaque(reach - length_of(opaque3(at.p + at.v * dt)));
+    var touches = by_gaps(first, last, error);
+    if first <= 0.0 {
+        return AtWall(touches.x, touches.y, 0.0, -first);
+    }
+    return AtWall(touches.x, touches.y, leaving_time(at, first, reach, dt), 0.0);
+}
+
+fn at_solid(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32) -> AtWall {
+    let reach = opaque(wall.size + sphere.radius);
+    let distance = sum(abs(at.p));
+    // The computed path of the sphere is at most `error` away from the true one. So the sphere touches only if
+    // the computed path touches a thicker wall, and touches certainly if it touches a thinner one.
+    let thick = filter_motion(at.p, at.v, opaque(reach + error), distance, dt);
+    if thick.margin < -thick.bound {
+        return AtWall(false, false, 0.0, 0.0);
+    }
+    let thin = filter_motion(at.p, at.v, opaque(max(reach - error, 0.0)), distance, dt);
+    let certain = reach > error && thin.margin > thin.bound;
+    let own = Filtered(at.p, at.v, reach, distance, thin.slow, thin.t, thin.margin, thin.bound);
+    let times = rough_impact(own, dt);
+    return AtWall(true, certain, times.x, times.y);
+}
+
+// Tests a sphere, displaced by `shift`, against a wall. `shift_size` is an upper bound of the sum of the
+// magnitudes from which the displacement was computed.
+fn filter_wall(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> AtWall {
+    if wall.kind == CAROM_HALF_SPACE {
+        return at_half_space(wall, sphere, dt);
+    }
+    let at = relative(wall, sphere, shift, shift_size, dt);
+    let error = opaque(WALL_ERROR * EPSILON * at.size) + WALL_LEAST;
+    if wall.kind == CAROM_HOLLOW_SPHERE || wall.kind == CAROM_HOLLOW_CYLINDER {
+        return at_hollow(wall, sphere, at, error, dt);
+    }
+    return at_solid(wall, sphere, at, error, dt);
+}

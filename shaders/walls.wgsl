@@ -1,0 +1,152 @@
+// Tests every sphere against every wall of a simple shape, and lists the spheres that touch walls. Each
+// invocation tests one sphere.
+// Twin of `src/cpu/walls.rs`.
+
+#import carom::{CAROM_GRAZING, CaromWall, CaromWallCollision}
+#import groups::{ignore_each_other}
+#import image_word::{pack_image}
+#import invocation::{invocation}
+#import opaque::{opaque3}
+#import spheres::{is_invalid, sphere_at}
+#import types::{Params, Sphere, WallCounters, WallLattice, WallParams}
+#import units::{times_power, vector_times_power}
+#import wall_filter::{filter_wall}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> wall_params: WallParams;
+@group(0) @binding(2) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(3) var<storage, read> walls: array<CaromWall>;
+@group(0) @binding(4) var<storage, read> wall_lattices: array<WallLattice>;
+@group(0) @binding(5) var<storage, read_write> wall_counters: WallCounters;
+@group(0) @binding(6) var<storage, read_write> wall_collisions: array<CaromWallCollision>;
+@group(0) @binding(7) var<storage, read_write> wall_images: array<u32>;
+
+// The images (periodic copies) of a sphere that may reach a wall: a block of `dims` images along the edges of
+// the periodic domain, from `first` on.
+struct Block {
+    first: vec3<i32>,
+    dims: vec3<i32>,
+    too_many: bool,
+}
+
+fn wall_at(i: u32) -> CaromWall {
+    var wall = walls[i];
+    if (params.length_power | params.velocity_power) != 0 {
+        wall.point = vector_times_power(wall.point, params.length_power);
+        wall.size = times_power(wall.size, params.length_power);
+        wall.velocity = vector_times_power(wall.velocity, params.velocity_power);
+    }
+    return wall;
+}
+
+fn edge_at(wall: u32, k: u32) -> vec4<f32> {
+    let edge = wall_lattices[wall].edges[k];
+    return vec4<f32>(vector_times_power(edge.xyz, params.length_power), times_power(edge.w, params.length_power));
+}
+
+fn dual_at(wall: u32, k: u32) -> vec4<f32> {
+    let dual = wall_lattices[wall].duals[k];
+    return vec4<f32>(vector_times_power(dual.xyz, -params.length_power), times_power(dual.w, -params.length_power));
+}
+
+fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
+    let apart = opaque3(sphere.center - wall.point);
+    let motion = opaque3((sphere.velocity - wall.velocity) * params.dt);
+    let size = dot(abs(apart) + abs(motion), vec3<f32>(1.0));
+    var block = Block(vec3<i32>(0), vec3<i32>(1), false);
+    let most = f32((1u << (IMAGE_BITS - 1u)) - 1u);
+    for (var k = 0u; k < 3u; k++) {
+        let dual = dual_at(index, k);
+        if dual.w == 0.0 {
+            continue;
+        }
+        let begin = dot(dual.xyz, apart);
+        let end = begin + dot(dual.xyz, motion);
+        // The margin is larger than all rounding errors.
+        let around = dual.w * (wall.size + sphere.radius) * (1.0 + WALL_ERROR * EPSILON)
+            + WALL_ERROR * EPSILON * dual.w * size + IMAGE_MARGIN;
+        let first = ceil(-max(begin, end) - around);
+        let last = floor(-min(begin, end) + around);
+        if !(abs(first) <= most && abs(last) <= most) {
+            block.too_many = true;
+            return block;
+        }
+        block.first[k] = i32(first);
+        block.dims[k] = max(i32(last) - i32(first) + 1, 0);
+    }
+    block.too_many = u32(block.dims.x * block.dims.y) * u32(block.dims.z) > MAX_IMAGES_EACH;
+    return block;
+}
+
+// Adds an entry to the list of wall collisions if it has room. The counter keeps counting when the list is full.
+fn list_at_wall(collision: CaromWallCollision, image: vec3<i32>) {
+    let place = atomicAdd(&wall_counters.found[0], 1u);
+    if place == 0xffffffffu {
+        atomicAdd(&wall_counters.found[1], 1u);
+    }
+    if place < wall_params.capacity {
+        wall_collisions[place] = collision;
+        if place < arrayLength(&wall_images) {
+            wall_images[place] = pack_image(image);
+        }
+    }
+}
+
+// Tests one image (periodic copy) of sphere `i` against a wall.
+fn test_image(i: u32, sphere: Sphere, index: u32, wall: CaromWall, image: vec3<i32>) {
+    let n = vec3<f32>(image);
+    let edges = array<vec4<f32>, 3>(edge_at(index, 0u), edge_at(index, 1u), edge_at(index, 2u));
+    let shift = opaque3(edges[0].xyz * n.x + edges[1].xyz * n.y + edges[2].xyz * n.z);
+    let shift_size = edges[0].w * abs(n.x) + edges[1].w * abs(n.y) + edges[2].w * abs(n.z);
+    let found = filter_wall(wall, sphere, shift, shift_size, params.dt);
+    if found.may {
+        let collision = CaromWallCollision(
+            i,
+            index | select(CAROM_GRAZING, 0u, found.certain),
+            found.toi * params.time_unit,
+            times_power(found.depth, -params.length_power),
+        );
+        list_at_wall(collision, image);
+    }
+}
+
+fn test_wall(i: u32, sphere: Sphere, index: u32) {
+    let wall = wall_at(index);
+    if ignore_each_other(sphere.groups, wall.groups) {
+        return;
+    }
+    let block = block_of(index, wall, sphere);
+    if block.too_many {
+        atomicMax(&wall_counters.out_of_range, i + 1u);
+        return;
+    }
+    let dims = vec3<u32>(block.dims);
+    for (var k = 0u; k < dims.x * dims.y * dims.z; k++) {
+        let row = k / dims.x;
+        let place = vec3<u32>(k % dims.x, row % dims.y, row / dims.y);
+        test_image(i, sphere, index, wall, block.first + vec3<i32>(place));
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i >= params.spheres {
+        return;
+    }
+    let sphere = sphere_at(i);
+    let count = select(wall_params.count, 0u, is_invalid(sphere));
+    // The last iteration tests no wall, but counts this sphere as finished. If the driver ends the loop early,
+    // it does not run.
+    for (var wall = 0u; wall <= count; wall++) {
+        if wall < count {
+            test_wall(i, sphere, wall);
+        } else if (params.flags & FLAG_WATCH) != 0u {
+            atomicAdd(&wall_counters.finished, 1u);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The walls of a step in the form that the shaders read, and the exact decisions about them on the host.
+
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use glam::{DVec3, Vec3};
+
+use super::shader::layout::{GatheredWall, GpuWall, GpuWallLattice, WallParams};
+use crate::exact::{GRAZING, Impact, Translation};
+use crate::walls::is_parallel;
+use crate::{Domain, Error, MAX_MAGNITUDE, Sphere, Wall, WallCollision, WallShape, Walls};
+
+/// The shaders compute in a unit of length that is so small that the step's largest length is usual. In a step
+/// with walls, this is a lower limit of that length. It makes the rounding of subnormal offsets negligible.
+const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
+
+/// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
+const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
+
+/// The walls of a step, checked.
+pub(super) struct StepWalls {
+    /// The walls, with velocities in the unit of time of the spheres' velocities.
+    walls: Arc<[Wall]>,
+    domain: Domain,
+    /// Largest magnitude of any coordinate, radius, offset or displacement of the walls.
+    pub(super) extent: f32,
+}
+
+fn vector(x: [f32; 3]) -> DVec3 {
+    Vec3::from(x).as_dvec3()
+}
+
+/// Returns the largest length of a wall.
+fn extent_of(wall: &Wall, dt: f32) -> f64 {
+    let (point, size) = match wall.shape {
+        WallShape::HalfSpace { normal, offset } => {
+            ([0.0; 3], f64::from(offset) / vector(normal).length())
+        }
+        WallShape::Sphere { center, radius } | WallShape::SphereInside { center, radius } => {
+            (center, radius.into())
+        }
+        WallShape::Cylinder { point, radius, .. }
+        | WallShape::CylinderInside { point, radius, .. } => (point, radius.into()),
+    };
+    let moved = vector(wall.velocity) * f64::from(dt);
+    let largest = |x: DVec3| x.abs().max_element();
+    largest(vector(point)).max(largest(moved)).max(size.abs())
+}
+
+impl StepWalls {
+    /// Checks the walls of a step of duration `dt`. `times` is the factor from the shaders' unit of time to
+    /// the application's: it is `dt` if displacements replace the velocities of spheres, and otherwise 1.
+    pub(super) fn new(
+        walls: Option<&Walls>,
+        dt: f32,
+        times: f32,
+        domain: &Domain,
+    ) -> Result<Option<Self>, Error> {
+        let Some(walls) = walls.filter(|walls| !walls.is_empty()) else {
+            return Ok(None);
+        };
+        walls.check(dt, domain)?;
+        if walls.simple().len() < walls.len() {
+            return Err(Error::Unsupported {
+                what: "triangle meshes",
+                place: "in `CollisionBuffers` yet",
+            });
+        }
+        let extents = walls.simple().iter().map(|wall| extent_of(wall, dt));
+        let extent = extents.fold(LEAST_EXTENT, f64::max);
+        let scaled = walls.simple().iter().map(|wall| Wall {
+            velocity: wall.velocity.map(|v| v * times),
+            ..*wall
+        });
+        Ok(Some(Self {
+            walls: scaled.collect(),
+            domain: *domain,
+            extent: extent.min(f64::from(MAX_MAGNITUDE)) as f32,
+        }))
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.walls.len() as u64
+    }
+
+    pub(super) fn params(this: Option<&Self>, capacity: u64) -> WallParams {
+        WallParams {
+            count: this.map_or(0, |walls| walls.walls.len() as u32),
+            capacity: capacity.min(u64::from(u32::MAX)) as u32,
+        }
+    }
+
+    pub(super) fn shapes(&self) -> Vec<GpuWall> {
+        self.walls.iter().map(GpuWall::new).collect()
+    }
+
+    /// Returns, for each wall, the edges of the periodic domain along which images of spheres differ for it.
+    pub(super) fn lattices(&self) -> Vec<GpuWallLattice> {
+        let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
+        self.walls.iter().map(lattice).collect()
+    }
+
+    pub(super) fn shared(&self) -> Arc<[Wall]> {
+        self.walls.clone()
+    }
+}
+
+impl GpuWall {
+    fn new(wall: &Wall) -> Self {
+        let unit = |x: [f32; 3]| vector(x).normalize().as_vec3().to_array();
+        let (kind, point, direction, size) = match wall.shape {
+            WallShape::HalfSpace { normal, offset } => {
+                let offset = f64::from(offset) / vector(normal).length();
+                (HALF_SPACE, [0.0; 3], unit(normal), offset as f32)
+            }
+            WallShape::Sphere { center, radius } => (SOLID_SPHERE, center, [0.0; 3], radius),
+            WallShape::SphereInside { center, radius } => (HOLLOW_SPHERE, center, [0.0; 3], radius),
+            WallShape::Cylinder {
+                point,
+                axis,
+                radius,
+            } => (SOLID_CYLINDER, point, unit(axis), radius),
+            WallShape::CylinderInside {
+                point,
+                axis,
+                radius,
+            } => (HOLLOW_CYLINDER, point, unit(axis), radius),
+        };
+        Self {
+            point,
+            size,
+            direction,
+            kind,
+            velocity: wall.velocity,
+            groups: wall.groups,
+        }
+    }
+}
+
+// Values of `CaromWall::kind`.
+const HALF_SPACE: u32 = 0;
+const SOLID_SPHERE: u32 = 1;
+const HOLLOW_SPHERE: u32 = 2;
+const SOLID_CYLINDER: u32 = 3;
+const HOLLOW_CYLINDER: u32 = 4;
+
+#[cfg(test)]
+pub(super) const KINDS: [(&str, u32); 5] = [
+    ("CAROM_HALF_SPACE", HALF_SPACE),
+    ("CAROM_SOLID_SPHERE", SOLID_SPHERE),
+    ("CAROM_HOLLOW_SPHERE", HOLLOW_SPHERE),
+    ("CAROM_SOLID_CYLINDER", SOLID_CYLINDER),
+    ("CAROM_HOLLOW_CYLINDER", HOLLOW_CYLINDER),
+];
+
+impl GpuWallLattice {
+    /// Returns the lattice of images (periodic copies) at a wall, which is empty for a wall that all images
+    /// of a sphere touch alike.
+    fn new(wall: &Wall, domain: &Domain) -> Self {
+        let axis = match wall.shape {
+            WallShape::Sphere { .. } => None,
+            WallShape::Cylinder { axis, .. } => Some(axis),
+            _ => return Self::zeroed(),
+        };
+        let seen = |edge: DVec3| match axis {
+            None => edge,
+            Some(axis) => {
+                let axis = vector(axis).normalize();
+                -axis.cross(axis.cross(edge))
+            }
+        };
+        let apart = |edge: DVec3| axis.is_none_or(|axis| !is_parallel(axis, edge));
+        let periodic = (0..3).filter(|&k| domain.periodic()[k]);
+        let edges: Vec<_> = periodic
+            .map(|k| (k, domain.periodic_edge(k)))
+            .filter(|&(_, edge)| apart(edge))
+            .collect();
+        let mut lattice = Self::zeroed();
+        for &(k, edge) in &edges {
+            let others = edges.iter().filter(|(other, _)| *other != k);
+            let others: Vec<_> = others.map(|&(_, other)| seen(other)).collect();
+            let own = seen(edge);
+            let across = match others[..] {
+                [one, other] => one.cross(other),
+                [other] => own - other * (own.dot(other) / other.dot(other)),
+                _ => own,
+            };
+            let dual = across / across.dot(own);
+            lattice.edges[k] = with(edge, edge.abs().element_sum());
+            lattice.duals[k] = with(dual, dual.length());
+        }
+        lattice
+    }
+}
+
+fn with(vector: DVec3, last: f64) -> [f32; 4] {
+    let [x, y, z] = vector.as_vec3().to_array();
+    [x, y, z, (last * ROUNDED_UP) as f32]
+}
+
+/// Decides exactly which of the gathered spheres touch their walls in a step of duration `dt`. Returns them
+/// sorted by sphere, wall and image (periodic copy of the sphere). `images` is empty in open space.
+pub(super) fn decide(
+    gathered: &[GatheredWall],
+    images: &[[i32; 3]],
+    walls: &[Wall],
+    domain: &Domain,
+    dt: f32,
+) -> Result<(Vec<WallCollision>, Vec<[i32; 3]>), Error> {
+    let mut found = crate::memory::allocate(gathered.len(), "the list of wall collisions")?;
+    for (index, gathered) in gathered.iter().enumerate() {
+        let &GatheredWall {
+            sphere,
+            wall_and_grazing,
+            values: [x, y, z, radius, u, v, w],
+        } = gathered;
+        let number = wall_and_grazing & !GRAZING;
+        let Some(wall) = walls.get(number as usize) else {
+            continue;
+        };
+        let image = images.get(index).copied().unwrap_or_default();
+        let ball = Sphere::new([x, y, z], radius).with_velocity([u, v, w]);
+        let impact = if image == [0; 3] {
+            wall.solid().impact(&ball, (), dt)
+        } else {
+            let shift = Translation::new(domain, image);
+            wall.solid().impact(&ball, shift, dt)
+        };
+        if let Some(Impact { toi, depth }) = impact {
+            let hit = WallCollision {
+                sphere,
+                wall: number,
+                toi,
+                depth,
+            };
+            found.push((hit, image));
+        }
+    }
+    found.sort_unstable_by_key(|(hit, image)| (hit.sphere, hit.wall, *image));
+    let images = match domain.is_open() {
+        true => Vec::new(),
+        false => found.iter().map(|(_, image)| *image).collect(),
+    };
+    Ok((found.into_iter().map(|(hit, _)| hit).collect(), images))
+}

@@ -1,0 +1,612 @@
+//! Tests walls in `CollisionBuffers` against the CPU backend.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "random numbers are rounded to float32"
+)]
+
+mod device;
+mod wall_worlds;
+
+use std::collections::HashMap;
+
+use carom::glam::Vec3;
+use carom::gpu::{
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
+    RawStep, Status, StepSummary, WGSL, wgpu,
+};
+use carom::{
+    Backend, Collisions, Detector, Domain, Error, Mesh, Options, Sphere, Step, Wall, Walls,
+};
+use device::{Device, Interleaved, complete, exact, ready};
+use fastrand::Rng;
+use wall_worlds::{World, distance, periodic_world, pick};
+
+const NONE: u32 = u32::MAX;
+/// `CAROM_WALL` in WGSL.
+const WALL: u32 = 1 << 31;
+
+fn options() -> BufferOptions {
+    BufferOptions::new(64).with_walls(8)
+}
+
+fn buffers(device: &Device, options: &BufferOptions) -> CollisionBuffers {
+    let pipeline = CollisionPipeline::new(&device.device);
+    let buffers = pipeline.and_then(|pipeline| pipeline.create_buffers(options));
+    buffers.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn on_cpu(step: &Step<'_>) -> Collisions {
+    let detector = Detector::new(Options::new().with_backend(Backend::Cpu));
+    let found = detector.and_then(|mut detector| detector.detect(step));
+    found.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn raw(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> RawStep {
+    let mut encoder = device.encoder();
+    let recorded = buffers.record(&mut encoder, step);
+    recorded.unwrap_or_else(|error| panic!("{error}"));
+    let ticket = buffers.read_raw(&mut encoder).expect("a step is recorded");
+    complete(device.finish(encoder, ticket))
+}
+
+/// Checks that the raw list has every wall collision, that each entry without the grazing mark is one, and
+/// that its time and depth are near the true ones. Returns the numbers of certain and of grazing entries.
+fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphere]) -> [usize; 2] {
+    let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
+    let mut listed = HashMap::new();
+    for (index, hit) in raw.walls.iter().enumerate() {
+        let name = (hit.sphere, hit.wall, image(&raw.wall_images, index));
+        assert!(
+            listed.insert(name, hit).is_none(),
+            "{name:?} is there twice"
+        );
+    }
+    let mut counts = [0; 2];
+    for (index, hit) in exact.walls.iter().enumerate() {
+        let image = image(&exact.wall_images, index);
+        let found = listed.remove(&(hit.sphere, hit.wall, image));
+        let found = found.unwrap_or_else(|| panic!("{hit:?} {image:?} is missing"));
+        counts[usize::from(found.grazing)] += 1;
+        assert!(
+            (0.0..=step.dt()).contains(&found.toi) && found.depth >= 0.0,
+            "{found:?}"
+        );
+        if found.grazing {
+            continue;
+        }
+        let mut sphere = spheres[hit.sphere as usize];
+        let wall = step.walls().expect("the step has walls").simple()[hit.wall as usize];
+        let by = step.domain().displacement(image);
+        let size = Vec3::from(sphere.center).abs().element_sum()
+            + Vec3::from(sphere.velocity).abs().element_sum() * step.dt()
+            + Vec3::from(wall.velocity).abs().element_sum() * step.dt()
+            + sphere.radius
+            + extent(&wall);
+        sphere.center = [0, 1, 2].map(|k| (f64::from(sphere.center[k]) + by[k]) as f32);
+        let away = distance(&sphere, &wall, Some(found.toi.into()));
+        let gap = match wall.shape {
+            carom::WallShape::SphereInside { .. } | carom::WallShape::CylinderInside { .. } => {
+                -away - f64::from(sphere.radius)
+            }
+            _ => away - f64::from(sphere.radius),
+        };
+        // The device may replace subnormal numbers by 0.
+        let error = 1e-3 * f64::from(size) + f64::from(f32::MIN_POSITIVE);
+        assert!(
+            (gap + f64::from(found.depth)).abs() <= error,
+            "{found:?} {hit:?} {gap}"
+        );
+        let depth = f64::from(found.depth) - f64::from(hit.depth);
+        assert!(depth.abs() <= error, "{found:?} {hit:?}");
+    }
+    for (name, hit) in listed {
+        assert!(
+            hit.grazing,
+            "{name:?} {hit:?} is certain, but does not touch"
+        );
+        counts[1] += 1;
+    }
+    counts
+}
+
+fn extent(wall: &Wall) -> f32 {
+    let (point, size) = match wall.shape {
+        carom::WallShape::HalfSpace { normal, offset } => {
+            ([0.0; 3], offset.abs() / Vec3::from(normal).length())
+        }
+        carom::WallShape::Sphere { center, radius }
+        | carom::WallShape::SphereInside { center, radius } => (center, radius),
+        carom::WallShape::Cylinder { point, radius, .. }
+        | carom::WallShape::CylinderInside { point, radius, .. } => (point, radius),
+    };
+    Vec3::from(point).abs().element_sum() + size
+}
+
+fn with_groups(rng: &mut Rng, world: &mut World) {
+    let groups = [(1, 0), (1, 2), (2, 1), (0, 0), (0, 3), (2, 2)];
+    for sphere in &mut world.spheres {
+        let (own, ignored) = pick(rng, &groups);
+        *sphere = sphere.with_groups(own, ignored);
+    }
+    for wall in world.walls.simple_mut() {
+        let (own, ignored) = pick(rng, &groups);
+        *wall = wall.with_groups(own, ignored);
+    }
+}
+
+fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
+    assert_eq!(found.walls, expected.walls, "{what}");
+    assert_eq!(found.wall_images, expected.wall_images, "{what}");
+    assert_eq!(found.pairs, expected.pairs, "{what}");
+    assert_eq!(found.images, expected.images, "{what}");
+}
+
+#[test]
+fn random_worlds_have_the_wall_collisions_of_the_cpu() {
+    let device = Device::real();
+    let mut buffers = buffers(&device, &options());
+    let mut all = [0; 2];
+    for seed in 0..1500 {
+        let mut rng = Rng::with_seed(seed);
+        let mut world = World::new(&mut rng);
+        if rng.u8(..4) == 0 {
+            with_groups(&mut rng, &mut world);
+        }
+        let step = Step::new(&world.spheres, world.dt).with_walls(&world.walls);
+        let expected = on_cpu(&step);
+        let what = format!("seed {seed}");
+        let found = exact(&device, &mut buffers, &step);
+        assert_same(&found.collisions, &expected, &what);
+        let raw = raw(&device, &mut buffers, &step);
+        let counts = check_raw(&raw, &expected, &step, &world.spheres);
+        all = [all[0] + counts[0], all[1] + counts[1]];
+
+        let on_device = Interleaved::new(&device, &world.spheres);
+        let spheres = on_device.spheres();
+        let step = Step::on_device(&spheres, world.dt).with_walls(&world.walls);
+        let found = exact(&device, &mut buffers, &step);
+        assert_same(
+            &found.collisions,
+            &expected,
+            &format!("{what}, on the device"),
+        );
+    }
+    println!("{} certain and {} grazing wall collisions", all[0], all[1]);
+    assert!(all[0] > 10_000 && all[1] > 500, "{all:?}");
+    device.assert_silent();
+}
+
+#[test]
+fn periodic_worlds_have_the_wall_collisions_of_the_cpu() {
+    let device = Device::real();
+    let mut buffers = buffers(&device, &options().with_periodic());
+    let mut all = [0; 2];
+    let mut of_images = 0;
+    for seed in 0..600 {
+        let (world, domain) = periodic_world(&mut Rng::with_seed(seed));
+        let step = Step::new(&world.spheres, world.dt).with_walls(&world.walls);
+        let step = step.in_domain(&domain);
+        let expected = on_cpu(&step);
+        let found = exact(&device, &mut buffers, &step);
+        assert_same(&found.collisions, &expected, &format!("seed {seed}"));
+        of_images += expected
+            .wall_images
+            .iter()
+            .filter(|&&image| image != [0; 3])
+            .count();
+        let raw = raw(&device, &mut buffers, &step);
+        let counts = check_raw(&raw, &expected, &step, &world.spheres);
+        all = [all[0] + counts[0], all[1] + counts[1]];
+    }
+    assert!(
+        all[0] > 1000 && all[1] > 10 && of_images > 1000,
+        "{all:?} {of_images}"
+    );
+    device.assert_silent();
+}
+
+#[test]
+fn both_sets_meet_walls_even_if_one_is_empty() {
+    let device = Device::real();
+    let mut buffers = buffers(&device, &options());
+    let mut alone = 0;
+    for seed in 0..300 {
+        let mut rng = Rng::with_seed(seed);
+        let world = World::new(&mut rng);
+        let count = world.spheres.len();
+        let at = pick(&mut rng, &[0, count, count / 2]);
+        let (first, second) = world.spheres.split_at(at);
+        let step = Step::between(first, second, world.dt).with_walls(&world.walls);
+        let expected = on_cpu(&step);
+        if first.is_empty() || second.is_empty() {
+            alone += expected.walls.len();
+        }
+        let found = exact(&device, &mut buffers, &step);
+        assert_same(&found.collisions, &expected, &format!("seed {seed}"));
+
+        let sets = [first, second].map(|set| Interleaved::new(&device, set));
+        let [first, second] = [sets[0].spheres(), sets[1].spheres()];
+        let step = Step::between_on_device(&first, &second, world.dt).with_walls(&world.walls);
+        let found = exact(&device, &mut buffers, &step);
+        assert_same(
+            &found.collisions,
+            &expected,
+            &format!("seed {seed}, on the device"),
+        );
+    }
+    assert!(alone > 100, "{alone}");
+    device.assert_silent();
+}
+
+/// Tests spheres that are given by their previous and current centres. The wall moves while they do.
+#[test]
+fn spheres_with_previous_centres_meet_moving_walls() {
+    let device = Device::real();
+    let mut buffers = buffers(&device, &options());
+    let spheres = Interleaved::new(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)]);
+    let before = device.words(bytemuck::cast_slice(&[0.0_f32; 3]));
+    let values = spheres.spheres();
+    let at = Attribute::new(&spheres.buffer, 0, 32);
+    let moving = DeviceSpheres::new(1, at, values.radius)
+        .with_previous_center(Attribute::new(&before, 0, 12));
+    let wall = Wall::half_space([-1.0, 0.0, 0.0], -7.0).with_velocity([-6.0, 0.0, 0.0]);
+    let walls = Walls::from_iter([wall]);
+    // In half a second, the sphere moves 5 and the wall 3, so the gap of 6 is closed after 3/8.
+    let step = Step::on_device(&moving, 0.5).with_walls(&walls);
+    let found = exact(&device, &mut buffers, &step).collisions;
+    assert_eq!(found.walls.len(), 1);
+    assert_eq!((found.walls[0].toi, found.walls[0].depth), (0.375, 0.0));
+}
+
+/// Returns the first impact of each sphere in the lists as the device computed them, as its time and the word
+/// `partner`, and the image of the partner.
+fn earliest_of(raw: &RawStep, spheres: usize) -> Vec<(u32, u32, [i32; 3])> {
+    let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
+    let mut earliest = vec![(f32::MAX.to_bits(), NONE, [0; 3]); spheres];
+    let mut meet = |sphere: u32, impact| {
+        let first = &mut earliest[sphere as usize];
+        *first = (*first).min(impact);
+    };
+    for (index, pair) in raw.pairs.iter().enumerate() {
+        let image = image(&raw.images, index);
+        meet(pair.a, (pair.toi.to_bits(), pair.b, image));
+        meet(pair.b, (pair.toi.to_bits(), pair.a, image.map(|n| -n)));
+    }
+    for (index, hit) in raw.walls.iter().enumerate() {
+        let image = image(&raw.wall_images, index).map(|n| -n);
+        meet(hit.sphere, (hit.toi.to_bits(), hit.wall | WALL, image));
+    }
+    earliest
+}
+
+#[test]
+fn earliest_impacts_are_over_spheres_and_walls() {
+    let device = Device::real();
+    let mut open = buffers(&device, &options().with_earliest());
+    let mut periodic = buffers(&device, &options().with_earliest().with_periodic());
+    let (mut at_walls, mut at_spheres) = (0, 0);
+    for seed in 0..200 {
+        let mut rng = Rng::with_seed(seed);
+        let (world, domain, buffers) = if seed % 2 == 0 {
+            (World::new(&mut rng), Domain::open(), &mut open)
+        } else {
+            let (world, domain) = periodic_world(&mut rng);
+            (world, domain, &mut periodic)
+        };
+        let step = Step::new(&world.spheres, world.dt).with_walls(&world.walls);
+        let step = step.in_domain(&domain);
+        exact(&device, buffers, &step);
+        let raw = raw(&device, buffers, &step);
+        let expected = earliest_of(&raw, world.spheres.len());
+        let found = device.read(buffers.earliest().expect("asked for"));
+        let images = match domain.is_open() {
+            true => None,
+            false => Some(device.read(buffers.earliest_images().expect("asked for"))),
+        };
+        for (sphere, &(toi, partner, image)) in expected.iter().enumerate() {
+            assert_eq!(
+                found[2 * sphere..2 * sphere + 2],
+                [toi, partner],
+                "seed {seed}"
+            );
+            at_walls += usize::from(partner != NONE && partner & WALL != 0);
+            at_spheres += usize::from(partner & WALL == 0);
+            if let Some(images) = &images
+                && partner != NONE
+            {
+                let word = image
+                    .iter()
+                    .fold(0, |word, n| word << 10 | (n + 512) as u32);
+                assert_eq!(images[sphere], word, "seed {seed}");
+            }
+        }
+    }
+    assert!(
+        at_walls > 300 && at_spheres > 100,
+        "{at_walls} {at_spheres}"
+    );
+}
+
+fn summary(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> StepSummary {
+    let mut encoder = device.encoder();
+    buffers
+        .record(&mut encoder, step)
+        .expect("the step is valid");
+    let ticket = buffers
+        .read_summary(&mut encoder)
+        .expect("a step is recorded");
+    ready(device.finish(encoder, ticket))
+}
+
+#[test]
+fn a_list_that_is_too_short_is_reported_and_grows() {
+    let device = Device::real();
+    let options = options().with_wall_collisions(3);
+    let mut buffers = buffers(&device, &options);
+    let spheres: Vec<_> = (0..10)
+        .map(|i| Sphere::new([3.0 * i as f32, 0.0, 0.0], 1.0))
+        .collect();
+    let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
+    let step = Step::new(&spheres, 1.0).with_walls(&walls);
+    let short = summary(&device, &mut buffers, &step);
+    assert_eq!(short.status, Status::WALLS_TRUNCATED);
+    assert!(!short.is_complete());
+    assert_eq!((short.walls, short.walls_found), (3, 10));
+    let required = short.required_capacity().expect("the list is too short");
+    assert_eq!(required.wall_collisions, 10);
+
+    let mut encoder = device.encoder();
+    buffers
+        .record(&mut encoder, &step)
+        .expect("the step is valid");
+    let ticket = buffers
+        .read_exact(&mut encoder)
+        .expect("a step is recorded");
+    assert!(matches!(
+        ready(device.finish(encoder, ticket)),
+        PairList::Truncated(_)
+    ));
+
+    assert!(buffers.grow(&required).expect("there is memory"));
+    assert!(buffers.options().wall_collisions >= Some(10));
+    let full = summary(&device, &mut buffers, &step);
+    assert!(full.is_complete());
+    assert_eq!((full.walls, full.walls_found), (10, 10));
+    assert_eq!(
+        exact(&device, &mut buffers, &step).collisions.walls,
+        on_cpu(&step).walls
+    );
+    // A step without walls in the same buffers has no wall collisions.
+    let none = summary(&device, &mut buffers, &Step::new(&spheres, 1.0));
+    assert_eq!((none.walls, none.walls_found), (0, 0));
+    // The indirect dispatch over the ten wall collisions of the last step has one workgroup.
+    summary(&device, &mut buffers, &step);
+    assert_eq!(
+        device.read(buffers.wall_dispatch().expect("asked for")),
+        [1, 1, 1]
+    );
+}
+
+/// Some drivers end long loops early. The list must be complete, or the step an error.
+#[test]
+fn a_hundred_thousand_walls_are_all_tested_or_the_step_fails() {
+    let device = Device::real();
+    let count = 100_000;
+    let mut buffers = buffers(&device, &options().with_walls(count));
+    let far = Wall::half_space([0.0, 0.0, 1.0], -5.0);
+    let near = Wall::half_space([0.0, 0.0, 1.0], 0.0);
+    let walls = (1..count).map(|_| far).chain([near]);
+    let walls = Walls::from_iter(walls);
+    let spheres = [Sphere::new([0.0; 3], 1.0)];
+    let mut encoder = device.encoder();
+    let step = Step::new(&spheres, 1.0).with_walls(&walls);
+    buffers
+        .record(&mut encoder, &step)
+        .expect("the step is valid");
+    let ticket = buffers
+        .read_exact(&mut encoder)
+        .expect("a step is recorded");
+    device.queue.submit([encoder.finish()]);
+    device.wait();
+    match ticket.try_take() {
+        Ok(readback) => {
+            let found = complete(readback);
+            assert_eq!(found.collisions.walls.len(), 1);
+        }
+        Err(error) => assert!(error.to_string().contains("loops early"), "{error}"),
+    }
+}
+
+#[test]
+fn misuse_is_named() {
+    let device = Device::real();
+    let mut without = buffers(&device, &BufferOptions::new(4));
+    let mut with = buffers(&device, &options().with_walls(2));
+    let spheres = [Sphere::new([0.0; 3], 1.0)];
+    let up = Wall::half_space([0.0, 0.0, 1.0], 0.0);
+    let says = |buffers: &mut CollisionBuffers, walls: &Walls, text: &str| {
+        let mut encoder = device.encoder();
+        let step = Step::new(&spheres, 1.0).with_walls(walls);
+        let on_host = buffers.record(&mut encoder, &step);
+        let on_device = Interleaved::new(&device, &spheres);
+        let on_device = on_device.spheres();
+        let step = Step::on_device(&on_device, 1.0).with_walls(walls);
+        for failed in [on_host, buffers.record(&mut encoder, &step)] {
+            let error = failed.expect_err(text).to_string();
+            assert!(error.contains(text), "{error}");
+        }
+    };
+    says(
+        &mut without,
+        &Walls::from_iter([up]),
+        "BufferOptions::walls",
+    );
+    says(
+        &mut with,
+        &Walls::from_iter([up, up, up]),
+        "the step has 3 walls, but the buffers were made for 2",
+    );
+    let invalid = Wall::half_space([0.0; 3], 0.0);
+    says(
+        &mut with,
+        &Walls::from_iter([up, invalid]),
+        "wall 1 is invalid",
+    );
+    let mesh = Mesh::new(
+        vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+        vec![[0, 1, 2]],
+    );
+    let mut walls = Walls::new();
+    walls.push_mesh(mesh.expect("the triangle is valid"));
+    says(&mut with, &walls, "triangle meshes");
+    let asked = |result: Result<&wgpu::Buffer, Error>, option| {
+        let error = result.expect_err(option).to_string();
+        assert!(error.contains(option), "{error}");
+    };
+    asked(without.wall_collisions(), "BufferOptions::walls");
+    asked(without.wall_dispatch(), "BufferOptions::walls");
+    asked(without.wall_shapes(), "BufferOptions::walls");
+    asked(with.wall_images(), "BufferOptions::periodic");
+    // A list without walls needs no option.
+    let mut encoder = device.encoder();
+    let nothing = Walls::new();
+    let step = Step::new(&spheres, 1.0).with_walls(&nothing);
+    without
+        .record(&mut encoder, &step)
+        .expect("there are no walls");
+}
+
+const CONTACTS: &str = "
+@group(0) @binding(0) var<storage, read> results: CaromResults;
+@group(0) @binding(1) var<storage, read> hits: array<CaromWallCollision>;
+@group(0) @binding(2) var<storage, read> walls: array<CaromWall>;
+@group(0) @binding(3) var<storage, read> spheres: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read_write> contacts: array<vec4<f32>>;
+
+@compute @workgroup_size(CAROM_WORKGROUP)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = carom_index(results.wall_columns, id, local);
+    if i < results.walls {
+        let hit = hits[i];
+        let wall = walls[carom_wall(hit)];
+        let place = spheres[2u * hit.sphere];
+        let motion = spheres[2u * hit.sphere + 1u];
+        let contact = carom_wall_contact(wall, place.xyz, place.w, motion.xyz, hit.toi);
+        contacts[2u * i] = vec4<f32>(contact.point, contact.approach_speed);
+        contacts[2u * i + 1u] = vec4<f32>(contact.normal, 0.0);
+    }
+}
+";
+
+/// Runs the shader `CONTACTS` over the wall collisions of the last step.
+fn contacts(device: &Device, buffers: &CollisionBuffers, spheres: &wgpu::Buffer) -> Vec<[f32; 8]> {
+    let module = device
+        .device
+        .create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl([CONTACTS, WGSL].concat().into()),
+        });
+    let pipeline = device
+        .device
+        .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        });
+    let out = device.words(&[0; 8 * 256]);
+    let bound = [
+        buffers.results(),
+        buffers.wall_collisions().expect("asked for"),
+        buffers.wall_shapes().expect("asked for"),
+        spheres,
+        &out,
+    ];
+    let entries: Vec<_> = (0..)
+        .zip(bound)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry {
+            binding,
+            resource: buffer.as_entire_binding(),
+        })
+        .collect();
+    let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        label: None,
+        layout: &pipeline.get_bind_group_layout(0),
+        entries: &entries,
+    });
+    let mut encoder = device.encoder();
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    pass.set_pipeline(&pipeline);
+    pass.set_bind_group(0, &group, &[]);
+    pass.dispatch_workgroups_indirect(buffers.wall_dispatch().expect("asked for"), 0);
+    drop(pass);
+    device.queue.submit([encoder.finish()]);
+    let words = device.read(&out);
+    bytemuck::cast_slice::<u32, f32>(&words)
+        .as_chunks()
+        .0
+        .to_vec()
+}
+
+#[test]
+fn the_contacts_in_a_shader_are_those_of_the_host() {
+    let device = Device::real();
+    let mut buffers = buffers(&device, &options());
+    let mut compared = 0;
+    let mut rng = Rng::with_seed(9);
+    for _ in 0..40 {
+        let number = |rng: &mut Rng| 8.0 * rng.f32() - 4.0;
+        let vector = |rng: &mut Rng| [(); 3].map(|()| number(rng));
+        let wall = |rng: &mut Rng, kind| {
+            let (place, direction, radius) = (vector(rng), vector(rng), 1.0 + rng.f32());
+            let wall = match kind {
+                0 => Wall::half_space(direction, number(rng)),
+                1 => Wall::sphere(place, radius),
+                2 => Wall::sphere_inside(place, 5.0 + radius),
+                3 => Wall::cylinder(place, direction, radius),
+                _ => Wall::cylinder_inside(place, direction, 5.0 + radius),
+            };
+            wall.with_velocity(vector(rng))
+        };
+        let walls: Walls = (0..5).map(|kind| wall(&mut rng, kind)).collect();
+        let sphere =
+            |rng: &mut Rng| Sphere::new(vector(rng), 0.5 * rng.f32()).with_velocity(vector(rng));
+        let spheres: Vec<_> = (0..20).map(|_| sphere(&mut rng)).collect();
+        let step = Step::new(&spheres, 1.0).with_walls(&walls);
+        let raw = raw(&device, &mut buffers, &step);
+        let expected = on_cpu(&step);
+        let on_device = Interleaved::new(&device, &spheres);
+        let found = contacts(&device, &buffers, &on_device.buffer);
+        for (hit, contact) in raw.walls.iter().zip(&found) {
+            let same = |other: &&carom::WallCollision| {
+                (other.sphere, other.wall) == (hit.sphere, hit.wall)
+            };
+            let Some(exact) = expected.walls.iter().find(same) else {
+                continue;
+            };
+            let sphere = &spheres[hit.sphere as usize];
+            let exact = exact.contact(sphere, &walls).expect("the wall exists");
+            let [x, y, z, speed, u, v, w, _] = *contact;
+            let point = Vec3::new(x, y, z);
+            let normal = Vec3::new(u, v, w);
+            assert!(
+                point.abs_diff_eq(exact.point, 0.02),
+                "{hit:?} {exact:?} {point}"
+            );
+            assert!(
+                normal.abs_diff_eq(exact.normal, 0.02),
+                "{hit:?} {exact:?} {normal}"
+            );
+            assert!(
+                (speed - exact.approach_speed).abs() < 0.1,
+                "{hit:?} {exact:?} {speed}"
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 400, "{compared}");
+    device.assert_silent();
+}
