@@ -27,6 +27,9 @@ pub struct CollisionBuffers {
     pub(super) buffers: Buffers,
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
+    /// The buffers of the search for spheres near triangles: a world of two sets, the spheres and the
+    /// bounding spheres of the triangles. `None` without meshes.
+    pub(super) mesh: Option<Box<CollisionBuffers>>,
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
@@ -79,6 +82,7 @@ impl CollisionBuffers {
             buffers: parts.buffers,
             recording: parts.recording,
             reductions: parts.reductions,
+            mesh: parts.mesh,
             outgrown: None,
             timing,
             uploads: UploadRing::default(),
