@@ -26,6 +26,7 @@ fn main() {
         results.out_of_range = out_of_range - 1u;
     }
     results.walls_found = found;
+    results.first_triangle = wall_params.count;
     results.walls = select(found.x, wall_params.capacity, truncated);
     walls_dispatch = dispatch_over(results.walls);
     results.wall_columns = walls_dispatch.x;

@@ -4,12 +4,12 @@
 
 #import carom::{CAROM_GRAZING, CaromWall, CaromWallCollision}
 #import groups::{ignore_each_other}
-#import image_word::{pack_image}
 #import invocation::{invocation}
 #import opaque::{opaque3}
 #import spheres::{is_invalid, sphere_at}
 #import types::{Params, Sphere, WallCounters, WallLattice, WallParams}
 #import units::{times_power, vector_times_power}
+#import wall_collisions::{list_at_wall}
 #import wall_filter::{filter_wall}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -76,20 +76,6 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
     }
     block.too_many = u32(block.dims.x * block.dims.y) * u32(block.dims.z) > MAX_IMAGES_EACH;
     return block;
-}
-
-// Adds an entry to the list of wall collisions if it has room. The counter keeps counting when the list is full.
-fn list_at_wall(collision: CaromWallCollision, image: vec3<i32>) {
-    let place = atomicAdd(&wall_counters.found[0], 1u);
-    if place == 0xffffffffu {
-        atomicAdd(&wall_counters.found[1], 1u);
-    }
-    if place < wall_params.capacity {
-        wall_collisions[place] = collision;
-        if place < arrayLength(&wall_images) {
-            wall_images[place] = pack_image(image);
-        }
-    }
 }
 
 // Tests one image (periodic copy) of sphere `i` against a wall.

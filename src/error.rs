@@ -262,11 +262,13 @@ pub enum Error {
     },
     /// A time step has more walls than the buffers can hold.
     #[error(
-        "the step has {needed} walls, but the buffers were made for {capacity}; create them with \
-         `BufferOptions::walls` at least {needed}"
+        "the step has {needed} {what}, but the buffers were made for {capacity}; create them with \
+         `BufferOptions::{what}` at least {needed}"
     )]
     #[non_exhaustive]
     TooManyWalls {
+        /// What there are too many of: walls of simple shapes, or triangles.
+        what: &'static str,
         /// Number of walls of the step.
         needed: u64,
         /// Number of walls that the buffers can hold.

@@ -270,6 +270,14 @@ fn a_search_that_was_not_asked_for_or_is_invalid_is_an_error() {
     assert!(world.buffers.neighbor_offsets().is_err());
     assert!(world.buffers.neighbors_dispatch().is_err());
 
+    let pipeline = CollisionPipeline::new(&world.device.device).expect("a pipeline");
+    let with_walls = BufferOptions::new(2).with_neighbors().with_walls(1);
+    let refused = pipeline.create_buffers(&with_walls);
+    assert!(matches!(
+        refused,
+        Err(Error::Unsupported { what: "walls", .. })
+    ));
+
     let mut world = World::new(&BufferOptions::new(2).with_neighbors());
     let interleaved = Interleaved::new(&world.device, &spheres);
     let on_device = interleaved.spheres();

@@ -45,7 +45,7 @@ fn carom_is_grazing(collision: CaromCollision) -> bool {
 // Results of one step, written by the GPU. Counts of two words have the low word first.
 struct CaromResults {
     // Status of the step: 0, or a combination of the bits CAROM_TRUNCATED to
-    // CAROM_WALLS_TRUNCATED.
+    // CAROM_MESH_TRUNCATED.
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
@@ -98,7 +98,8 @@ struct CaromResults {
     // Serial number of the step, which distinguishes recorded steps.
     serial: u32,
     // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or
-    // CAROM_NONE. With two sets, sphere i of the second set has index b_offset + i.
+    // CAROM_NONE. With two sets, sphere i of the second set has index b_offset + i. A
+    // triangle is its index in the meshes plus CAROM_WALL.
     out_of_range: u32,
     // Number of entries in the neighbour list, and number of workgroups along x in an
     // indirect dispatch over them, to be passed to carom_index(). These two numbers and
@@ -118,6 +119,9 @@ struct CaromResults {
     wall_columns: u32,
     // Number of wall collisions found, which exceeds `walls` if their list overflowed.
     walls_found: vec2<u32>,
+    // Number of walls of simple shapes. Wall `first_triangle` + i is triangle i.
+    first_triangle: u32,
+    unused_too: u32,
 }
 
 // Status bit: the list of pairs overflowed. It holds only results.pairs of the pairs
@@ -143,9 +147,13 @@ const CAROM_IMAGE_OUT_OF_RANGE = 64u;
 // Status bit: the list of wall collisions overflowed. It holds only results.walls of
 // the wall collisions found.
 const CAROM_WALLS_TRUNCATED = 128u;
+// Status bit: more spheres are near triangles than the buffers can hold. Wall collisions
+// with triangles are missing.
+const CAROM_MESH_TRUNCATED = 256u;
 // All status bits that mean that pairs or wall collisions may be missing.
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
-    | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED | CAROM_IMAGE_OUT_OF_RANGE | CAROM_WALLS_TRUNCATED;
+    | CAROM_TOO_MANY_SPHERES | CAROM_UNFINISHED | CAROM_IMAGE_OUT_OF_RANGE | CAROM_WALLS_TRUNCATED
+    | CAROM_MESH_TRUNCATED;
 
 // Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;
@@ -233,9 +241,23 @@ struct CaromWall {
     groups: u32,
 }
 
+// A triangle of a mesh. Its number among the walls is the number of walls of simple
+// shapes plus its index.
+struct CaromTriangle {
+    a: vec3<f32>,
+    unused: f32,
+    b: vec3<f32>,
+    unused_too: f32,
+    c: vec3<f32>,
+    unused_as_well: f32,
+    velocity: vec3<f32>,
+    groups: u32,
+}
+
 // A sphere and a wall that touch or may touch (see CAROM_GRAZING) during the step. `toi`
 // and `depth` are float32 estimates. Each sphere and wall is listed once or, in a
-// periodic domain, once for each image (periodic copy) of the sphere.
+// periodic domain, once for each image (periodic copy) of the sphere. A grazing triangle
+// may be listed several times.
 struct CaromWallCollision {
     // Index of the sphere. With two sets, index b_offset + i means sphere i of the
     // second set.
@@ -303,6 +325,66 @@ fn carom_wall_contact(
             normal = -normal;
         }
     }
+    let point = center + velocity * toi + normal * radius;
+    return CaromWallContact(point, dot(approach, normal), normal);
+}
+
+// Returns the point nearest to p of a triangle with the corners 0, b and c.
+fn carom_nearest(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec3<f32> {
+    // Lengths relative to the largest one avoid overflow.
+    let largest = max(max(abs(p), abs(b)), abs(c));
+    let scale = max(max(max(largest.x, largest.y), largest.z), 1.1754944e-38);
+    let q = p / scale;
+    let x = b / scale;
+    let y = c / scale;
+    let xq = dot(x, q);
+    let yq = dot(y, q);
+    let xx = dot(x, x);
+    let xy = dot(x, y);
+    let yy = dot(y, y);
+    // The nearest point of the plane is (of_x x + of_y y) / all.
+    let of_x = yy * xq - xy * yq;
+    let of_y = xx * yq - xy * xq;
+    let rest = xx * yy - xy * xy - of_x - of_y;
+    let all = of_x + of_y + rest;
+    if of_x > 0.0 && of_y > 0.0 && rest > 0.0 && all > 1e-30 {
+        return b * (of_x / all) + c * (of_y / all);
+    }
+    // The nearest point is on an edge, at a share of its length.
+    let z = y - x;
+    let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
+    let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
+    let on_z = clamp(dot(z, q - x) / max(dot(z, z), 1e-30), 0.0, 1.0);
+    let from_x = distance(q, x * on_x);
+    let from_y = distance(q, y * on_y);
+    let from_z = distance(q, x + z * on_z);
+    if from_z < min(from_x, from_y) {
+        return b + (c - b) * on_z;
+    }
+    return select(b * on_x, c * on_y, from_y < from_x);
+}
+
+// Returns the contact of a sphere with a triangle of a mesh at the time `toi`, like
+// carom_wall_contact().
+fn carom_triangle_contact(
+    triangle: CaromTriangle,
+    center: vec3<f32>,
+    radius: f32,
+    velocity: vec3<f32>,
+    toi: f32,
+) -> CaromWallContact {
+    let b = triangle.b - triangle.a;
+    let c = triangle.c - triangle.a;
+    let approach = velocity - triangle.velocity;
+    let p = center - triangle.a + approach * toi;
+    let away = carom_nearest(p, b, c) - p;
+    let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
+    // For a centre on the triangle, the normal is one of the two of the face.
+    var normal = cross(b, c);
+    if largest > 0.0 {
+        normal = away / largest;
+    }
+    normal = normalize(normal);
     let point = center + velocity * toi + normal * radius;
     return CaromWallContact(point, dot(approach, normal), normal);
 }

@@ -229,6 +229,12 @@ struct WallParams {
     count: u32,
     // Capacity of the list of wall collisions.
     capacity: u32,
+    // 1 in a periodic domain, 0 in open space.
+    periodic: u32,
+    unused: u32,
+    // xyz: the edges of the periodic domain that the user gave, 0 for others. w: the sum of the magnitudes of the
+    // components, rounded up.
+    edges: array<vec4<f32>, 3>,
 }
 
 // Counters of the stage `walls`. Words are as in `Counters`.

@@ -8,7 +8,8 @@ use super::shader::constants::QUANTITIES;
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Counters, DispatchArguments, GpuBinned,
     GpuEntry, GpuLattice, GpuPlan, GpuSegment, GpuSizeClass, GpuSortedCell, GpuSortedProxy,
-    GpuSpace, GpuWall, GpuWallLattice, Params, Ranks, Sampled, WallCounters, WallParams,
+    GpuSpace, GpuTriangle, GpuWall, GpuWallLattice, Params, Ranks, Sampled, WallCounters,
+    WallParams,
 };
 use super::upload_layout::UploadLayout;
 use crate::shared::size_class::SIZE_CLASSES;
@@ -23,10 +24,21 @@ pub(crate) struct Capacity {
     /// each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
-    /// Largest number of walls of simple shapes in a step; 0 if steps have no walls.
+    /// Largest number of walls of simple shapes in a step.
     pub(crate) walls: u64,
+    /// Largest number of triangles of meshes in a step.
+    pub(crate) triangles: u64,
+    /// Capacities for time segments, and for pairs, of the step that finds spheres near triangles.
+    pub(crate) mesh_segments: u64,
+    pub(crate) mesh_pairs: u64,
     /// Capacity of the list of wall collisions (spheres that touch walls).
     pub(crate) wall_collisions: u64,
+}
+
+impl Capacity {
+    pub(crate) fn has_walls(&self) -> bool {
+        self.walls > 0 || self.triangles > 0
+    }
 }
 
 /// GPU buffers that only periodic domains need.
@@ -50,6 +62,9 @@ pub(crate) struct WallBuffers {
     /// space.
     pub(crate) images: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
+    /// The triangles, and a sphere around each of them.
+    pub(crate) triangles: wgpu::Buffer,
+    pub(crate) bounds: wgpu::Buffer,
 }
 
 pub(crate) struct Buffers {
@@ -200,6 +215,18 @@ fn wall_buffers(
             "dispatch over the wall collisions",
             source | BufferUsages::INDIRECT,
         )?,
+        triangles: made.array::<GpuTriangle>(
+            "triangles",
+            "triangles",
+            capacity.triangles,
+            source | target,
+        )?,
+        bounds: made.array::<Sphere>(
+            "triangle_bounds",
+            "bounding spheres of the triangles",
+            capacity.triangles,
+            target,
+        )?,
     })
 }
 
@@ -246,7 +273,7 @@ impl Buffers {
             BufferUsages::empty(),
         );
         made.named.one::<Params>("params", &params);
-        let walls = if capacity.walls > 0 {
+        let walls = if capacity.has_walls() {
             Some(wall_buffers(&mut made, capacity, periodic)?)
         } else {
             None

@@ -29,6 +29,9 @@ pub struct CollisionBuffers {
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
     pub(super) neighbors: Option<Neighbors>,
+    /// The buffers of the search for spheres near triangles: a world of two sets, the spheres and the
+    /// bounding spheres of the triangles. `None` without meshes.
+    pub(super) mesh: Option<Box<CollisionBuffers>>,
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
@@ -82,6 +85,7 @@ impl CollisionBuffers {
             recording: parts.recording,
             reductions: parts.reductions,
             neighbors: parts.neighbors,
+            mesh: parts.mesh,
             outgrown: None,
             timing,
             uploads: UploadRing::default(),
@@ -115,6 +119,12 @@ fn check(options: &BufferOptions) -> Result<(), Error> {
         if capacity == 0 {
             return Err(Error::ZeroCapacity { what });
         }
+    }
+    if options.neighbors && options.capacity().has_walls() {
+        return Err(Error::Unsupported {
+            what: "walls",
+            place: "in buffers for neighbour lists (create further buffers for steps with walls)",
+        });
     }
     if options.spheres as usize > MAX_SPHERES {
         return Err(Error::TooManySpheres {

@@ -12,11 +12,11 @@ use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
 use super::status::Status;
-use super::summary::{RequiredCapacity, StepSummary};
+use super::summary::{MeshCapacity, RequiredCapacity, StepSummary};
 use super::walls::decide;
 use crate::exact::{GRAZING, Reported, ReportedPair};
 use crate::shared::sets::Sets;
-use crate::{ActiveBackend, Collisions, Domain, Error, Sphere, Statistics, Wall};
+use crate::{ActiveBackend, Collisions, Domain, Error, Sphere, Statistics, Walls};
 
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
@@ -41,7 +41,10 @@ pub(super) struct Recorded {
     /// Period of the GPU timestamps, in nanoseconds per tick. 0 without timestamps.
     pub(super) period: f32,
     pub(super) spheres: u64,
-    pub(super) walls: Option<Arc<[Wall]>>,
+    pub(super) walls: Option<Arc<Walls>>,
+    /// Whether the step also searches for spheres near triangles. The results of this search are then
+    /// read back, too.
+    pub(super) has_mesh: bool,
 }
 
 /// Numbers of pairs and of wall collisions that a readback has room for, and that it could have room
@@ -81,7 +84,13 @@ fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'stat
 
 impl Read {
     pub(super) fn new(mapped: &[u8], recorded: &Recorded, room: ReadRoom) -> Result<Self, Error> {
-        let (results, rest) = mapped.split_at(size_of::<CaromResults>());
+        let (results, mut rest) = mapped.split_at(size_of::<CaromResults>());
+        let mut mesh = None;
+        if recorded.has_mesh {
+            let (own, after) = rest.split_at(size_of::<CaromResults>());
+            mesh = Some(bytemuck::pod_read_unaligned::<CaromResults>(own));
+            rest = after;
+        }
         let ticks = if recorded.period > 0.0 {
             16 * recorded.stages.len()
         } else {
@@ -93,7 +102,13 @@ impl Read {
         let stages = durations(&recorded.stages, &ticks, recorded.period);
         let mut copied = crate::memory::allocate(list.len(), "the pairs read back")?;
         copied.extend_from_slice(list);
-        let summary = StepSummary::new(&results, recorded.two_sets, recorded.spheres, stages);
+        let summary = StepSummary::new(
+            &results,
+            mesh.as_ref(),
+            recorded.two_sets,
+            recorded.spheres,
+            stages,
+        );
         Ok(Self {
             serial: results.serial,
             summary: if recorded.for_neighbors {
@@ -109,16 +124,30 @@ impl Read {
 
     fn check(&self) -> Result<(), Error> {
         let StepSummary {
-            status, candidates, ..
+            status,
+            candidates,
+            mesh_candidates,
+            ..
         } = self.summary;
         if status.contains(Status::TOO_CROWDED) {
             return Err(Error::TooManyCandidates {
-                needed: candidates,
+                needed: candidates.max(mesh_candidates),
                 limit: self.recorded.max_candidates,
             });
         }
         if status.contains(Status::UNFINISHED) {
             return Err(unfinished());
+        }
+        let simple = self.recorded.walls.as_ref();
+        let simple = simple.map_or(0, |walls| walls.simple().len());
+        if let Some(triangle) = self.summary.triangle_out_of_range() {
+            return Err(Error::InvalidWall {
+                wall: simple + triangle as usize,
+                problem:
+                    "it is too far away from the periodic domain for a GPU; move it nearer to \
+                          the cell, or shorten the time step"
+                        .to_owned(),
+            });
         }
         if let Some(error) = out_of_range(&self.summary, self.recorded.most_cells) {
             return Err(error);
@@ -204,6 +233,7 @@ impl Read {
                 pairs: found,
                 images: self.summary.images,
                 wall_collisions: walls_found,
+                mesh: MeshCapacity::default(),
                 segment: 0.0,
             }));
         }

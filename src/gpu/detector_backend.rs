@@ -243,6 +243,9 @@ impl Gpu {
                 .min(Buffers::most_pairs(limits)),
             // The detector tests walls on the host.
             walls: 0,
+            triangles: 0,
+            mesh_segments: 0,
+            mesh_pairs: 0,
             wall_collisions: 0,
         };
         let options = BufferOptions {

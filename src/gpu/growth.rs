@@ -3,7 +3,7 @@
 use super::buffers::{Buffers, Capacity};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
-use super::summary::RequiredCapacity;
+use super::summary::{MeshCapacity, RequiredCapacity};
 use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
@@ -11,6 +11,23 @@ use crate::{Error, MAX_MAGNITUDE};
 /// reserve, a slowly growing world does not need new buffers in each step.
 fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
+}
+
+/// Returns the capacity that the search for spheres near triangles needs in its own buffers.
+fn of_mesh(required: &RequiredCapacity, mesh: &CollisionBuffers) -> RequiredCapacity {
+    let MeshCapacity {
+        segments,
+        pairs,
+        images,
+        segment,
+    } = required.mesh;
+    RequiredCapacity {
+        segments,
+        pairs,
+        images,
+        segment,
+        ..RequiredCapacity::for_spheres(mesh.buffers.capacity.spheres)
+    }
 }
 
 impl CollisionBuffers {
@@ -39,11 +56,17 @@ impl CollisionBuffers {
     /// On an error, the buffers are unchanged.
     pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
         let (capacity, shortest_segment) = self.grown(required)?;
+        let mesh = self.mesh.as_ref();
+        let mesh = mesh.map(|mesh| mesh.grown(&of_mesh(required, mesh)));
+        let shortest_at_mesh = mesh.transpose()?.map(|(_, shortest)| shortest);
         let grows = capacity != self.buffers.capacity;
         if grows {
             self.resize(capacity)?;
         }
         self.shortest_segment = shortest_segment;
+        if let (Some(mesh), Some(shortest)) = (&mut self.mesh, shortest_at_mesh) {
+            mesh.shortest_segment = shortest;
+        }
         Ok(grows)
     }
 
@@ -95,7 +118,12 @@ impl CollisionBuffers {
         if required.pairs > had.pairs {
             capacity.pairs = with_room(required.pairs, Buffers::most_pairs(limits));
         }
-        if had.walls > 0 && required.wall_collisions > had.wall_collisions {
+        if let Some(mesh) = &self.mesh {
+            let (grown, _) = mesh.grown(&of_mesh(required, mesh))?;
+            capacity.mesh_segments = grown.segments;
+            capacity.mesh_pairs = grown.pairs;
+        }
+        if had.has_walls() && required.wall_collisions > had.wall_collisions {
             // A wall collision has the size of a pair.
             let most = Buffers::most_pairs(limits);
             capacity.wall_collisions = with_room(required.wall_collisions, most);
@@ -110,6 +138,7 @@ impl CollisionBuffers {
             recording,
             reductions,
             neighbors,
+            mesh,
         } = context.scoped(|| {
             context.probe()?;
             SizedParts::new(&self.kernels, capacity, &self.options)
@@ -117,6 +146,7 @@ impl CollisionBuffers {
         self.buffers = buffers;
         self.recording = recording;
         self.neighbors = neighbors;
+        self.mesh = mesh;
         let old = std::mem::replace(&mut self.reductions, reductions);
         // If the buffers grow twice without a recorded step between, there are two generations of
         // old buffers. Only the first holds the pairs of the last complete step, so it is kept.

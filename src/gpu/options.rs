@@ -60,13 +60,18 @@ pub struct BufferOptions {
     pub periodic: bool,
     /// Whether searches for neighbours can be recorded:
     /// [`CollisionBuffers::record_neighbors`](super::CollisionBuffers::record_neighbors). Implies
-    /// the option `sorted`. Searches for full lists also need the option `contacts`.
+    /// the option `sorted`. Searches for full lists also need the option `contacts`. Buffers for
+    /// neighbour lists cannot have walls.
     pub neighbors: bool,
     /// Largest number of walls in a step ([`Step::with_walls`](crate::Step::with_walls)): half-spaces,
     /// spheres and cylinders. With 0, the default, steps have no walls.
     pub walls: u32,
+    /// Largest number of triangles in a step, in all meshes together ([`Mesh`](crate::Mesh)). With 0, the
+    /// default, steps have no meshes. Each triangle takes as much memory as a sphere does, and each
+    /// sphere takes twice as much.
+    pub triangles: u32,
     /// Capacity of the list of wall collisions (spheres that touch walls), at 16 bytes each. `None` is a
-    /// quarter of the number of spheres plus 1024. Without effect if `walls` is 0.
+    /// quarter of the number of spheres plus 1024. Without effect if `walls` and `triangles` are 0.
     pub wall_collisions: Option<u32>,
 }
 
@@ -88,6 +93,7 @@ impl BufferOptions {
             periodic: false,
             neighbors: false,
             walls: 0,
+            triangles: 0,
             wall_collisions: None,
         }
     }
@@ -180,6 +186,13 @@ impl BufferOptions {
         self
     }
 
+    /// Returns the options with room for this number of [`triangles`](Self::triangles) in a step.
+    #[must_use]
+    pub fn with_triangles(mut self, triangles: u32) -> Self {
+        self.triangles = triangles;
+        self
+    }
+
     /// Returns the options with room for this number of [`wall_collisions`](Self::wall_collisions).
     #[must_use]
     pub fn with_wall_collisions(mut self, collisions: u32) -> Self {
@@ -200,7 +213,7 @@ impl BufferOptions {
         self.spheres = capacity.spheres as u32;
         self.segments = Some(capacity.segments as u32);
         self.pairs = Some(capacity.pairs.min(u64::from(u32::MAX)) as u32);
-        if capacity.walls > 0 {
+        if capacity.has_walls() {
             let collisions = capacity.wall_collisions.min(u64::from(u32::MAX));
             self.wall_collisions = Some(collisions as u32);
         }
@@ -208,13 +221,17 @@ impl BufferOptions {
 
     pub(super) fn capacity(&self) -> Capacity {
         let spheres = u64::from(self.spheres);
+        let triangles = u64::from(self.triangles);
         let or = |asked: Option<u32>, usual: u64| asked.map_or(usual, u64::from);
         Capacity {
             spheres,
             segments: or(self.segments, spheres / 4 + 1024),
             pairs: or(self.pairs, 2 * spheres + 1024),
             walls: self.walls.into(),
-            wall_collisions: match self.walls {
+            triangles,
+            mesh_segments: (spheres + triangles) / 4 + 1024,
+            mesh_pairs: spheres / 2 + 1024,
+            wall_collisions: match self.walls.max(self.triangles) {
                 0 => 0,
                 _ => or(self.wall_collisions, spheres / 4 + 1024),
             },

@@ -199,6 +199,18 @@ impl CollisionBuffers {
         Ok(&self.of_walls()?.shapes)
     }
 
+    /// Returns the GPU buffer of the triangles of the last recorded step that has run: an
+    /// `array<CaromTriangle>` of [`WGSL`](super::WGSL), for the function `carom_triangle_contact()`.
+    /// Usages: `STORAGE` and `COPY_SRC`.
+    ///
+    /// # Errors
+    /// [`Error::NotAskedFor`] if [`BufferOptions::triangles`](super::BufferOptions::triangles) is 0.
+    pub fn wall_triangles(&self) -> Result<&wgpu::Buffer, Error> {
+        let walls = self.buffers.walls.as_ref();
+        let walls = walls.filter(|_| self.buffers.capacity.triangles > 0);
+        Ok(&asked(walls, "triangles")?.triangles)
+    }
+
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the wall
     /// collisions: see [`dispatch`](Self::dispatch). Pass `wall_columns` of the results to
     /// `carom_index()`.

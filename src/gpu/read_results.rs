@@ -138,7 +138,7 @@ impl CollisionBuffers {
     /// could have room on this device. `sizes` has the sizes of both in bytes.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
-        let rest = size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
+        let rest = 2 * size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
         let image = self
@@ -185,7 +185,8 @@ impl CollisionBuffers {
     }
 
     fn reserve(&mut self, recorded: &Recorded, list: u64) -> Result<Reserved, Error> {
-        let size = size_of::<CaromResults>() as u64 + self.ticks(recorded) + list;
+        let results = size_of::<CaromResults>() as u64 * (1 + u64::from(self.mesh.is_some()));
+        let size = results + self.ticks(recorded) + list;
         self.staging
             .reserve(&self.kernels.context, size, recorded.serial)
     }
@@ -209,6 +210,8 @@ impl CollisionBuffers {
     ) -> Ticket<T> {
         let ticks = self.ticks(&recorded);
         let mut parts = vec![(&self.buffers.results, size_of::<CaromResults>() as u64)];
+        let mesh = self.mesh.as_ref().map(|mesh| &mesh.buffers.results);
+        parts.extend(mesh.map(|results| (results, size_of::<CaromResults>() as u64)));
         parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, ticks)));
         parts.extend(lists);
         let copied = reserved.copy(&self.kernels.context, encoder, &parts);

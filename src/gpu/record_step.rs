@@ -1,15 +1,18 @@
 //! Records one time step of collision detection into the application's command encoder.
 
+use std::mem::offset_of;
+use std::sync::Arc;
+
 use super::buffers::Capacity;
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
-use super::device_spheres::DeviceSpheres;
+use super::device_spheres::{Attribute, DeviceSpheres, SphereCount};
 use super::host_step::HostStep;
 use super::load::Loading;
-use super::neighbors;
+use super::neighbors::{self, Neighbors};
 use super::shader::constants::FLAG_WATCH;
 use super::shader::layout::{
-    GpuLattice, GpuWall, GpuWallLattice, NeighborRequest, Params, WallParams,
+    GpuLattice, GpuTriangle, GpuWall, GpuWallLattice, NeighborRequest, Params, WallParams,
 };
 use super::stages::Recording;
 use super::upload::{Submitted, Written};
@@ -19,7 +22,7 @@ use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::validate::check_dt;
-use crate::{Domain, Error, NeighborSearch, Sphere};
+use crate::{Domain, Error, NeighborSearch, Sphere, Walls};
 
 mod sealed {
     use super::{CollisionBuffers, Error, NeighborSearch, Ready, Step};
@@ -52,7 +55,7 @@ impl sealed::Recordable for [Sphere] {
             walls,
         } = *step;
         domain.check()?;
-        let walls = StepWalls::new(walls, dt, 1.0, &domain)?;
+        let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
         // A sphere may touch a wall even if there is no sphere in the other of two sets.
         let alone = buffers.buffers.walls.is_some();
         let step = HostStep::checked(first, second, dt, domain, alone)?;
@@ -88,8 +91,10 @@ pub struct Ready {
     /// Number of spheres in the upload buffer; 0 if the application's GPU buffers hold the spheres.
     uploaded: u64,
     loading: Option<Loading>,
-    /// Number of walls in the upload buffer.
-    walls: u64,
+    /// Numbers of walls of simple shapes and of triangles in the upload buffer.
+    walls: [u64; 2],
+    /// The search for spheres near triangles.
+    mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
 
@@ -109,6 +114,29 @@ impl<'a> Extras<'a> {
     }
 }
 
+/// Describes spheres in a buffer of carom.
+fn in_own_layout<'a>(buffer: &'a wgpu::Buffer, count: SphereCount<'a>) -> DeviceSpheres<'a> {
+    let at = |offset: usize| Attribute::new(buffer, offset as u64, size_of::<Sphere>() as u64);
+    let (center, radius) = (
+        at(offset_of!(Sphere, center)),
+        at(offset_of!(Sphere, radius)),
+    );
+    DeviceSpheres::new(count, center, radius)
+        .with_velocity(at(offset_of!(Sphere, velocity)))
+        .with_groups(at(offset_of!(Sphere, groups)))
+}
+
+fn recording_of<'a>(
+    step: &'a Recording,
+    neighbors: Option<&'a Neighbors>,
+    for_neighbors: bool,
+) -> &'a Recording {
+    match neighbors {
+        Some(neighbors) if for_neighbors => &neighbors.recording,
+        _ => step,
+    }
+}
+
 fn extent_of(walls: Option<&StepWalls>) -> f32 {
     walls.map_or(0.0, |walls| walls.extent)
 }
@@ -118,6 +146,8 @@ struct WallUpload {
     params: u64,
     shapes: u64,
     lattices: u64,
+    triangles: u64,
+    bounds: u64,
     /// Size of the whole upload buffer.
     end: u64,
 }
@@ -127,17 +157,21 @@ impl WallUpload {
     fn new(capacity: Capacity, uploaded: u64) -> Self {
         let room = if uploaded > 0 { capacity.spheres } else { 0 };
         let params = UploadLayout::SPHERES + room * size_of::<Sphere>() as u64;
-        let after_params = if capacity.walls > 0 {
+        let after_params = if capacity.has_walls() {
             params + size_of::<WallParams>() as u64
         } else {
             params
         };
         let lattices = after_params + capacity.walls * size_of::<GpuWall>() as u64;
+        let triangles = lattices + capacity.walls * size_of::<GpuWallLattice>() as u64;
+        let bounds = triangles + capacity.triangles * size_of::<GpuTriangle>() as u64;
         Self {
             params,
             shapes: after_params,
             lattices,
-            end: lattices + capacity.walls * size_of::<GpuWallLattice>() as u64,
+            triangles,
+            bounds,
+            end: bounds + capacity.triangles * size_of::<Sphere>() as u64,
         }
     }
 }
@@ -171,8 +205,8 @@ impl CollisionBuffers {
     /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
     ///   domain, [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::walls`](super::BufferOptions::walls), [`Error::TooManyWalls`] if that
-    ///   number is smaller than the number of walls, and [`Error::Unsupported`] for a mesh of
-    ///   triangles.
+    ///   number is smaller than the number of walls. The same applies to
+    ///   [`triangles`](super::BufferOptions::triangles).
     /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described.
     /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
@@ -265,7 +299,8 @@ impl CollisionBuffers {
         };
         // The number of spheres and the unit of length are placeholders in these parameters. On the
         // GPU, the kernels `load_params` and `load_units` set them.
-        let walls = StepWalls::new(walls, dt, if loading.previous { dt } else { 1.0 }, &domain)?;
+        let slower = if loading.previous { dt } else { 1.0 };
+        let walls = StepWalls::new(walls, dt, slower, &domain, self.last_walls())?;
         let walls = walls.as_ref();
         self.fit_walls(walls)?;
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
@@ -285,17 +320,32 @@ impl CollisionBuffers {
     }
 
     fn fit_walls(&self, walls: Option<&StepWalls>) -> Result<(), Error> {
-        let (needed, capacity) = match walls {
-            Some(walls) => (walls.count(), self.buffers.capacity.walls),
-            None => return Ok(()),
+        let Some(walls) = walls else {
+            return Ok(());
         };
-        if capacity == 0 {
-            return Err(Error::NotAskedFor { option: "walls" });
-        }
-        if needed > capacity {
-            return Err(Error::TooManyWalls { needed, capacity });
+        let Capacity {
+            walls: simple,
+            triangles,
+            ..
+        } = self.buffers.capacity;
+        let capacities = [("walls", simple), ("triangles", triangles)];
+        for ((option, capacity), needed) in capacities.into_iter().zip(walls.counts()) {
+            if needed > 0 && capacity == 0 {
+                return Err(Error::NotAskedFor { option });
+            }
+            if needed > capacity {
+                return Err(Error::TooManyWalls {
+                    what: option,
+                    needed,
+                    capacity,
+                });
+            }
         }
         Ok(())
+    }
+
+    fn last_walls(&self) -> Option<&Arc<Walls>> {
+        self.recorded.as_ref()?.walls.as_ref()
     }
 
     /// Returns the lattice of the step's domain for the shaders, or `None` if the buffers were made
@@ -308,6 +358,28 @@ impl CollisionBuffers {
             return Ok(None);
         }
         Err(Error::NotAskedFor { option: "periodic" })
+    }
+
+    /// Prepares the search for spheres near the first `triangles` triangles of the step that `recorded`
+    /// describes.
+    fn ready_mesh(
+        &mut self,
+        triangles: u32,
+        recorded: &Recorded,
+    ) -> Result<Option<Box<Ready>>, Error> {
+        let (Some(mesh), Some(walls)) = (&mut self.mesh, &self.buffers.walls) else {
+            return Ok(None);
+        };
+        let spheres = SphereCount::InBuffer {
+            buffer: &self.buffers.params,
+            offset: offset_of!(Params, spheres) as u64,
+            at_most: self.buffers.capacity.spheres as u32,
+        };
+        let spheres = in_own_layout(&self.buffers.spheres, spheres);
+        let bounds = in_own_layout(&walls.bounds, SphereCount::Known(triangles));
+        let step = Step::between_on_device(&spheres, &bounds, recorded.dt);
+        let ready = mesh.ready_device(&step.in_domain(&recorded.domain), None)?;
+        Ok(Some(Box::new(ready)))
     }
 
     fn fits(&self, spheres: u64) -> Result<(), Error> {
@@ -342,6 +414,7 @@ impl CollisionBuffers {
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
             spheres: self.buffers.capacity.spheres,
             walls: extras.walls.map(StepWalls::shared),
+            has_mesh: self.mesh.is_some(),
         }
     }
 
@@ -373,11 +446,14 @@ impl CollisionBuffers {
         };
         let uploaded = u64::from(params.spheres);
         let layout = WallUpload::new(capacity, uploaded);
-        let wall_params = StepWalls::params(walls, capacity.wall_collisions);
+        let wall_params = StepWalls::params(walls, &recorded.domain, capacity.wall_collisions);
+        let triangles = walls.map_or_else(|| Ok(Vec::new()), StepWalls::triangles)?;
+        let bounds = walls.map_or_else(|| Ok(Vec::new()), StepWalls::bounds)?;
         let shapes = walls.map_or_else(Vec::new, StepWalls::shapes);
         let lattices = walls.map_or_else(Vec::new, StepWalls::lattices);
         let load = loading.as_ref().map(|loading| &loading.stage);
-        let recording = self.recording_of(request.is_some());
+        let neighbors = self.neighbors.as_ref();
+        let recording = recording_of(&self.recording, neighbors, request.is_some());
         let stages = recording.stages(load).map(|stage| stage.name);
         recorded.stages = stages.collect();
         let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
@@ -388,26 +464,24 @@ impl CollisionBuffers {
             all.push((UploadLayout::REQUEST, bytemuck::bytes_of(request)));
         }
         all.extend_from_slice(parts);
-        if capacity.walls > 0 {
+        if capacity.has_walls() {
             all.push((layout.params, bytemuck::bytes_of(&wall_params)));
             all.push((layout.shapes, bytemuck::cast_slice(&shapes)));
             all.push((layout.lattices, bytemuck::cast_slice(&lattices)));
+            all.push((layout.triangles, bytemuck::cast_slice(&triangles)));
+            all.push((layout.bounds, bytemuck::cast_slice(&bounds)));
         }
+        let mesh = self.ready_mesh(bounds.len() as u32, &recorded)?;
+        let context = &self.kernels.context;
         let most = self.options.recordings;
         Ok(Ready {
             written: self.uploads.write(context, most, layout.end, &all)?,
             uploaded,
             loading,
-            walls: wall_params.count.into(),
+            walls: [wall_params.count.into(), triangles.len() as u64],
+            mesh,
             recorded,
         })
-    }
-
-    fn recording_of(&self, for_neighbors: bool) -> &Recording {
-        match &self.neighbors {
-            Some(neighbors) if for_neighbors => &neighbors.recording,
-            _ => &self.recording,
-        }
     }
 
     pub(super) fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
@@ -415,7 +489,8 @@ impl CollisionBuffers {
             written,
             uploaded,
             loading,
-            walls,
+            walls: [walls, triangles],
+            mesh,
             recorded,
         } = ready;
         let for_neighbors = recorded.for_neighbors;
@@ -457,13 +532,26 @@ impl CollisionBuffers {
             copy(layout.shapes, &buffers.shapes, size_of::<GpuWall>(), walls);
             let size = size_of::<GpuWallLattice>();
             copy(layout.lattices, &buffers.lattices, size, walls);
+            let size = size_of::<GpuTriangle>();
+            copy(layout.triangles, &buffers.triangles, size, triangles);
+            copy(
+                layout.bounds,
+                &buffers.bounds,
+                size_of::<Sphere>(),
+                triangles,
+            );
         }
         let submitted = written.release_on_submit(encoder);
         self.continue_changes(encoder, submitted);
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);
-        self.recording_of(for_neighbors)
-            .record(encoder, load, queries);
+        let searching = self.mesh.as_mut().zip(mesh);
+        let recording = recording_of(&self.recording, self.neighbors.as_ref(), for_neighbors);
+        recording.record(encoder, load, queries, |encoder| {
+            if let Some((buffers, ready)) = searching {
+                buffers.encode(encoder, *ready);
+            }
+        });
         if let Some(timing) = &self.timing {
             timing.resolve(encoder, recorded.stages.len());
         }

@@ -1,11 +1,14 @@
 //! The GPU buffers and stages of a world of spheres. They are made anew when its capacity changes.
 
+use std::sync::Arc;
+
 use super::buffers::{Buffers, Capacity};
+use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
 use super::neighbors::Neighbors;
 use super::options::BufferOptions;
 use super::reductions::{ReduceKernels, Reductions, Wanted};
-use super::stages::Recording;
+use super::stages::{AtWalls, Recording};
 use crate::Error;
 
 pub(super) struct SizedParts {
@@ -13,12 +16,13 @@ pub(super) struct SizedParts {
     pub(super) recording: Recording,
     pub(super) reductions: Reductions,
     pub(super) neighbors: Option<Neighbors>,
+    pub(super) mesh: Option<Box<CollisionBuffers>>,
 }
 
 impl SizedParts {
     /// Makes a world's buffers and stages. Must be called inside a wgpu error scope.
     pub(super) fn new(
-        kernels: &DeviceKernels,
+        kernels: &Arc<DeviceKernels>,
         capacity: Capacity,
         options: &BufferOptions,
     ) -> Result<Self, Error> {
@@ -31,11 +35,22 @@ impl SizedParts {
         } else {
             None
         };
-        let walls = if capacity.walls > 0 {
+        let mut mesh = None;
+        if capacity.triangles > 0 {
+            let (own, capacity) = (mesh_options(options, capacity), mesh_capacity(capacity));
+            let made = CollisionBuffers::new(kernels.clone(), own, capacity)?;
+            mesh = Some(Box::new(made));
+        }
+        let mesh_buffers = mesh.as_ref().map(|mesh| &mesh.buffers);
+        let walls = if capacity.has_walls() {
             Some(kernels.walls()?)
         } else {
             None
         };
+        let walls = walls.map(|kernels| AtWalls {
+            kernels,
+            mesh: mesh_buffers,
+        });
         let mut recording = Recording::new(binder, &kernels.stages, periodic, walls, &buffers)?;
         let mut reductions = Reductions::default();
         if wanted != Wanted::default() {
@@ -43,7 +58,7 @@ impl SizedParts {
             let kernels = ReduceKernels {
                 stages: &kernels.stages,
                 reduce,
-                walls,
+                walls: walls.map(|walls| walls.kernels),
             };
             reductions = Reductions::new(binder, kernels, &buffers, limits, wanted)?;
             recording.append(reductions.take_stages());
@@ -58,6 +73,31 @@ impl SizedParts {
             recording,
             reductions,
             neighbors,
+            mesh,
         })
+    }
+}
+
+/// Returns the options of the buffers in which spheres near triangles are sought.
+fn mesh_options(options: &BufferOptions, capacity: Capacity) -> BufferOptions {
+    let spheres = (capacity.spheres + capacity.triangles).min(u64::from(u32::MAX));
+    BufferOptions {
+        recordings: options.recordings,
+        max_candidates: options.max_candidates,
+        periodic: options.periodic,
+        ..BufferOptions::new(spheres as u32)
+    }
+}
+
+fn mesh_capacity(capacity: Capacity) -> Capacity {
+    Capacity {
+        spheres: capacity.spheres + capacity.triangles,
+        segments: capacity.mesh_segments,
+        pairs: capacity.mesh_pairs,
+        walls: 0,
+        triangles: 0,
+        mesh_segments: 0,
+        mesh_pairs: 0,
+        wall_collisions: 0,
     }
 }

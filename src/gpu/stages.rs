@@ -2,9 +2,11 @@
 
 use super::buffers::{Buffers, PeriodicBuffers};
 use super::dispatch::{Binder, Dispatch, workgroups};
+use super::named_buffers::NamedBuffers;
 use super::scan::scan;
 use super::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
 use super::shader::kernels::{Compiled, Periodic, Stages, WallKernels};
+use super::shader::layout::{CaromCollision, CaromResults};
 use crate::Error;
 use crate::shared::tuning::sample_size;
 
@@ -38,11 +40,52 @@ struct InCell<'a> {
     buffers: &'a PeriodicBuffers,
 }
 
+/// The kernels of walls, and the buffers of the search for spheres near triangles.
+#[derive(Clone, Copy)]
+pub(crate) struct AtWalls<'a> {
+    pub(crate) kernels: &'a WallKernels,
+    pub(crate) mesh: Option<&'a Buffers>,
+}
+
+/// Name of the stage before which spheres near triangles are sought.
+const TRIANGLES: &str = "triangles";
+
+fn at_walls(
+    binder: Binder<'_>,
+    AtWalls { kernels, mesh }: AtWalls<'_>,
+    b: &Buffers,
+) -> Result<Vec<Stage>, Error> {
+    let spheres = workgroups(b.capacity.spheres);
+    let walls = binder.dispatch(&kernels.walls, &[&b.named], spheres)?;
+    let results = binder.dispatch(&kernels.wall_results, &[&b.named], 1)?;
+    let Some(mesh) = mesh else {
+        return Ok(vec![Stage::new("walls", vec![walls, results])]);
+    };
+    let mut found = NamedBuffers::default();
+    found.one::<CaromResults>("mesh_results", &mesh.results);
+    // In open space, no kernel reads the images.
+    let periodic = mesh.periodic.as_ref();
+    let images = periodic.map_or(&mesh.pairs_dispatch, |periodic| &periodic.pair_images);
+    let found = found
+        .with::<CaromCollision>("mesh_pairs", &mesh.pairs)
+        .with::<u32>("mesh_images", images);
+    let pairs = workgroups(b.capacity.mesh_pairs);
+    let triangles = vec![
+        binder.dispatch(&kernels.triangles, &[&b.named, &found], pairs)?,
+        results,
+        binder.dispatch(&kernels.mesh_status, &[&b.named, &found], 1)?,
+    ];
+    Ok(vec![
+        Stage::new("walls", vec![walls]),
+        Stage::new(TRIANGLES, triangles),
+    ])
+}
+
 fn stages(
     binder: Binder<'_>,
     kernels: &Stages,
     in_cell: Option<InCell<'_>>,
-    walls: Option<&WallKernels>,
+    walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
     // Largest possible sample of spheres. The sample size never decreases with the number of
@@ -103,12 +146,8 @@ fn stages(
         Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
         Stage::new("pairs", pairs),
     ]);
-    if let Some(kernels) = walls {
-        let dispatches = vec![
-            given(&kernels.walls, workgroups(b.capacity.spheres))?,
-            given(&kernels.wall_results, 1)?,
-        ];
-        stages.push(Stage::new("walls", dispatches));
+    if let Some(walls) = walls {
+        stages.extend(at_walls(binder, walls, b)?);
     }
     Ok(stages)
 }
@@ -120,7 +159,7 @@ impl Recording {
         binder: Binder<'_>,
         kernels: &Stages,
         periodic: Option<&Periodic>,
-        walls: Option<&WallKernels>,
+        walls: Option<AtWalls<'_>>,
         b: &Buffers,
     ) -> Result<Self, Error> {
         let walls = walls.filter(|_| b.walls.is_some());
@@ -155,17 +194,23 @@ impl Recording {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Records all stages of a step, with two timestamps per stage, for its start and its end.
+    /// Records all stages of a step, with two timestamps per stage, for its start and its end. If the
+    /// buffers are for triangles, calls `search` to record the search for spheres near triangles.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         load: Option<&Stage>,
         timestamps: Option<&wgpu::QuerySet>,
+        search: impl FnOnce(&mut wgpu::CommandEncoder),
     ) {
+        let mut search = Some(search);
         for cleared in &self.cleared {
             encoder.clear_buffer(cleared, 0, None);
         }
         for (query, stage) in (0..).step_by(2).zip(self.stages(load)) {
+            if let Some(search) = search.take_if(|_| stage.name == TRIANGLES) {
+                search(encoder);
+            }
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                 label: Some(&stage.label),
                 timestamp_writes: timestamps.map(|query_set| wgpu::ComputePassTimestampWrites {

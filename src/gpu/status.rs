@@ -37,6 +37,9 @@ bitflags::bitflags! {
         /// The step found more spheres that touch walls than the list of wall collisions can hold. The
         /// list has only as many as fit.
         const WALLS_TRUNCATED = 128;
+        /// More spheres are near triangles of meshes than the buffers can hold, so wall collisions with
+        /// triangles are missing.
+        const MESH_TRUNCATED = 256;
         /// All bits that mean that pairs or wall collisions may be missing. Test with
         /// `status.intersects(Status::INCOMPLETE)`.
         const INCOMPLETE = Self::TRUNCATED.bits()
@@ -45,6 +48,7 @@ bitflags::bitflags! {
             | Self::TOO_MANY_SPHERES.bits()
             | Self::UNFINISHED.bits()
             | Self::IMAGE_OUT_OF_RANGE.bits()
-            | Self::WALLS_TRUNCATED.bits();
+            | Self::WALLS_TRUNCATED.bits()
+            | Self::MESH_TRUNCATED.bits();
     }
 }

@@ -25,6 +25,29 @@ pub struct RequiredCapacity {
     pub wall_collisions: u64,
     /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
     pub(super) segment: f32,
+    pub(super) mesh: MeshCapacity,
+}
+
+/// Capacity that the search for spheres near triangles needs. The fields are as in
+/// [`RequiredCapacity`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct MeshCapacity {
+    pub(super) segments: u64,
+    pub(super) pairs: u64,
+    pub(super) images: u64,
+    pub(super) segment: f32,
+}
+
+impl MeshCapacity {
+    fn new(results: &CaromResults) -> Self {
+        Self {
+            segments: wide(results.segments),
+            pairs: wide(results.found),
+            images: wide(results.images),
+            segment: results.segment,
+        }
+    }
 }
 
 impl RequiredCapacity {
@@ -38,6 +61,7 @@ impl RequiredCapacity {
             images: 0,
             wall_collisions: 0,
             segment: 0.0,
+            mesh: MeshCapacity::default(),
         }
     }
 }
@@ -75,6 +99,8 @@ pub struct StepSummary {
     /// Number of candidates: pairs to test for contact. With [`Status::TOO_CROWDED`], the step
     /// counted all of them, but stopped testing them at the limit.
     pub candidates: u64,
+    /// Number of candidates of the search for spheres near triangles of meshes. It has the same limit.
+    pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
@@ -83,7 +109,7 @@ pub struct StepSummary {
     pub images: u64,
     /// Index of a sphere that is too far from the cell of the periodic domain, or has too many
     /// images ([`Status::IMAGE_OUT_OF_RANGE`]), or `None`. The indices of a second set continue
-    /// those of the first.
+    /// those of the first. The index of a triangle has 2³¹ added.
     pub out_of_range: Option<u32>,
     /// Number of wall collisions (spheres that touch walls) that the GPU found.
     pub walls_found: u64,
@@ -117,6 +143,9 @@ pub struct StepSummary {
     pub(super) past_at_most: Option<u64>,
 }
 
+/// Bit of `CaromResults::out_of_range` that marks a triangle.
+const WALL: u32 = 1 << 31;
+
 fn wide([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
@@ -124,6 +153,7 @@ fn wide([low, high]: [u32; 2]) -> u64 {
 impl StepSummary {
     pub(super) fn new(
         results: &CaromResults,
+        mesh: Option<&CaromResults>,
         two_sets: bool,
         sphere_capacity: u64,
         stages: Vec<(&'static str, Duration)>,
@@ -135,11 +165,15 @@ impl StepSummary {
             images: wide(results.images),
             wall_collisions: wide(results.walls_found),
             segment: results.segment,
+            mesh: mesh.map_or_else(MeshCapacity::default, MeshCapacity::new),
         };
         let status = Status::from_bits_retain(results.status);
         let too_many_spheres = status.contains(Status::TOO_MANY_SPHERES);
         let fit = required.spheres <= sphere_capacity;
-        let overflow = Status::TRUNCATED | Status::TOO_MANY_SEGMENTS | Status::WALLS_TRUNCATED;
+        let overflow = Status::TRUNCATED
+            | Status::TOO_MANY_SEGMENTS
+            | Status::WALLS_TRUNCATED
+            | Status::MESH_TRUNCATED;
         let too_small = status.intersects(overflow) || too_many_spheres && !fit;
         let listed = results.invalid.min(results.invalid_index.len() as u32) as usize;
         Self {
@@ -153,6 +187,7 @@ impl StepSummary {
             proxies: results.proxies.into(),
             levels: results.levels,
             candidates: wide(results.candidates),
+            mesh_candidates: mesh.map_or(0, |mesh| wide(mesh.candidates)),
             segments: wide(results.segments),
             images: wide(results.images),
             out_of_range: Some(results.out_of_range).filter(|&index| index != u32::MAX),
@@ -177,6 +212,12 @@ impl StepSummary {
             kept: results.kept != 0,
             ..self
         }
+    }
+
+    /// Returns the index of a triangle that is too far from the cell of the periodic domain, or `None`.
+    pub(super) fn triangle_out_of_range(&self) -> Option<u32> {
+        let word = self.out_of_range?;
+        (word & WALL != 0).then_some(word & !WALL)
     }
 
     /// Returns whether the lists on the GPU contain every pair and every wall collision of the step.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use glam::{DVec3, Vec3};
 
-use super::shader::layout::{GatheredWall, GpuWall, GpuWallLattice, WallParams};
+use super::shader::layout::{GatheredWall, GpuTriangle, GpuWall, GpuWallLattice, WallParams};
 use crate::exact::{GRAZING, Impact, Translation};
-use crate::walls::is_parallel;
-use crate::{Domain, Error, MAX_MAGNITUDE, Sphere, Wall, WallCollision, WallShape, Walls};
+use crate::walls::{Triangle, is_parallel};
+use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
 
 /// The shaders compute in a unit of length that is so small that the step's largest length is usual. In a step
 /// with walls, this is a lower limit of that length. It makes the rounding of subnormal offsets negligible.
@@ -20,7 +20,7 @@ const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 /// The walls of a step, checked.
 pub(super) struct StepWalls {
     /// The walls, with velocities in the unit of time of the spheres' velocities.
-    walls: Arc<[Wall]>,
+    walls: Arc<Walls>,
     domain: Domain,
     /// Largest magnitude of any coordinate, radius, offset or displacement of the walls.
     pub(super) extent: f32,
@@ -47,62 +47,120 @@ fn extent_of(wall: &Wall, dt: f32) -> f64 {
     largest(vector(point)).max(largest(moved)).max(size.abs())
 }
 
+/// Returns the largest length of a mesh: its coordinates, with room for its bounding spheres, and its
+/// displacement.
+fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
+    let largest = |x: DVec3| x.abs().max_element();
+    let of_bound = |bound: &Sphere| largest(vector(bound.center)) + f64::from(bound.radius);
+    let bounds = mesh.bounds().iter().map(of_bound);
+    bounds.fold(largest(vector(mesh.velocity())) * f64::from(dt), f64::max)
+}
+
 impl StepWalls {
     /// Checks the walls of a step of duration `dt`. `times` is the factor from the shaders' unit of time to
     /// the application's: it is `dt` if displacements replace the velocities of spheres, and otherwise 1.
+    /// `last` are the walls of an earlier step, of which the copy is used again if nothing has changed.
     pub(super) fn new(
         walls: Option<&Walls>,
         dt: f32,
         times: f32,
         domain: &Domain,
+        last: Option<&Arc<Walls>>,
     ) -> Result<Option<Self>, Error> {
         let Some(walls) = walls.filter(|walls| !walls.is_empty()) else {
             return Ok(None);
         };
         walls.check(dt, domain)?;
-        if walls.simple().len() < walls.len() {
-            return Err(Error::Unsupported {
-                what: "triangle meshes",
-                place: "in `CollisionBuffers` yet",
-            });
-        }
-        let extents = walls.simple().iter().map(|wall| extent_of(wall, dt));
-        let extent = extents.fold(LEAST_EXTENT, f64::max);
-        let scaled = walls.simple().iter().map(|wall| Wall {
-            velocity: wall.velocity.map(|v| v * times),
-            ..*wall
-        });
+        let simple = walls.simple().iter().map(|wall| extent_of(wall, dt));
+        let meshes = walls.meshes().iter().map(|mesh| extent_of_mesh(mesh, dt));
+        let extent = simple.chain(meshes).fold(LEAST_EXTENT, f64::max);
+        let shared = match last {
+            Some(last) if times == 1.0 && **last == *walls => last.clone(),
+            _ => Arc::new(slower(walls, times)),
+        };
         Ok(Some(Self {
-            walls: scaled.collect(),
+            walls: shared,
             domain: *domain,
             extent: extent.min(f64::from(MAX_MAGNITUDE)) as f32,
         }))
     }
 
-    pub(super) fn count(&self) -> u64 {
-        self.walls.len() as u64
+    /// Returns the numbers of walls of simple shapes and of triangles.
+    pub(super) fn counts(&self) -> [u64; 2] {
+        let simple = self.walls.simple().len();
+        [simple, self.walls.len() - simple].map(|count| count as u64)
     }
 
-    pub(super) fn params(this: Option<&Self>, capacity: u64) -> WallParams {
-        WallParams {
-            count: this.map_or(0, |walls| walls.walls.len() as u32),
+    pub(super) fn params(this: Option<&Self>, domain: &Domain, capacity: u64) -> WallParams {
+        let mut params = WallParams {
+            count: this.map_or(0, |walls| walls.walls.simple().len() as u32),
             capacity: capacity.min(u64::from(u32::MAX)) as u32,
+            periodic: u32::from(!domain.is_open()),
+            ..WallParams::zeroed()
+        };
+        for k in (0..3).filter(|&k| domain.periodic()[k]) {
+            let edge = domain.periodic_edge(k);
+            params.edges[k] = with(edge, edge.abs().element_sum());
         }
+        params
     }
 
     pub(super) fn shapes(&self) -> Vec<GpuWall> {
-        self.walls.iter().map(GpuWall::new).collect()
+        self.walls.simple().iter().map(GpuWall::new).collect()
     }
 
     /// Returns, for each wall, the edges of the periodic domain along which images of spheres differ for it.
     pub(super) fn lattices(&self) -> Vec<GpuWallLattice> {
         let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
-        self.walls.iter().map(lattice).collect()
+        self.walls.simple().iter().map(lattice).collect()
     }
 
-    pub(super) fn shared(&self) -> Arc<[Wall]> {
+    pub(super) fn triangles(&self) -> Result<Vec<GpuTriangle>, Error> {
+        let [simple, count] = self.counts();
+        let mut triangles = crate::memory::allocate(count as usize, "the triangles")?;
+        let made = (0..count).filter_map(|k| self.walls.triangle((simple + k) as usize));
+        triangles.extend(made.map(
+            |Triangle {
+                 corners: [a, b, c],
+                 velocity,
+             }| GpuTriangle {
+                a,
+                b,
+                c,
+                velocity,
+                ..GpuTriangle::zeroed()
+            },
+        ));
+        Ok(triangles)
+    }
+
+    /// Returns the bounding spheres of the triangles.
+    pub(super) fn bounds(&self) -> Result<Vec<Sphere>, Error> {
+        let what = "the bounding spheres of the triangles";
+        let mut bounds = crate::memory::allocate(self.counts()[1] as usize, what)?;
+        bounds.extend(self.walls.meshes().iter().flat_map(Mesh::bounds));
+        Ok(bounds)
+    }
+
+    pub(super) fn shared(&self) -> Arc<Walls> {
         self.walls.clone()
     }
+}
+
+/// Returns the same walls with their velocities multiplied by `times`.
+fn slower(walls: &Walls, times: f32) -> Walls {
+    let mut slower = walls.clone();
+    if times == 1.0 {
+        return slower;
+    }
+    for wall in slower.simple_mut() {
+        wall.velocity = wall.velocity.map(|v| v * times);
+    }
+    for mesh in slower.meshes_mut() {
+        let velocity = mesh.velocity().map(|v| v * times);
+        *mesh = std::mem::take(mesh).with_velocity(velocity);
+    }
+    slower
 }
 
 impl GpuWall {
@@ -203,7 +261,7 @@ fn with(vector: DVec3, last: f64) -> [f32; 4] {
 pub(super) fn decide(
     gathered: &[GatheredWall],
     images: &[[i32; 3]],
-    walls: &[Wall],
+    walls: &Walls,
     domain: &Domain,
     dt: f32,
 ) -> Result<(Vec<WallCollision>, Vec<[i32; 3]>), Error> {
@@ -215,16 +273,20 @@ pub(super) fn decide(
             values: [x, y, z, radius, u, v, w],
         } = gathered;
         let number = wall_and_grazing & !GRAZING;
-        let Some(wall) = walls.get(number as usize) else {
-            continue;
-        };
         let image = images.get(index).copied().unwrap_or_default();
         let ball = Sphere::new([x, y, z], radius).with_velocity([u, v, w]);
-        let impact = if image == [0; 3] {
-            wall.solid().impact(&ball, (), dt)
-        } else {
-            let shift = Translation::new(domain, image);
-            wall.solid().impact(&ball, shift, dt)
+        let shift = Translation::new(domain, image);
+        let impact = match (walls.simple().get(number as usize), image == [0; 3]) {
+            (Some(wall), true) => wall.solid().impact(&ball, (), dt),
+            (Some(wall), false) => wall.solid().impact(&ball, shift, dt),
+            (None, true) => {
+                let triangle = walls.triangle(number as usize);
+                triangle.and_then(|triangle| triangle.impact(&ball, (), dt))
+            }
+            (None, false) => {
+                let triangle = walls.triangle(number as usize);
+                triangle.and_then(|triangle| triangle.impact(&ball, shift, dt))
+            }
         };
         if let Some(Impact { toi, depth }) = impact {
             let hit = WallCollision {
@@ -236,7 +298,10 @@ pub(super) fn decide(
             found.push((hit, image));
         }
     }
-    found.sort_unstable_by_key(|(hit, image)| (hit.sphere, hit.wall, *image));
+    let name = |&(hit, image): &(WallCollision, [i32; 3])| (hit.sphere, hit.wall, image);
+    found.sort_unstable_by_key(name);
+    // A grazing triangle may be listed several times.
+    found.dedup_by_key(|found| name(found));
     let images = match domain.is_open() {
         true => Vec::new(),
         false => found.iter().map(|(_, image)| *image).collect(),

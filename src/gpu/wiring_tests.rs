@@ -7,7 +7,7 @@ use super::named_buffers::NamedBuffers;
 use super::reductions::{ReduceKernels, Reductions, Wanted};
 use super::shader::kernels::{Gather, Periodic, Reduce, Stages, WallKernels};
 use super::shader::layout::{CaromResults, Gathered};
-use super::stages::Recording;
+use super::stages::{AtWalls, Recording};
 use super::timing::MOST_STAGES;
 use crate::Error;
 
@@ -16,6 +16,9 @@ const CAPACITY: Capacity = Capacity {
     segments: 5000,
     pairs: 5000,
     walls: 0,
+    triangles: 0,
+    mesh_segments: 0,
+    mesh_pairs: 0,
     wall_collisions: 0,
 };
 
@@ -31,15 +34,28 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     let periodic = Periodic::new(&device)?;
     let kernels = Reduce::new(&device)?;
     let wall_kernels = WallKernels::new(&device)?;
-    for (in_cell, walls, count) in [(false, 0, 6), (true, 0, 7), (false, 9, 7), (true, 9, 8)] {
+    let cases = [
+        (false, 0, 0, 6),
+        (true, 0, 0, 7),
+        (false, 9, 0, 7),
+        (true, 9, 5, 9),
+        (false, 0, 5, 8),
+    ];
+    for (in_cell, walls, triangles, count) in cases {
         let capacity = Capacity {
             walls,
-            wall_collisions: 99 * walls,
+            triangles,
+            wall_collisions: 99,
             ..CAPACITY
         };
         let buffers = Buffers::new(&device, &limits, capacity, in_cell)?;
+        let mesh = Buffers::new(&device, &limits, CAPACITY, in_cell)?;
         let (periodic, walls) = (Some(&periodic), Some(&wall_kernels));
-        let recording = Recording::new(binder, &stages, periodic, walls, &buffers)?;
+        let at_walls = AtWalls {
+            kernels: &wall_kernels,
+            mesh: (triangles > 0).then_some(&mesh),
+        };
+        let recording = Recording::new(binder, &stages, periodic, Some(at_walls), &buffers)?;
         assert_eq!(recording.stages(None).count(), count);
         let made = |wanted| {
             let kernels = ReduceKernels {

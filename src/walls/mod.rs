@@ -18,7 +18,7 @@ pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::{CylinderImages, MAX_CELLS};
 pub use self::mesh::Mesh;
 pub(crate) use self::round::Round;
-use self::triangle::Triangle;
+pub(crate) use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
 #[cfg(feature = "gpu")]
 pub(crate) use self::wall::is_parallel;
@@ -127,7 +127,7 @@ impl Walls {
     }
 
     /// Returns a triangle by its number among the walls.
-    fn triangle(&self, wall: usize) -> Option<Triangle> {
+    pub(crate) fn triangle(&self, wall: usize) -> Option<Triangle> {
         let mut index = wall.checked_sub(self.simple.len())?;
         for mesh in &self.meshes {
             if index < mesh.triangles().len() {

@@ -11,7 +11,7 @@ use super::super::pair_list::unpacked_image;
 use super::super::read_now;
 use super::super::shader::layout::CaromResults;
 use super::super::status::Status;
-use super::super::summary::RequiredCapacity;
+use super::super::summary::{MeshCapacity, RequiredCapacity};
 use super::all::Wanted;
 use crate::exact::GRAZING;
 use crate::reduce;
@@ -56,6 +56,9 @@ fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
         segments,
         pairs,
         walls: 0,
+        triangles: 0,
+        mesh_segments: 0,
+        mesh_pairs: 0,
         wall_collisions: 0,
     }
 }
@@ -497,6 +500,7 @@ fn changes_continue_when_the_buffers_grow() {
     let mut large = small;
     let needed = RequiredCapacity {
         wall_collisions: 0,
+        mesh: MeshCapacity::default(),
         images: 0,
         spheres: 2000,
         segments: 40_000,

@@ -39,6 +39,8 @@ pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
 const WALL_ERROR: f32 = 32.0;
 /// Added to the error bound of the filter of walls, to cover underflow.
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
+/// Largest number of planes with which the filter of triangles separates a sphere from a triangle.
+const TRIANGLE_PLANES: u32 = 16;
 /// Added to the range of images (periodic copies) of a sphere that are tested against a wall, in
 /// cells of the domain. It is larger than the errors of small coordinates.
 const IMAGE_MARGIN: f32 = 1.0 / 1024.0;
@@ -182,6 +184,7 @@ constants! {
     WALL_ERROR: f32 = WALL_ERROR;
     WALL_LEAST: f32 = WALL_LEAST;
     IMAGE_MARGIN: f32 = IMAGE_MARGIN;
+    TRIANGLE_PLANES: u32 = TRIANGLE_PLANES;
     TIME: f32 = ownership::TIME;
     STILL: f32 = ownership::STILL;
 }

@@ -47,8 +47,10 @@ parts![
     "space",
     "spheres",
     "tag",
+    "triangle_filter",
     "types",
     "units",
+    "wall_collisions",
     "wall_filter",
 ];
 

@@ -146,7 +146,9 @@ kernels! {
     WallKernels, WALLS:
     load_params_walls: "load_params", "main", [("LOAD_ONE_OF_TWO", 1.0)];
     walls: "walls", "main", [];
+    triangles: "triangles", "main", [];
     wall_results: "wall_results", "main", [];
+    mesh_status: "mesh_status", "main", [];
     gather_walls: "gather_walls", "main", [];
     wall_times: "wall_earliest", "times", [];
     wall_partners: "wall_earliest", "partners", [];

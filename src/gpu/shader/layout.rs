@@ -169,6 +169,8 @@ layouts! {
         walls: u32,
         wall_columns: u32,
         walls_found: [u32; 2],
+        first_triangle: u32,
+        unused_too: u32,
     }
 
     struct CaromNeighbor = "CaromNeighbor" {
@@ -345,6 +347,20 @@ layouts! {
     struct WallParams = "WallParams" {
         count: u32,
         capacity: u32,
+        periodic: u32,
+        unused: u32,
+        edges: [[f32; 4]; 3],
+    }
+
+    struct GpuTriangle = "CaromTriangle" {
+        a: [f32; 3],
+        unused: f32,
+        b: [f32; 3],
+        unused_too: f32,
+        c: [f32; 3],
+        unused_as_well: f32,
+        velocity: [f32; 3],
+        groups: u32,
     }
 
     struct WallCounters = "WallCounters" {

@@ -1,0 +1,67 @@
+// The filter of triangles: tests in float32, with an error bound, whether a sphere touches a triangle during the
+// step. docs/exact.md (section 7) has the proof.
+
+#import carom::{CaromTriangle, carom_nearest}
+#import filter::{sum}
+#import opaque::{opaque, opaque3}
+#import types::{Sphere}
+#import wall_filter::{AtWall, length_of}
+
+// A sphere and a triangle, relative to the corner a of the triangle.
+struct AtTriangle {
+    p: vec3<f32>,
+    v: vec3<f32>,
+    b: vec3<f32>,
+    c: vec3<f32>,
+    radius: f32,
+    // Bound of the errors of all lengths.
+    error: f32,
+}
+
+// Returns whether the sphere certainly touches at the time t: it is near a point of the triangle.
+fn certainly_touches(at: AtTriangle, t: f32) -> bool {
+    let p = opaque3(at.p + at.v * t);
+    let nearest = opaque3(carom_nearest(p, at.b, at.c));
+    return opaque(length_of(opaque3(p - nearest)) + at.error) < at.radius;
+}
+
+fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> AtWall {
+    let apart = opaque3(sphere.center - triangle.a);
+    let p = opaque3(apart + shift);
+    let v = opaque3(sphere.velocity - triangle.velocity);
+    let b = opaque3(triangle.b - triangle.a);
+    let c = opaque3(triangle.c - triangle.a);
+    let size = sum(abs(apart)) + shift_size + sum(abs(v)) * dt + sum(abs(b)) + sum(abs(c)) + sphere.radius;
+    let error = opaque(WALL_ERROR * EPSILON * size) + WALL_LEAST;
+    let at = AtTriangle(p, v, b, c, sphere.radius, error);
+    let depth = sphere.radius - length_of(p - carom_nearest(p, b, c));
+    if depth > 0.0 {
+        return AtWall(true, certainly_touches(at, 0.0), 0.0, depth);
+    }
+    // A plane perpendicular to the line to the nearest point separates the sphere from the triangle, until the
+    // sphere reaches the plane. The next plane is that of this time.
+    var t = 0.0;
+    for (var k = 0u; k < TRIANGLE_PLANES; k++) {
+        let q = opaque3(p + v * t);
+        let away = opaque3(q - carom_nearest(q, b, c));
+        let normal = opaque3(away / length_of(away));
+        let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);
+        let slope = opaque(dot(normal, v));
+        // The gap at the time t, less than the true one by rounding errors.
+        let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
+        if !(gap > 0.0) {
+            // The sphere touches about now. Slightly later, it certainly does, unless it grazes.
+            let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);
+            return AtWall(true, certainly_touches(at, later), t, 0.0);
+        }
+        if slope >= 0.0 {
+            return AtWall(false, false, 0.0, 0.0);
+        }
+        let next = opaque(t + gap / -slope);
+        if next >= dt {
+            return AtWall(false, false, 0.0, 0.0);
+        }
+        t = max(next, t);
+    }
+    return AtWall(true, false, t, 0.0);
+}

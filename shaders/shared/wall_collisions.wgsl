@@ -1,0 +1,19 @@
+// The list of wall collisions: spheres that touch walls.
+
+#import carom::{CaromWallCollision}
+#import image_word::{pack_image}
+#needs wall_collisions, wall_counters, wall_images, wall_params
+
+// Adds an entry to the list of wall collisions if it has room. The counter keeps counting when the list is full.
+fn list_at_wall(collision: CaromWallCollision, image: vec3<i32>) {
+    let place = atomicAdd(&wall_counters.found[0], 1u);
+    if place == 0xffffffffu {
+        atomicAdd(&wall_counters.found[1], 1u);
+    }
+    if place < wall_params.capacity {
+        wall_collisions[place] = collision;
+        if place < arrayLength(&wall_images) {
+            wall_images[place] = pack_image(image);
+        }
+    }
+}
