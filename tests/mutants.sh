@@ -174,6 +174,9 @@ mutant 'the images of a sphere at a wall end too early' shaders/walls.wgsl \
     'floor(-min(begin, end) + around)' 'floor(-max(begin, end) + around)' "${gpu_walls[@]}" periodic_worlds
 mutant 'a hollow wall is only touched at the end of the step' shaders/shared/wall_filter.wgsl \
     'let least = min(first, last);' 'let least = last;' "${gpu_walls[@]}" random_worlds
+mutant 'planes beside a triangle ignore half of it' shaders/shared/triangle_filter.wgsl \
+    'let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);' \
+    'let corner = 0.5 * max(max(dot(normal, b), dot(normal, c)), 0.0);' "${gpu_walls[@]}" random_meshes
 mutant 'a displaced sphere is as large as the sphere itself' src/shared/lattice.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
 mutant 'the filter ignores the rounding of displacements' src/shared/lattice.rs \

@@ -1,6 +1,6 @@
 //! `bounded_walls`: finds the spheres that touch walls of finite size: triangles and, in a periodic domain,
 //! solid spheres. The bounding spheres of these walls are the second set of an ordinary step of two sets. Each
-//! pair that this step lists is then tested against the wall itself.
+//! pair that this step lists is then tested against the wall itself. Twin of `shaders/triangles.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

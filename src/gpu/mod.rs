@@ -183,12 +183,14 @@
 //!
 //! # Walls on the GPU
 //!
-//! In buffers with [`BufferOptions::with_walls`], a step may have walls
-//! ([`Step::with_walls`](crate::Step::with_walls)): half-spaces, spheres and cylinders.
+//! In buffers with [`BufferOptions::with_walls`] and [`BufferOptions::with_triangles`], a step may
+//! have walls ([`Step::with_walls`](crate::Step::with_walls)): half-spaces, spheres and cylinders, and
+//! meshes of triangles.
 //! [`wall_collisions`](CollisionBuffers::wall_collisions) then contains every sphere that touches a
 //! wall, with a flag for grazing ones as in the list of pairs, and
-//! [`earliest`](CollisionBuffers::earliest) covers walls, too. In a shader, the function
-//! `carom_wall_contact()` of [`WGSL`] computes the contact point, the normal and the approach speed.
+//! [`earliest`](CollisionBuffers::earliest) covers walls, too. In a shader, the functions
+//! `carom_wall_contact()` and `carom_triangle_contact()` of [`WGSL`] compute the contact point, the
+//! normal and the approach speed.
 //!
 //! # Buffers that are too small
 //!
@@ -198,7 +200,7 @@
 //! never receives an incomplete list: [`PairList::Truncated`] and
 //! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, for
 //! which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
-//! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED).
+//! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED) and [`MESH_TRUNCATED`](Status::MESH_TRUNCATED).
 //!
 //! The host gives a number of spheres as [`SphereCount::Known`], as the length of a slice, or as
 //! `at_most` of [`SphereCount::InBuffer`]. If it exceeds the capacity, recording the step returns

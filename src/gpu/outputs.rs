@@ -168,7 +168,8 @@ impl CollisionBuffers {
     /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) is 0.
+    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and `triangles`
+    /// are 0.
     pub fn wall_collisions(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.of_walls()?.collisions)
     }
@@ -178,7 +179,8 @@ impl CollisionBuffers {
     /// `carom_image()`. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) is 0, or
+    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and `triangles`
+    /// are 0, or
     /// [`periodic`](super::BufferOptions::periodic) was not set.
     pub fn wall_images(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.of_walls()?;

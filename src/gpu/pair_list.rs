@@ -100,7 +100,8 @@ pub struct RawStep {
     /// ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
     pub images: Vec<[i32; 3]>,
     /// Spheres that touch walls, in no particular order. Each sphere and wall is present once or, in
-    /// a periodic domain, once for each image (periodic copy) of the sphere.
+    /// a periodic domain, once for each image (periodic copy) of the sphere. A grazing triangle may be
+    /// present several times.
     pub walls: Vec<RawWallCollision>,
     /// For each entry of `walls`, the image of the sphere. Empty unless the buffers are for periodic
     /// domains.
