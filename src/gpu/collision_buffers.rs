@@ -14,7 +14,7 @@ use super::sized_parts::SizedParts;
 use super::stages::Recording;
 use super::staging::Staging;
 use super::ticket::Known;
-use super::timing::StageTiming;
+use super::timing::{StageTiming, TimedBy};
 use super::upload::{Submitted, UploadRing};
 use crate::Error;
 use crate::limits::MAX_SPHERES;
@@ -75,7 +75,12 @@ impl CollisionBuffers {
         check(&options)?;
         kernels.context.probe()?;
         let parts = SizedParts::new(&kernels, capacity, &options)?;
-        let timing = StageTiming::new(&kernels.context.device, options.timestamp_period);
+        let by = if options.kernel_times {
+            TimedBy::Dispatch
+        } else {
+            TimedBy::Stage
+        };
+        let timing = StageTiming::new(&kernels.context.device, options.timestamp_period, by);
         options.set(capacity);
         Ok(Self {
             staging: Staging::new(options.recordings),

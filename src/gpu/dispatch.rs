@@ -22,6 +22,8 @@ pub(crate) fn workgroups(count: u64) -> u64 {
 
 #[derive(Clone)]
 pub(crate) struct Dispatch {
+    /// Name of the kernel in carom's table of kernels.
+    pub(crate) name: &'static str,
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: [u32; 2],
@@ -83,6 +85,7 @@ impl Binder<'_> {
         let entries = (0..).zip(&kernel.bindings).map(entry);
         let entries: Vec<_> = entries.collect::<Result<_, Error>>()?;
         Ok(Dispatch {
+            name: kernel.name,
             pipeline: kernel.pipeline.clone(),
             bind_group: self.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some(&kernel.label),

@@ -37,6 +37,10 @@ pub struct BufferOptions {
     /// the period is set, carom measures the time of each stage on devices with the feature
     /// `TIMESTAMP_QUERY`. A number that is not positive and finite has the effect of `None`.
     pub timestamp_period: Option<f32>,
+    /// Whether the times are those of the kernels (compute shaders) instead of the stages. Each
+    /// dispatch of a kernel is then a compute pass of its own, which makes a step a little slower.
+    /// Without effect if there are no timestamps.
+    pub kernel_times: bool,
     /// Whether each step computes the earliest impact of each sphere:
     /// [`CollisionBuffers::earliest`](super::CollisionBuffers::earliest).
     pub earliest: bool,
@@ -86,6 +90,7 @@ impl BufferOptions {
             recordings: 8,
             max_candidates: 1 << 34,
             timestamp_period: None,
+            kernel_times: false,
             earliest: false,
             sorted: false,
             contacts: false,
@@ -132,6 +137,14 @@ impl BufferOptions {
     #[must_use]
     pub fn with_timestamp_period(mut self, period: f32) -> Self {
         self.timestamp_period = Some(period);
+        self
+    }
+
+    /// Returns the options with the time of each kernel instead of each stage: see
+    /// [`kernel_times`](Self::kernel_times).
+    #[must_use]
+    pub fn with_kernel_times(mut self) -> Self {
+        self.kernel_times = true;
         self
     }
 

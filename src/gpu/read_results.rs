@@ -10,7 +10,6 @@ use super::shader::layout::{
 use super::staging::{CopiedPart, Reserved};
 use super::summary::StepSummary;
 use super::ticket::{KnownCount, Ticket};
-use super::timing::MOST_STAGES;
 use crate::Error;
 
 /// Number of pairs for which a world's first readback has room.
@@ -138,7 +137,11 @@ impl CollisionBuffers {
     /// could have room on this device. `sizes` has the sizes of both in bytes.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
-        let rest = 2 * size_of::<CaromResults>() as u64 + TICKS * u64::from(MOST_STAGES);
+        let rest = 2 * size_of::<CaromResults>() as u64
+            + self
+                .timing
+                .as_ref()
+                .map_or(0, |timing| TICKS * u64::from(timing.most));
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
         let image = self

@@ -15,6 +15,7 @@ use super::shader::layout::{
     GpuLattice, GpuTriangle, GpuWall, GpuWallLattice, NeighborRequest, Params, WallParams,
 };
 use super::stages::Recording;
+use super::timing::TimedBy;
 use super::upload::{Submitted, Written};
 use super::upload_layout::UploadLayout;
 use super::walls::StepWalls;
@@ -454,8 +455,8 @@ impl CollisionBuffers {
         let load = loading.as_ref().map(|loading| &loading.stage);
         let neighbors = self.neighbors.as_ref();
         let recording = recording_of(&self.recording, neighbors, request.is_some());
-        let stages = recording.stages(load).map(|stage| stage.name);
-        recorded.stages = stages.collect();
+        let passes = recording.passes(load, self.timed_by()).into_iter();
+        recorded.stages = passes.map(|pass| pass.name).collect();
         let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
         if let Some(lattice) = &lattice {
             all.push((UploadLayout::LATTICE, bytemuck::bytes_of(lattice)));
@@ -482,6 +483,12 @@ impl CollisionBuffers {
             mesh,
             recorded,
         })
+    }
+
+    fn timed_by(&self) -> TimedBy {
+        self.timing
+            .as_ref()
+            .map_or(TimedBy::Stage, |timing| timing.by)
     }
 
     pub(super) fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
@@ -545,9 +552,10 @@ impl CollisionBuffers {
         self.continue_changes(encoder, submitted);
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);
+        let by = self.timed_by();
         let searching = self.mesh.as_mut().zip(mesh);
         let recording = recording_of(&self.recording, self.neighbors.as_ref(), for_neighbors);
-        recording.record(encoder, load, queries, |encoder| {
+        recording.record(encoder, load, (by, queries), |encoder| {
             if let Some((buffers, ready)) = searching {
                 buffers.encode(encoder, *ready);
             }

@@ -7,6 +7,7 @@ use super::scan::scan;
 use super::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
 use super::shader::kernels::{Compiled, Periodic, Stages, WallKernels};
 use super::shader::layout::{CaromCollision, CaromResults};
+use super::timing::TimedBy;
 use crate::Error;
 use crate::shared::tuning::sample_size;
 
@@ -26,6 +27,14 @@ impl Stage {
             dispatches,
         }
     }
+}
+
+/// A compute pass of a step: a stage, or one dispatch of it.
+pub(crate) struct Pass<'a> {
+    /// Name of the stage or of the kernel.
+    pub(crate) name: &'static str,
+    stage: &'a Stage,
+    dispatches: &'a [Dispatch],
 }
 
 /// All stages of a step except the one that reads spheres from the application's buffers. Their
@@ -194,33 +203,56 @@ impl Recording {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Records all stages of a step, with two timestamps per stage, for its start and its end. If the
-    /// buffers are for triangles, calls `search` to record the search for spheres near triangles.
+    /// Returns the compute passes of a step in order: one for each stage, or one for each dispatch.
+    pub(crate) fn passes<'a>(&'a self, load: Option<&'a Stage>, by: TimedBy) -> Vec<Pass<'a>> {
+        let dispatches = self.stages(load).map(|stage| stage.dispatches.len()).sum();
+        let by = by.of(dispatches);
+        let passes = self.stages(load).flat_map(|stage| {
+            let all = &stage.dispatches[..];
+            let length = match by {
+                TimedBy::Stage => all.len().max(1),
+                TimedBy::Dispatch => 1,
+            };
+            all.chunks(length).map(move |dispatches| Pass {
+                name: match (by, dispatches) {
+                    (TimedBy::Dispatch, [dispatch, ..]) => dispatch.name,
+                    _ => stage.name,
+                },
+                stage,
+                dispatches,
+            })
+        });
+        passes.collect()
+    }
+
+    /// Records all stages of a step, with two timestamps for each pass, for its start and its end.
+    /// If the buffers are for triangles, calls `search` to record the search for spheres near
+    /// triangles.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         load: Option<&Stage>,
-        timestamps: Option<&wgpu::QuerySet>,
+        (by, timestamps): (TimedBy, Option<&wgpu::QuerySet>),
         search: impl FnOnce(&mut wgpu::CommandEncoder),
     ) {
         let mut search = Some(search);
         for cleared in &self.cleared {
             encoder.clear_buffer(cleared, 0, None);
         }
-        for (query, stage) in (0..).step_by(2).zip(self.stages(load)) {
-            if let Some(search) = search.take_if(|_| stage.name == TRIANGLES) {
+        for (query, pass) in (0..).step_by(2).zip(self.passes(load, by)) {
+            if let Some(search) = search.take_if(|_| pass.stage.name == TRIANGLES) {
                 search(encoder);
             }
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: Some(&stage.label),
+            let mut recorded = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some(&pass.stage.label),
                 timestamp_writes: timestamps.map(|query_set| wgpu::ComputePassTimestampWrites {
                     query_set,
                     beginning_of_pass_write_index: Some(query),
                     end_of_pass_write_index: Some(query + 1),
                 }),
             });
-            for dispatch in &stage.dispatches {
-                dispatch.record(&mut pass);
+            for dispatch in pass.dispatches {
+                dispatch.record(&mut recorded);
             }
         }
     }

@@ -1,36 +1,66 @@
-//! GPU timestamps at the start and the end of each stage of a step.
+//! GPU timestamps at the start and the end of each stage of a step, or of each dispatch.
 
 /// Upper bound on the number of stages of a step.
 pub(super) const MOST_STAGES: u32 = 16;
+/// Largest number of dispatches of a step that are timed. A step with more dispatches has the times
+/// of its stages instead.
+const MOST_DISPATCHES: u32 = 512;
 
 pub(super) struct StageTiming {
     pub(super) queries: wgpu::QuerySet,
     pub(super) resolved: wgpu::Buffer,
     /// Period of the timestamps, in nanoseconds per tick.
     pub(super) period: f32,
+    pub(super) by: TimedBy,
+    /// Largest number of stages or dispatches.
+    pub(super) most: u32,
+}
+
+/// The parts of a step that are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimedBy {
+    Stage,
+    Dispatch,
+}
+
+impl TimedBy {
+    /// Returns the parts to time in a step with this number of dispatches.
+    pub(crate) fn of(self, dispatches: usize) -> Self {
+        if dispatches <= MOST_DISPATCHES as usize {
+            self
+        } else {
+            Self::Stage
+        }
+    }
 }
 
 impl StageTiming {
     /// Makes the timestamp queries. Returns `None` if `period` is not a positive finite number, or
     /// if the device has no timestamps.
-    pub(super) fn new(device: &wgpu::Device, period: Option<f32>) -> Option<Self> {
+    pub(super) fn new(device: &wgpu::Device, period: Option<f32>, by: TimedBy) -> Option<Self> {
         let period = period.filter(|&period| {
             let features = device.features();
             period > 0.0 && period.is_finite() && features.contains(wgpu::Features::TIMESTAMP_QUERY)
         })?;
+        let most = match by {
+            TimedBy::Stage => MOST_STAGES,
+            TimedBy::Dispatch => MOST_DISPATCHES,
+        };
         Some(Self {
             queries: device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("carom stages"),
                 ty: wgpu::QueryType::Timestamp,
-                count: 2 * MOST_STAGES,
+                count: 2 * most,
             }),
             resolved: device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("carom stages"),
-                size: 16 * u64::from(MOST_STAGES),
+                size: 16 * u64::from(most),
                 usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             }),
             period,
+            by,
+            most,
         })
     }
 

@@ -38,6 +38,15 @@ fn the_report_has_all_scenes_checked_and_all_worlds_timed() -> Result<(), Box<dy
         let measured = &timing["measured"];
         assert!(measured["median_seconds"].as_f64() > Some(0.0), "{timing}");
         assert!(measured["floor_seconds"].as_f64() > Some(0.0), "{timing}");
+        let kernels = measured["kernels"].as_array().cloned().unwrap_or_default();
+        let has = |name: &str| {
+            let of_name = |kernel: &&Value| kernel["name"] == name;
+            kernels.iter().find(of_name).cloned().unwrap_or_default()
+        };
+        // lavapipe has timestamps.
+        assert!(has("pairs")["seconds"].as_f64() > Some(0.0), "{timing}");
+        assert_eq!(has("pairs")["workgroup_size"], 64, "{timing}");
+        assert_eq!(has("plan")["dispatches"], 1, "{timing}");
     }
     Ok(())
 }

@@ -187,6 +187,7 @@ impl Kernel {
 }
 
 pub(crate) struct Compiled {
+    pub(crate) name: &'static str,
     /// Label of the wgpu objects, shown by GPU debuggers.
     pub(crate) label: String,
     pub(crate) bindings: Vec<Binding>,
@@ -243,6 +244,7 @@ pub(crate) fn compile(device: &wgpu::Device, kernel: &Kernel) -> Result<Compiled
         cache: None,
     });
     Ok(Compiled {
+        name: kernel.name,
         label,
         bindings,
         layout,

@@ -3,6 +3,9 @@
 mod args;
 mod check;
 mod floor;
+#[cfg(feature = "native")]
+mod kernel_times;
+#[cfg(feature = "native")]
 mod report;
 
 use std::io::Write;
@@ -76,9 +79,17 @@ struct Stage {
     median_seconds: f64,
 }
 
+#[cfg(feature = "native")]
+use report::run as report;
+
+#[cfg(not(feature = "native"))]
+fn report(_: &Args, _: &std::path::Path) -> anyhow::Result<()> {
+    anyhow::bail!("--gpu-report needs the GPU backend: build carom-cli with the feature `native`")
+}
+
 pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.gpu_report {
-        return report::run(&arguments, folder);
+        return report(&arguments, folder);
     }
     let cases = arguments.cases().map_err(|what| anyhow!(what))?;
     let input = arguments.input();

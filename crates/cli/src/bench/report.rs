@@ -11,6 +11,7 @@ use carom::{Backend, Collision, Detector, Options, Statistics, Step};
 use carom_scenes::Scene;
 use serde::Serialize;
 
+use super::kernel_times::{Gpu, KernelTime, Properties};
 use super::{Args, floor, median, median_of_stage};
 use crate::say;
 
@@ -27,6 +28,31 @@ const TIMED: [(Scene, usize); 8] = [
     (Scene::Thermal, 1_000_000),
     (Scene::Gas, 10_000_000),
 ];
+/// Estimated time of a step on an NVIDIA H200, in microseconds: the lower and the upper bound of the model in
+/// docs/performance.md.
+const MODEL: [(Scene, usize, [f64; 2]); 6] = [
+    (Scene::Gas, 1_000_000, [191.0, 258.0]),
+    (Scene::Polydisperse, 1_000_000, [284.0, 356.0]),
+    (Scene::Fast, 1_000_000, [607.0, 701.0]),
+    (Scene::Clustered, 1_000_000, [1136.0, 1266.0]),
+    (Scene::Thermal, 1_000_000, [449.0, 529.0]),
+    (Scene::Gas, 10_000_000, [1423.0, 1992.0]),
+];
+/// The same estimate for each kernel in the scene `gas` with a million spheres, without the 3 µs that each
+/// dispatch takes to start.
+const MODEL_OF_KERNELS: [(&str, [f64; 2]); 11] = [
+    ("measure_spacing", [5.6, 8.2]),
+    ("measure_ranks", [2.5, 4.8]),
+    ("measure_curve", [7.0, 7.0]),
+    ("measure_sizes", [35.1, 43.4]),
+    ("plan", [5.2, 5.3]),
+    ("bin", [14.2, 28.1]),
+    ("scan_reduce", [3.3, 5.5]),
+    ("scan_apply", [6.7, 12.9]),
+    ("scatter", [22.5, 31.6]),
+    ("pairs", [55.1, 77.3]),
+    ("results", [0.4, 0.4]),
+];
 /// Time limit since the start. Worlds that are expected to end later are skipped.
 const BUDGET: Duration = Duration::from_secs(420);
 
@@ -34,7 +60,8 @@ const BUDGET: Duration = Duration::from_secs(420);
 struct Report {
     version: &'static str,
     system: String,
-    adapter: Option<String>,
+    adapter: String,
+    gpu: Properties,
     seed: u64,
     repeats: u32,
     /// Memory bandwidth in bytes per second, from the option `--bandwidth`.
@@ -69,6 +96,9 @@ struct Measured {
     candidates: u64,
     floor_seconds: Option<f64>,
     stages: Vec<(&'static str, f64)>,
+    /// Lower and upper bound of the time of a step on an NVIDIA H200: see [`MODEL`].
+    model: Option<[f64; 2]>,
+    kernels: Vec<KernelTime>,
 }
 
 /// Writes the files `report.md` and `report.json` to the folder. Returns an error if a check or a
@@ -77,17 +107,18 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
     let start = Instant::now();
     // `Backend::Auto` never chooses a software adapter, and `Backend::Gpu` takes one if there is no GPU.
     let adapter = detector(arguments.backend())?.adapter().map(str::to_owned);
-    ensure!(
-        adapter.is_some(),
+    let adapter = adapter.context(
         "--gpu-report needs a GPU, and no hardware GPU was found: install its driver, or add \
-         `--backend gpu` to use a software adapter"
-    );
+         `--backend gpu` to use a software adapter",
+    )?;
+    let gpu = Gpu::new(&adapter)?;
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut report = Report {
         version: env!("CARGO_PKG_VERSION"),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         adapter,
+        gpu: gpu.properties.clone(),
         seed: arguments.seed,
         repeats: arguments.repeats,
         bandwidth: arguments.bandwidth,
@@ -107,7 +138,7 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
         let timing = if start.elapsed().saturating_add(expected) > BUDGET {
             Err(anyhow::anyhow!("skipped: the report would take too long"))
         } else {
-            measure(arguments, scene, n)
+            measure(arguments, &gpu, scene, n)
         };
         slowest = slowest.max(world.elapsed().as_secs_f64() / n.max(1) as f64);
         report.timings.push(Timing {
@@ -165,7 +196,7 @@ fn bits(pair: &Collision) -> [u32; 4] {
     [pair.a, pair.b, pair.toi.to_bits(), pair.depth.to_bits()]
 }
 
-fn measure(arguments: &Args, scene: Scene, n: usize) -> anyhow::Result<Measured> {
+fn measure(arguments: &Args, gpu: &Gpu, scene: Scene, n: usize) -> anyhow::Result<Measured> {
     let spheres = scene.generate(n, arguments.seed);
     let mut detector = detector(Backend::Gpu)?;
     let mut found = detector.detect(&Step::new(&spheres, 1.0))?;
@@ -190,6 +221,11 @@ fn measure(arguments: &Args, scene: Scene, n: usize) -> anyhow::Result<Measured>
         stages: stages
             .map(|name| (name, median_of_stage(name, &calls)))
             .collect(),
+        model: MODEL
+            .into_iter()
+            .find(|&(of, count, _)| (of, count) == (scene, n))
+            .map(|(.., bounds)| bounds.map(|microseconds| microseconds * 1e-6)),
+        kernels: gpu.times(&spheres, arguments.repeats)?,
     })
 }
 
@@ -213,11 +249,15 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let adapter = self.adapter.as_deref().unwrap_or("none");
         let mut text = format!(
-            "# carom {} on a GPU\n\nAdapter: {adapter}. System: {}. Seed {}; medians of {} calls.\n\n\
+            "# carom {} on a GPU\n\nAdapter: {}. {} System: {}. Seed {}; medians of {} calls.\n\n\
              ## Lists of the GPU and the CPU\n\n| scene | spheres | pairs | result |\n|---|---:|---:|---|\n",
-            self.version, self.system, self.seed, self.repeats
+            self.version,
+            self.adapter,
+            self.gpu.lines(),
+            self.system,
+            self.seed,
+            self.repeats
         );
         for check in &self.checks {
             let pairs = check
@@ -233,8 +273,8 @@ impl Report {
         text.push_str(
             "\n## Times in milliseconds\n\nThe time of a call includes transfers from and to the GPU. If \
              the GPU has no timestamps, only the stages on the CPU are listed.\n\n\
-             | scene | spheres | call | least | floor | pairs | candidates | stages |\n\
-             |---|---:|---:|---:|---:|---:|---:|---|\n",
+             | scene | spheres | call | least | floor | model (H200) | pairs | candidates | stages |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|---|\n",
         );
         for timing in &self.timings {
             _ = writeln!(
@@ -245,6 +285,9 @@ impl Report {
                 timing.cells()
             );
         }
+        for timing in &self.timings {
+            text.push_str(&timing.kernel_table());
+        }
         text
     }
 }
@@ -253,7 +296,7 @@ impl Timing {
     fn cells(&self) -> String {
         let Some(measured) = &self.measured else {
             let why = self.failure.as_deref().unwrap_or_default();
-            return format!("- | - | - | - | - | {why}");
+            return format!("- | - | - | - | - | - | {why}");
         };
         let stages: Vec<String> = measured
             .stages
@@ -261,15 +304,59 @@ impl Timing {
             .map(|(name, seconds)| format!("{name} {:.3}", seconds * 1e3))
             .collect();
         format!(
-            "{:.3} | {:.3} | {} | {} | {} | {}",
+            "{:.3} | {:.3} | {} | {} | {} | {} | {}",
             measured.median_seconds * 1e3,
             measured.min_seconds * 1e3,
             measured
                 .floor_seconds
                 .map_or("-".to_owned(), |floor| format!("{:.3}", floor * 1e3)),
+            bounds(measured.model),
             measured.pairs,
             measured.candidates,
             stages.join(", ")
         )
+    }
+
+    /// Returns a table of the kernels, or nothing if their times are not known.
+    fn kernel_table(&self) -> String {
+        let kernels = self.measured.iter().flat_map(|measured| &measured.kernels);
+        let mut text = String::new();
+        for KernelTime {
+            name,
+            dispatches,
+            workgroup_size,
+            seconds,
+        } in kernels
+        {
+            if text.is_empty() {
+                _ = write!(
+                    text,
+                    "\n## Kernels of {} with {} spheres, in milliseconds\n\n\
+                     | kernel | dispatches | workgroup | time | model (H200) |\n|---|---:|---:|---:|---:|\n",
+                    self.scene, self.n
+                );
+            }
+            let is_modelled = self.scene == Scene::Gas.name() && self.n == 1_000_000;
+            let model = MODEL_OF_KERNELS
+                .iter()
+                .find(|(of, _)| is_modelled && of == name);
+            let model = model.map(|&(_, bounds)| bounds.map(|microseconds| microseconds * 1e-6));
+            let workgroup = workgroup_size.map_or("-".to_owned(), |size| size.to_string());
+            _ = writeln!(
+                text,
+                "| {name} | {dispatches} | {workgroup} | {:.4} | {} |",
+                seconds * 1e3,
+                bounds(model)
+            );
+        }
+        text
+    }
+}
+
+/// Returns a lower and an upper bound, given in seconds, as milliseconds.
+fn bounds(seconds: Option<[f64; 2]>) -> String {
+    match seconds {
+        Some([low, high]) => format!("{:.4} to {:.4}", low * 1e3, high * 1e3),
+        None => "-".to_owned(),
     }
 }
