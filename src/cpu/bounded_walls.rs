@@ -1,5 +1,5 @@
-//! `bounded_walls`: finds the spheres that touch walls of finite size: triangles and, in a periodic domain,
-//! solid spheres. The bounding spheres of these walls are the second set of an ordinary step of two sets. Each
+//! `bounded_walls`: finds the spheres that touch walls of finite size in a periodic domain: triangles and solid
+//! spheres. In open space, `walls.rs` and `meshes.rs` find them. The bounding spheres of these walls are the second set of an ordinary step of two sets. Each
 //! pair that this step lists is then tested against the wall itself.
 
 #![allow(

@@ -12,6 +12,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use wide::f32x4;
 
+use super::meshes::Meshes;
 use crate::exact::{Impact, Shift, Translation};
 use crate::lanes::{LANES, dot, four, rows, three};
 use crate::limits::{CHUNK, Limits};
@@ -56,6 +57,9 @@ struct Task<'a> {
     dt: f32,
     domain: &'a Domain,
     walls: Vec<Tested>,
+    meshes: Option<Meshes<'a>>,
+    /// The half-spaces perpendicular to an axis. Their filters are not among `filters`.
+    faces: Faces,
     filters: Vec<Filter>,
     /// Whether images (periodic copies) of spheres are tested against any wall.
     with_images: bool,
@@ -72,7 +76,8 @@ struct Tested {
     images: Images,
 }
 
-/// Finds every sphere that touches a wall of a simple shape in a step of duration `dt`.
+/// Finds every sphere that touches a wall in a step of duration `dt`. In a periodic domain, finds only those that
+/// touch walls of infinite size: `bounded_walls.rs` has the others.
 pub(crate) fn find_at_walls(
     spheres: &[Sphere],
     dt: f32,
@@ -84,15 +89,22 @@ pub(crate) fn find_at_walls(
     found.hits.clear();
     found.images.clear();
     let tested = walls.simple().iter();
-    let walls: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
+    let tested: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
+    let mut faces = Faces::NONE;
+    let filters = tested.iter().map(|tested| tested.filter);
+    let filters = filters.filter(|filter| !faces.take(filter)).collect();
+    let in_open_space = domain.is_open() && !walls.meshes().is_empty();
+    let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
     let task = Task {
         dt,
         domain,
-        filters: walls.iter().map(|tested| tested.filter).collect(),
-        with_images: walls
+        faces,
+        filters,
+        with_images: tested
             .iter()
             .any(|tested| matches!(tested.images, Images::Around(_))),
-        walls,
+        walls: tested,
+        meshes,
         limits,
         found: AtomicU64::new(0),
         images: AtomicU64::new(0),
@@ -151,10 +163,25 @@ impl Task<'_> {
     /// Tests the spheres of one chunk. `first` is the index of its first sphere.
     fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallHits, Error> {
         let mut found = WallHits::default();
+        if !self.walls.is_empty() {
+            self.run_simple(spheres, first, &mut found)?;
+        }
+        if let Some(meshes) = &self.meshes {
+            meshes.run(spheres, first, &self.found, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn run_simple(
+        &self,
+        spheres: &[Sphere],
+        first: usize,
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
         let mut masks = Vec::with_capacity(self.walls.len());
         for (number, spheres) in spheres.chunks(LANES).enumerate() {
             let block = Block::new(spheres, self.dt);
-            let mut near = f32x4::splat(0.0);
+            let mut near = self.faces.near(&block);
             for filter in &self.filters {
                 near |= filter.near(&block);
             }
@@ -171,12 +198,12 @@ impl Task<'_> {
                 let index = first + number * LANES + k;
                 for (wall, near) in masks.iter().enumerate() {
                     if near >> k & 1 != 0 {
-                        self.decide(index, sphere, wall as u32, &mut found)?;
+                        self.decide(index, sphere, wall as u32, found)?;
                     }
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn decide(
@@ -277,6 +304,54 @@ impl Block {
             center,
             reach: reach + size * f32x4::splat(ERROR),
         }
+    }
+}
+
+/// The half-spaces of a step that are perpendicular to an axis. All of them are tested at once: along each axis,
+/// only the innermost one on either side matters.
+struct Faces {
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
+impl Faces {
+    const NONE: Self = Self {
+        low: [f32::NEG_INFINITY; 3],
+        high: [f32::INFINITY; 3],
+    };
+
+    /// Adds a half-space. Returns false for any other wall, and if the half-space is not perpendicular to an axis.
+    fn take(&mut self, filter: &Filter) -> bool {
+        let Filter::HalfSpace { normal, offset } = filter else {
+            return false;
+        };
+        let first = |lanes: f32x4| lanes.to_array()[0];
+        let (normal, offset) = (normal.map(first), first(*offset));
+        let unit = |k, sign| (0..3).all(|i| normal[i] == if i == k { sign } else { 0.0 });
+        for k in 0..3 {
+            if unit(k, 1.0) {
+                self.low[k] = self.low[k].max(offset);
+                return true;
+            }
+            if unit(k, -1.0) {
+                self.high[k] = self.high[k].min(-offset);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns a mask of the spheres that may touch one of the half-spaces: the same mask as that of their
+    /// filters.
+    #[inline(always)]
+    fn near(&self, block: &Block) -> f32x4 {
+        let mut near = f32x4::splat(0.0);
+        for k in 0..3 {
+            let [low, high] = [self.low[k], self.high[k]].map(f32x4::splat);
+            near |= (block.center[k] - block.reach).simd_le(low);
+            near |= (block.center[k] + block.reach).simd_ge(high);
+        }
+        near
     }
 }
 
