@@ -12,7 +12,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use wide::f32x4;
 
-use super::meshes::Meshes;
+use super::meshes::{Meshes, NearMesh};
 use crate::exact::{Impact, Shift, Translation};
 use crate::lanes::{LANES, dot, four, rows, three};
 use crate::limits::{CHUNK, Limits};
@@ -110,17 +110,21 @@ pub(crate) fn find_at_walls(
         images: AtomicU64::new(0),
         most_images: spheres.len() as u64 * 64 + (1 << 20),
     };
-    let parts: Result<Vec<WallHits>, Error> = spheres
+    let parts: Result<Vec<_>, Error> = spheres
         .par_chunks(CHUNK)
         .enumerate()
         .map(|(number, chunk)| task.run(chunk, number * CHUNK))
         .collect();
-    let parts = parts?;
-    for part in &parts {
+    let mut near = Vec::new();
+    for (part, near_meshes) in &parts? {
         append(&mut found.hits, &part.hits)?;
         append(&mut found.images, &part.images)?;
+        append(&mut near, near_meshes)?;
     }
-    Ok(())
+    match &task.meshes {
+        Some(meshes) => meshes.search(spheres, near, &task.found, found),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
@@ -160,16 +164,17 @@ impl Tested {
 }
 
 impl Task<'_> {
-    /// Tests the spheres of one chunk. `first` is the index of its first sphere.
-    fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallHits, Error> {
-        let mut found = WallHits::default();
+    /// Tests the spheres of one chunk, and returns also those that may touch a mesh. `first` is the index of the
+    /// first sphere of the chunk.
+    fn run(&self, spheres: &[Sphere], first: usize) -> Result<(WallHits, Vec<NearMesh>), Error> {
+        let (mut found, mut near) = Default::default();
         if !self.walls.is_empty() {
             self.run_simple(spheres, first, &mut found)?;
         }
         if let Some(meshes) = &self.meshes {
-            meshes.run(spheres, first, &self.found, &mut found)?;
+            meshes.select(spheres, first, &mut near)?;
         }
-        Ok(found)
+        Ok((found, near))
     }
 
     fn run_simple(
@@ -278,6 +283,15 @@ impl Task<'_> {
     }
 }
 
+/// Returns up to four spheres. Fewer spheres are filled up with copies of the first one.
+#[inline(always)]
+pub(super) fn four_of(spheres: &[Sphere]) -> [&Sphere; LANES] {
+    match spheres {
+        [a, b, c, d] => [a, b, c, d],
+        _ => four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0])),
+    }
+}
+
 /// Four balls, each around the path of a sphere during the step, centred on its start. The radius
 /// `reach` includes a margin for rounding.
 struct Block {
@@ -286,14 +300,9 @@ struct Block {
 }
 
 impl Block {
-    /// Transposes up to four spheres. Fewer spheres are filled up with copies of the first one.
     #[inline(always)]
     fn new(spheres: &[Sphere], dt: f32) -> Self {
-        let lanes = match spheres {
-            [a, b, c, d] => [a, b, c, d],
-            _ => four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0])),
-        };
-        let [[x, y, z, radius], velocity] = rows(lanes);
+        let [[x, y, z, radius], velocity] = rows(four_of(spheres));
         let center = [x, y, z];
         let shift = three([velocity[0], velocity[1], velocity[2]], |v| {
             v * f32x4::splat(dt)

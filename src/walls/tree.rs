@@ -17,7 +17,7 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use crate::Error;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, Real, each, three};
 use crate::memory::allocate;
 
 /// Bound of the errors of all tests, as a fraction of the lengths that they compute with.
@@ -30,39 +30,39 @@ const CELLS: usize = 64;
 const MOST_ROWS: usize = 32;
 const MEMORY: &str = "the boxes of triangles";
 
-/// Path of a sphere during a step, relative to a mesh.
+/// Path of a sphere, or of four spheres, during a step, relative to a mesh.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
+pub(crate) struct Path<T> {
     /// Centre of the sphere at half of the step.
-    middle: [f32; 3],
+    middle: [T; 3],
     /// Half of the displacement of the sphere.
-    half: [f32; 3],
+    half: [T; 3],
     /// The radius of the sphere, with a margin for rounding, along each axis.
-    reach: [f32; 3],
+    reach: [T; 3],
 }
 
-impl Path {
+impl<T: Real> Path<T> {
     /// Returns the path of a sphere with this centre, radius and displacement.
     #[inline(always)]
-    pub(crate) fn new(center: [f32; 3], radius: f32, displacement: [f32; 3]) -> Self {
-        let half = displacement.map(|x| 0.5 * x);
+    pub(crate) fn new(center: [T; 3], radius: T, displacement: [T; 3]) -> Self {
+        let half = three(displacement, |x| T::of(0.5) * x);
         Self {
-            middle: from_fn(|k| center[k] + half[k]),
+            middle: each(center, half, |center, half| center + half),
             half,
-            reach: from_fn(|k| {
-                let size = center[k].abs() + displacement[k].abs() + radius;
-                radius + size * ERROR + LEAST
+            reach: each(center, displacement, |center, displacement| {
+                let size = center.abs() + displacement.abs() + radius;
+                radius + size * T::of(ERROR) + T::of(LEAST)
             }),
         }
     }
 
     /// Returns the lower and the upper end of the path along each axis.
     #[inline(always)]
-    fn ends(&self) -> [[f32; 3]; 2] {
-        let extent: [f32; 3] = from_fn(|k| self.half[k].abs() + self.reach[k]);
+    fn ends(&self) -> [[T; 3]; 2] {
+        let extent = each(self.half, self.reach, |half, reach| half.abs() + reach);
         [
-            from_fn(|k| self.middle[k] - extent[k]),
-            from_fn(|k| self.middle[k] + extent[k]),
+            each(self.middle, extent, |middle, extent| middle - extent),
+            each(self.middle, extent, |middle, extent| middle + extent),
         ]
     }
 }
@@ -155,24 +155,34 @@ impl MarkedCells {
         Ok(cells)
     }
 
-    /// Returns the cell of a point, or the nearest cell of the grid. Each number grows, or stays equal, with the
-    /// coordinate, also after rounding. So two boxes that meet have a cell in common.
+    /// Returns the cells of four points, or the nearest cells of the grid. Each number grows, or stays equal, with
+    /// the coordinate, also after rounding. So two boxes that meet have a cell in common.
     #[inline(always)]
-    fn cell(&self, low: &[f32; 3], point: [f32; 3]) -> [usize; 3] {
+    fn cells(&self, low: &[f32; 3], points: [f32x4; 3]) -> [[i32; LANES]; 3] {
+        let last = f32x4::splat((CELLS - 1) as f32);
         from_fn(|k| {
-            let cell = (point[k] - low[k]) * self.cells_per_length[k];
-            (cell as usize).min(CELLS - 1)
+            let [low, scale] = [low[k], self.cells_per_length[k]].map(f32x4::splat);
+            let cells = ((points[k] - low) * scale).fast_max(f32x4::splat(0.0));
+            cells.fast_min(last).fast_trunc_int().to_array()
         })
     }
 
+    fn cell(&self, low: &[f32; 3], point: [f32; 3]) -> [usize; 3] {
+        self.cells(low, point.map(f32x4::splat))
+            .map(|cells| cells[0] as usize)
+    }
+
+    /// Returns whether a box from cell `a` to cell `b` has a marked cell.
     #[inline(always)]
-    fn may_meet(&self, low: &[f32; 3], ends: Ends) -> bool {
-        let [a, b] = ends.map(|x| self.cell(low, x));
+    fn any_marked(&self, a: [usize; 3], b: [usize; 3]) -> bool {
         if (b[1] - a[1] + 1) * (b[2] - a[2] + 1) > MOST_ROWS {
             return true;
         }
         let columns = columns(a[0], b[0]);
-        (a[2]..=b[2]).any(|z| (a[1]..=b[1]).any(|y| self.rows[CELLS * z + y] & columns != 0))
+        (a[2]..=b[2]).any(|z| {
+            let rows = self.rows.get(CELLS * z + a[1]..=CELLS * z + b[1]);
+            rows.is_some_and(|rows| rows.iter().any(|row| row & columns != 0))
+        })
     }
 }
 
@@ -248,19 +258,38 @@ impl Tree {
         })
     }
 
-    /// Returns whether a sphere may come near any triangle. A sphere for which this is false touches none.
+    /// Returns a mask of those of four spheres that may touch a triangle.
     #[inline(always)]
-    pub(crate) fn may_meet(&self, path: &Path) -> bool {
-        let ends = path.ends();
+    pub(crate) fn near(&self, paths: &Path<f32x4>) -> u32 {
+        let [a, b] = paths.ends();
         let [low, high] = &self.around;
-        (0..3).all(|k| (ends[0][k] <= high[k]) & (ends[1][k] >= low[k]))
-            && self.cells.may_meet(low, ends)
+        let mut meet = f32x4::splat(0.0).simd_eq(f32x4::splat(0.0));
+        for k in 0..3 {
+            meet &= a[k].simd_le(f32x4::splat(high[k])) & b[k].simd_ge(f32x4::splat(low[k]));
+        }
+        let mut near = meet.to_bitmask();
+        if near == 0 {
+            return 0;
+        }
+        let [a, b] = [a, b].map(|ends| self.cells.cells(low, ends));
+        for lane in 0..LANES {
+            let [a, b] = [a, b].map(|ends| ends.map(|cells| cells[lane] as usize));
+            if near >> lane & 1 != 0 && !self.cells.any_marked(a, b) {
+                near ^= 1 << lane;
+            }
+        }
+        near
+    }
+
+    /// Returns the place of a point along the curve that sorts the triangles.
+    pub(crate) fn place(&self, point: [f32; 3]) -> u64 {
+        key(&self.around, &[point, point])
     }
 
     /// Calls `found` with the index of each triangle that a sphere may touch.
     pub(crate) fn each<E>(
         &self,
-        path: &Path,
+        path: &Path<f32>,
         to_visit: &mut ToVisit,
         mut found: impl FnMut(u32) -> Result<(), E>,
     ) -> Result<(), E> {
