@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use wide::f32x4;
 
-use super::walls::{WallHits, append, four_of};
+use super::walls::{WallHits, append, each_block};
 use crate::exact::Impact;
 use crate::lanes::{LANES, each, rows};
 use crate::limits::Limits;
@@ -64,10 +64,11 @@ impl<'a> Meshes<'a> {
         near: &mut Vec<NearMesh>,
     ) -> Result<(), Error> {
         for (number, (_, mesh)) in (0..).zip(&self.meshes) {
-            for (index, block) in (start..).step_by(LANES).zip(spheres.chunks(LANES)) {
-                let mut mask = mesh.tree().near(&self.paths(mesh, block));
-                // A last block of fewer spheres has copies of its first one.
-                mask &= u32::MAX >> (u32::BITS - block.len() as u32);
+            if mesh.triangles().is_empty() {
+                continue;
+            }
+            each_block(spheres, |first, block, valid| {
+                let mut mask = mesh.tree().near(&self.paths(mesh, block)) & valid;
                 while mask != 0 {
                     let lane = mask.trailing_zeros() as usize;
                     mask &= mask - 1;
@@ -78,19 +79,20 @@ impl<'a> Meshes<'a> {
                     let one = NearMesh {
                         mesh: number,
                         place: mesh.tree().place(sphere.center),
-                        sphere: (index + lane) as u32,
+                        sphere: (start + first + lane) as u32,
                     };
                     append(near, &[one])?;
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
-    /// Returns the paths of up to four spheres.
+    /// Returns the paths of four spheres.
     #[inline(always)]
-    fn paths(&self, mesh: &Mesh, spheres: &[Sphere]) -> Path<f32x4> {
-        let [[x, y, z, radius], [u, v, w, _]] = rows(four_of(spheres));
+    fn paths(&self, mesh: &Mesh, spheres: &[Sphere; LANES]) -> Path<f32x4> {
+        let [[x, y, z, radius], [u, v, w, _]] = rows(spheres.each_ref());
         let moved = mesh.velocity().map(f32x4::splat);
         let dt = f32x4::splat(self.dt);
         let displacement = each([u, v, w], moved, |of_sphere, of_mesh| {

@@ -14,7 +14,7 @@ use wide::f32x4;
 
 use super::meshes::{Meshes, NearMesh};
 use crate::exact::{Impact, Shift, Translation};
-use crate::lanes::{LANES, dot, four, rows, three};
+use crate::lanes::{LANES, dot, rows, three};
 use crate::limits::{CHUNK, Limits};
 use crate::memory::out_of_memory;
 use crate::walls::{
@@ -184,14 +184,14 @@ impl Task<'_> {
         found: &mut WallHits,
     ) -> Result<(), Error> {
         let mut masks = Vec::with_capacity(self.walls.len());
-        for (number, spheres) in spheres.chunks(LANES).enumerate() {
+        each_block(spheres, |start, spheres, valid| {
             let block = Block::new(spheres, self.dt);
             let mut near = self.faces.near(&block);
             for filter in &self.filters {
                 near |= filter.near(&block);
             }
             if near.to_bitmask() == 0 && !self.with_images {
-                continue;
+                return Ok(());
             }
             masks.clear();
             masks.extend(self.walls.iter().map(|tested| match tested.images {
@@ -200,15 +200,15 @@ impl Task<'_> {
                 Images::Elsewhere => 0,
             }));
             for (k, sphere) in spheres.iter().enumerate() {
-                let index = first + number * LANES + k;
+                let index = first + start + k;
                 for (wall, near) in masks.iter().enumerate() {
-                    if near >> k & 1 != 0 {
+                    if near & valid & 1 << k != 0 {
                         self.decide(index, sphere, wall as u32, found)?;
                     }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn decide(
@@ -283,13 +283,23 @@ impl Task<'_> {
     }
 }
 
-/// Returns up to four spheres. Fewer spheres are filled up with copies of the first one.
+/// Calls `visit` with each four spheres, with the number of spheres before them, and with a mask of the four that
+/// are in use: the last spheres are filled up with copies.
 #[inline(always)]
-pub(super) fn four_of(spheres: &[Sphere]) -> [&Sphere; LANES] {
-    match spheres {
-        [a, b, c, d] => [a, b, c, d],
-        _ => four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0])),
+pub(super) fn each_block(
+    spheres: &[Sphere],
+    mut visit: impl FnMut(usize, &[Sphere; LANES], u32) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (blocks, rest) = spheres.as_chunks();
+    for (number, block) in blocks.iter().enumerate() {
+        visit(number * LANES, block, (1 << LANES) - 1)?;
     }
+    let [first, ..] = rest else {
+        return Ok(());
+    };
+    let mut block = [*first; LANES];
+    block[..rest.len()].copy_from_slice(rest);
+    visit(blocks.len() * LANES, &block, (1 << rest.len()) - 1)
 }
 
 /// Four balls, each around the path of a sphere during the step, centred on its start. The radius
@@ -301,8 +311,8 @@ struct Block {
 
 impl Block {
     #[inline(always)]
-    fn new(spheres: &[Sphere], dt: f32) -> Self {
-        let [[x, y, z, radius], velocity] = rows(four_of(spheres));
+    fn new(spheres: &[Sphere; LANES], dt: f32) -> Self {
+        let [[x, y, z, radius], velocity] = rows(spheres.each_ref());
         let center = [x, y, z];
         let shift = three([velocity[0], velocity[1], velocity[2]], |v| {
             v * f32x4::splat(dt)

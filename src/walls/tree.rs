@@ -26,6 +26,9 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
 /// Number of cells of the grid along each axis: one for each bit of a word.
 const CELLS: usize = 64;
+/// A sphere that extends at most this far from its middle, in cells, touches only triangles in the cell of its
+/// middle and in the neighbours of this cell. The difference to 1 covers rounding.
+const MOST_CELLS: f32 = 0.99;
 /// A sphere that passes more rows of cells than this is sought in the tree at once.
 const MOST_ROWS: usize = 32;
 const MEMORY: &str = "the boxes of triangles";
@@ -104,9 +107,9 @@ impl Node {
 
     /// Returns a mask of the boxes that a sphere may touch: those that no plane certainly separates from a box
     /// of the size of the sphere on its path. The planes are perpendicular to an axis, or parallel to an axis
-    /// and to the path.
+    /// and to the path. The latter are left out unless `all_planes` is true.
     #[inline(always)]
-    fn near(&self, middle: &[f32x4; 3], half: &[f32x4; 3], reach: &[f32x4; 3]) -> u32 {
+    fn near(&self, [middle, half, reach]: [&[f32x4; 3]; 3], all_planes: bool) -> u32 {
         let away: [f32x4; 3] = from_fn(|k| middle[k] - self.middle[k]);
         let size: [f32x4; 3] = from_fn(|k| self.half[k] + reach[k]);
         let length: [f32x4; 3] = from_fn(|k| half[k].abs());
@@ -116,7 +119,10 @@ impl Node {
             let sum = size[i] * length[j] + size[j] * length[i];
             distance.simd_gt(sum + f32x4::splat(f32::MIN_POSITIVE))
         };
-        let separated = apart(0) | apart(1) | apart(2) | across(0, 1) | across(1, 2) | across(2, 0);
+        let mut separated = apart(0) | apart(1) | apart(2);
+        if all_planes && separated.to_bitmask() != 15 {
+            separated |= across(0, 1) | across(1, 2) | across(2, 0);
+        }
         !separated.to_bitmask() & 15
     }
 }
@@ -127,6 +133,8 @@ struct MarkedCells {
     cells_per_length: [f32; 3],
     /// One bit for each cell. Each word is a row of cells along x.
     rows: Vec<u64>,
+    /// Marks also the neighbours of all cells that `rows` marks.
+    rows_around: Vec<u64>,
 }
 
 impl MarkedCells {
@@ -135,6 +143,7 @@ impl MarkedCells {
         let mut cells = Self {
             cells_per_length: from_fn(|k| (CELLS as f32 / (high[k] - low[k])).min(f32::MAX)),
             rows: allocate(CELLS * CELLS, MEMORY)?,
+            rows_around: allocate(CELLS * CELLS, MEMORY)?,
         };
         cells.rows.resize(CELLS * CELLS, 0);
         // Large triangles take long to mark. If there are many of them, most cells have a triangle anyway.
@@ -152,6 +161,14 @@ impl MarkedCells {
                 }
             }
         }
+        let around = |k: usize| k.saturating_sub(1)..=(k + 1).min(CELLS - 1);
+        let rows = &cells.rows;
+        cells.rows_around.extend((0..CELLS * CELLS).map(|row| {
+            let (z, y) = (row / CELLS, row % CELLS);
+            let row = |z: usize| around(y).map(move |y| rows[CELLS * z + y]);
+            let bits = around(z).flat_map(row).fold(0, |all, row| all | row);
+            bits | bits << 1 | bits >> 1
+        }));
         Ok(cells)
     }
 
@@ -258,7 +275,7 @@ impl Tree {
         })
     }
 
-    /// Returns a mask of those of four spheres that may touch a triangle.
+    /// Returns a mask of those of four spheres that may touch a triangle. There must be a triangle.
     #[inline(always)]
     pub(crate) fn near(&self, paths: &Path<f32x4>) -> u32 {
         let [a, b] = paths.ends();
@@ -267,14 +284,30 @@ impl Tree {
         for k in 0..3 {
             meet &= a[k].simd_le(f32x4::splat(high[k])) & b[k].simd_ge(f32x4::splat(low[k]));
         }
-        let mut near = meet.to_bitmask();
-        if near == 0 {
+        // One cell is looked up for each sphere without a branch, because branches would be hard to predict.
+        let mut large = f32x4::splat(0.0);
+        for k in 0..3 {
+            let extent = paths.half[k].abs() + paths.reach[k];
+            let cells = extent * f32x4::splat(self.cells.cells_per_length[k]);
+            large |= cells.simd_gt(f32x4::splat(MOST_CELLS));
+        }
+        let [x, y, z] = self.cells.cells(low, paths.middle);
+        let mut near = 0;
+        for lane in 0..LANES {
+            let row = CELLS * z[lane] as usize + y[lane] as usize;
+            near |= (self.cells.rows_around[row] >> x[lane] & 1) << lane;
+        }
+        let mut near = (near as u32 | large.to_bitmask()) & meet.to_bitmask();
+        let mut left = near;
+        if left == 0 {
             return 0;
         }
         let [a, b] = [a, b].map(|ends| self.cells.cells(low, ends));
-        for lane in 0..LANES {
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
             let [a, b] = [a, b].map(|ends| ends.map(|cells| cells[lane] as usize));
-            if near >> lane & 1 != 0 && !self.cells.any_marked(a, b) {
+            if !self.cells.any_marked(a, b) {
                 near ^= 1 << lane;
             }
         }
@@ -295,12 +328,15 @@ impl Tree {
     ) -> Result<(), E> {
         let [middle, half, reach] =
             [path.middle, path.half, path.reach].map(|x| x.map(f32x4::splat));
+        // The path of a slow sphere is so short that its box is hardly larger than the path.
+        let is_long = (0..3).any(|k| path.half[k].abs() > path.reach[k]);
         let ToVisit(stack) = to_visit;
         stack.clear();
         stack.extend(self.levels.len().checked_sub(1).map(|top| (top as u32, 0)));
         while let Some((level, number)) = stack.pop() {
             let first = self.levels[level as usize];
-            let mut near = self.nodes[(first + number) as usize].near(&middle, &half, &reach);
+            let node = &self.nodes[(first + number) as usize];
+            let mut near = node.near([&middle, &half, &reach], level == 0 || is_long);
             while near != 0 {
                 let child = number * LANES as u32 + near.trailing_zeros();
                 near &= near - 1;
