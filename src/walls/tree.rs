@@ -12,6 +12,9 @@
     reason = "numbers of cells are clamped, and there are at most 2³⁰ triangles"
 )]
 
+#[cfg(test)]
+mod tests;
+
 use std::array::from_fn;
 
 use wide::f32x4;
