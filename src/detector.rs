@@ -296,7 +296,8 @@ impl Detector {
         let mut both = std::mem::take(&mut self.both);
         let found = match (step.in_one_slice(&mut both), step.walls) {
             (Ok(step), None) => {
-                (hits.hits.clear(), hits.images.clear());
+                hits.hits.clear();
+                hits.images.clear();
                 self.run(step, used, wait).await
             }
             (Ok(step), Some(walls)) => match walls.check(step.dt, &step.domain) {

@@ -477,6 +477,8 @@ fn a_failed_step_leaves_an_empty_list() {
         "{error:?}"
     );
     assert!(list.walls.is_empty());
+    list = detect(&spheres, &walls, 1.0);
+    assert_eq!(list.walls.len(), 6);
     // The next step of the same list has no walls.
     detector
         .detect_into(&Step::new(&spheres, 1.0), &mut list)
