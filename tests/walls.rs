@@ -726,7 +726,7 @@ fn walls_that_do_not_repeat_are_named() {
         (
             Wall::sphere_inside([0.0; 3], 9.0),
             [true, false, false],
-            "a hollow wall does not",
+            "infinitely many images outside",
         ),
         (
             Wall::cylinder_inside([0.0; 3], [1.0, 0.0, 0.0], 9.0),
