@@ -295,7 +295,11 @@ impl Detector {
         };
         let mut both = std::mem::take(&mut self.both);
         let found = match (step.in_one_slice(&mut both), step.walls) {
-            (Ok(step), None) => self.run(step, used, wait).await,
+            (Ok(step), None) => {
+                hits.hits.clear();
+                hits.images.clear();
+                self.run(step, used, wait).await
+            }
             (Ok(step), Some(walls)) => match walls.check(step.dt, &step.domain) {
                 Ok(()) => {
                     let found = self.run(step, used, wait).await;
@@ -332,7 +336,9 @@ impl Detector {
         let work = || find_at_walls(spheres, dt, walls, &domain, limits, hits);
         threads.run(spheres.len(), work)?;
         let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
-        bounded.find(cpu, step, walls, limits, threads, hits)?;
+        if !domain.is_open() {
+            bounded.find(cpu, step, walls, limits, threads, hits)?;
+        }
         limits.allow_pairs(hits.hits.len() as u64)?;
         found.statistics.stages.push(("walls", clock.elapsed()));
         Ok(found)

@@ -1,6 +1,7 @@
-//! `bounded_walls`: finds the spheres that touch walls of finite size: triangles and, in a periodic domain,
-//! solid spheres. The bounding spheres of these walls are the second set of an ordinary step of two sets. Each
-//! pair that this step lists is then tested against the wall itself. Twin of `shaders/triangles.wgsl`.
+//! `bounded_walls`: finds the spheres that touch walls of finite size in a periodic domain: triangles and solid
+//! spheres. In open space, `walls.rs` and `meshes.rs` find them. The bounding spheres of these walls are the
+//! second set of an ordinary step of two sets. Each pair that this step lists is then tested against the wall
+//! itself. Twin of `shaders/triangles.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -10,6 +10,7 @@ mod clock;
 mod images;
 mod list;
 pub(crate) mod measure;
+mod meshes;
 mod neighbors;
 mod pairs;
 mod parts;

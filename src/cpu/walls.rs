@@ -12,8 +12,9 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use wide::f32x4;
 
+use super::meshes::{Meshes, NearMesh};
 use crate::exact::{Impact, Shift, Translation};
-use crate::lanes::{LANES, dot, four, rows, three};
+use crate::lanes::{LANES, dot, rows, three};
 use crate::limits::{CHUNK, Limits};
 use crate::memory::out_of_memory;
 use crate::walls::{
@@ -56,6 +57,9 @@ struct Task<'a> {
     dt: f32,
     domain: &'a Domain,
     walls: Vec<Tested>,
+    meshes: Option<Meshes<'a>>,
+    /// The half-spaces perpendicular to an axis. Their filters are not among `filters`.
+    faces: Faces,
     filters: Vec<Filter>,
     /// Whether images (periodic copies) of spheres are tested against any wall.
     with_images: bool,
@@ -72,7 +76,8 @@ struct Tested {
     images: Images,
 }
 
-/// Finds every sphere that touches a wall of a simple shape in a step of duration `dt`.
+/// Finds every sphere that touches a wall in a step of duration `dt`. In a periodic domain, finds only those that
+/// touch walls of infinite size: `bounded_walls.rs` has the others.
 pub(crate) fn find_at_walls(
     spheres: &[Sphere],
     dt: f32,
@@ -84,31 +89,42 @@ pub(crate) fn find_at_walls(
     found.hits.clear();
     found.images.clear();
     let tested = walls.simple().iter();
-    let walls: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
+    let tested: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
+    let mut faces = Faces::NONE;
+    let filters = tested.iter().map(|tested| tested.filter);
+    let filters = filters.filter(|filter| !faces.take(filter)).collect();
+    let in_open_space = domain.is_open() && !walls.meshes().is_empty();
+    let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
     let task = Task {
         dt,
         domain,
-        filters: walls.iter().map(|tested| tested.filter).collect(),
-        with_images: walls
+        faces,
+        filters,
+        with_images: tested
             .iter()
             .any(|tested| matches!(tested.images, Images::Around(_))),
-        walls,
+        walls: tested,
+        meshes,
         limits,
         found: AtomicU64::new(0),
         images: AtomicU64::new(0),
         most_images: spheres.len() as u64 * 64 + (1 << 20),
     };
-    let parts: Result<Vec<WallHits>, Error> = spheres
+    let parts: Result<Vec<_>, Error> = spheres
         .par_chunks(CHUNK)
         .enumerate()
         .map(|(number, chunk)| task.run(chunk, number * CHUNK))
         .collect();
-    let parts = parts?;
-    for part in &parts {
+    let mut near = Vec::new();
+    for (part, near_meshes) in &parts? {
         append(&mut found.hits, &part.hits)?;
         append(&mut found.images, &part.images)?;
+        append(&mut near, near_meshes)?;
     }
-    Ok(())
+    match &task.meshes {
+        Some(meshes) => meshes.search(spheres, near, &task.found, found),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error> {
@@ -148,18 +164,34 @@ impl Tested {
 }
 
 impl Task<'_> {
-    /// Tests the spheres of one chunk. `first` is the index of its first sphere.
-    fn run(&self, spheres: &[Sphere], first: usize) -> Result<WallHits, Error> {
-        let mut found = WallHits::default();
+    /// Tests the spheres of one chunk, and returns also those that may touch a mesh. `first` is the index of the
+    /// first sphere of the chunk.
+    fn run(&self, spheres: &[Sphere], first: usize) -> Result<(WallHits, Vec<NearMesh>), Error> {
+        let (mut found, mut near) = Default::default();
+        if !self.walls.is_empty() {
+            self.run_simple(spheres, first, &mut found)?;
+        }
+        if let Some(meshes) = &self.meshes {
+            meshes.select(spheres, first, &mut near)?;
+        }
+        Ok((found, near))
+    }
+
+    fn run_simple(
+        &self,
+        spheres: &[Sphere],
+        first: usize,
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
         let mut masks = Vec::with_capacity(self.walls.len());
-        for (number, spheres) in spheres.chunks(LANES).enumerate() {
+        each_block(spheres, |start, spheres, valid| {
             let block = Block::new(spheres, self.dt);
-            let mut near = f32x4::splat(0.0);
+            let mut near = self.faces.near(&block);
             for filter in &self.filters {
                 near |= filter.near(&block);
             }
             if near.to_bitmask() == 0 && !self.with_images {
-                continue;
+                return Ok(());
             }
             masks.clear();
             masks.extend(self.walls.iter().map(|tested| match tested.images {
@@ -168,15 +200,15 @@ impl Task<'_> {
                 Images::Elsewhere => 0,
             }));
             for (k, sphere) in spheres.iter().enumerate() {
-                let index = first + number * LANES + k;
+                let index = first + start + k;
                 for (wall, near) in masks.iter().enumerate() {
-                    if near >> k & 1 != 0 {
-                        self.decide(index, sphere, wall as u32, &mut found)?;
+                    if near & valid & 1 << k != 0 {
+                        self.decide(index, sphere, wall as u32, found)?;
                     }
                 }
             }
-        }
-        Ok(found)
+            Ok(())
+        })
     }
 
     fn decide(
@@ -251,6 +283,25 @@ impl Task<'_> {
     }
 }
 
+/// Calls `visit` with each four spheres, with the number of spheres before them, and with a mask of the four that
+/// are in use: the last spheres are filled up with copies.
+#[inline(always)]
+pub(super) fn each_block(
+    spheres: &[Sphere],
+    mut visit: impl FnMut(usize, &[Sphere; LANES], u32) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (blocks, rest) = spheres.as_chunks();
+    for (number, block) in blocks.iter().enumerate() {
+        visit(number * LANES, block, (1 << LANES) - 1)?;
+    }
+    let [first, ..] = rest else {
+        return Ok(());
+    };
+    let mut block = [*first; LANES];
+    block[..rest.len()].copy_from_slice(rest);
+    visit(blocks.len() * LANES, &block, (1 << rest.len()) - 1)
+}
+
 /// Four balls, each around the path of a sphere during the step, centred on its start. The radius
 /// `reach` includes a margin for rounding.
 struct Block {
@@ -259,14 +310,9 @@ struct Block {
 }
 
 impl Block {
-    /// Transposes up to four spheres. Fewer spheres are filled up with copies of the first one.
     #[inline(always)]
-    fn new(spheres: &[Sphere], dt: f32) -> Self {
-        let lanes = match spheres {
-            [a, b, c, d] => [a, b, c, d],
-            _ => four([0, 1, 2, 3], |k| spheres.get(k).unwrap_or(&spheres[0])),
-        };
-        let [[x, y, z, radius], velocity] = rows(lanes);
+    fn new(spheres: &[Sphere; LANES], dt: f32) -> Self {
+        let [[x, y, z, radius], velocity] = rows(spheres.each_ref());
         let center = [x, y, z];
         let shift = three([velocity[0], velocity[1], velocity[2]], |v| {
             v * f32x4::splat(dt)
@@ -277,6 +323,54 @@ impl Block {
             center,
             reach: reach + size * f32x4::splat(ERROR),
         }
+    }
+}
+
+/// The half-spaces of a step that are perpendicular to an axis. All of them are tested at once: along each axis,
+/// only the innermost one on either side matters.
+struct Faces {
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
+impl Faces {
+    const NONE: Self = Self {
+        low: [f32::NEG_INFINITY; 3],
+        high: [f32::INFINITY; 3],
+    };
+
+    /// Adds a half-space. Returns false for any other wall, and if the half-space is not perpendicular to an axis.
+    fn take(&mut self, filter: &Filter) -> bool {
+        let Filter::HalfSpace { normal, offset } = filter else {
+            return false;
+        };
+        let first = |lanes: f32x4| lanes.to_array()[0];
+        let (normal, offset) = (normal.map(first), first(*offset));
+        let unit = |k, sign| (0..3).all(|i| normal[i] == if i == k { sign } else { 0.0 });
+        for k in 0..3 {
+            if unit(k, 1.0) {
+                self.low[k] = self.low[k].max(offset);
+                return true;
+            }
+            if unit(k, -1.0) {
+                self.high[k] = self.high[k].min(-offset);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns a mask of the spheres that may touch one of the half-spaces: the same mask as that of their
+    /// filters.
+    #[inline(always)]
+    fn near(&self, block: &Block) -> f32x4 {
+        let mut near = f32x4::splat(0.0);
+        for k in 0..3 {
+            let [low, high] = [self.low[k], self.high[k]].map(f32x4::splat);
+            near |= (block.center[k] - block.reach).simd_le(low);
+            near |= (block.center[k] + block.reach).simd_ge(high);
+        }
+        near
     }
 }
 

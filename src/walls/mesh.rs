@@ -2,6 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
+use super::tree::Tree;
 use super::triangle::{Defect, Triangle};
 use super::wall::check_motion;
 use crate::limits::MAX_SPHERES;
@@ -34,6 +35,8 @@ pub struct Mesh {
     /// A sphere around each triangle.
     #[cfg_attr(feature = "serde", serde(skip))]
     bounds: Vec<Sphere>,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    tree: Tree,
 }
 
 impl Mesh {
@@ -60,12 +63,16 @@ impl Mesh {
             });
             bounds.push(bound.map_err(|problem| Error::InvalidTriangle { triangle, problem })?);
         }
+        let tree = Tree::new(triangles.len(), |triangle| {
+            corners(&vertices, triangles[triangle]).ok()
+        })?;
         Ok(Self {
             vertices,
             triangles,
             velocity: [0.0; 3],
             groups: 0,
             bounds,
+            tree,
         })
     }
 
@@ -106,6 +113,18 @@ impl Mesh {
 
     pub(crate) fn bounds(&self) -> &[Sphere] {
         &self.bounds
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Returns whether collision groups keep a sphere from touching the mesh.
+    pub(crate) fn is_ignored_by(&self, sphere: &Sphere) -> bool {
+        sphere.ignores(&Sphere {
+            groups: self.groups,
+            ..Sphere::default()
+        })
     }
 
     pub(crate) fn triangle(&self, index: usize) -> Option<Triangle> {

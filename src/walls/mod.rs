@@ -10,6 +10,7 @@ mod half_space;
 mod images;
 mod mesh;
 mod round;
+mod tree;
 mod triangle;
 mod wall;
 
@@ -18,6 +19,7 @@ pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::{CylinderImages, MAX_CELLS};
 pub use self::mesh::Mesh;
 pub(crate) use self::round::Round;
+pub(crate) use self::tree::{Path, ToVisit};
 pub(crate) use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
 #[cfg(feature = "gpu")]

@@ -277,6 +277,10 @@ impl Wall {
                 "the cylinder does not repeat with the periodic domain; make its axis parallel to a \
                  periodic edge"
             }
+            WallShape::SphereInside { .. } => {
+                "a hollow sphere cannot be in a periodic domain, because every sphere has infinitely \
+                 many images outside it, and all of them touch it; make all edges open"
+            }
             _ => {
                 "a hollow wall does not repeat with the periodic domain unless it is a cylinder along \
                  the only periodic edge; make the other edges open"

@@ -178,8 +178,8 @@ impl Args {
         }
     }
 
-    #[cfg(feature = "native")]
     /// Returns the largest number of spheres of a world in the report of `--gpu-report`.
+    #[cfg(feature = "native")]
     pub(crate) fn most(&self) -> usize {
         self.n.iter().copied().max().unwrap_or(usize::MAX)
     }

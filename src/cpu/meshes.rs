@@ -1,0 +1,163 @@
+//! `meshes`: finds the spheres that touch triangles, in open space. Each mesh has a tree of boxes. A sphere that
+//! may touch the box of a triangle is tested against the triangle itself.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres and triangles"
+)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use wide::f32x4;
+
+use super::walls::{WallHits, append, each_block};
+use crate::exact::Impact;
+use crate::lanes::{LANES, each, rows};
+use crate::limits::Limits;
+use crate::walls::{Mesh, Path, ToVisit, Walls};
+use crate::{Error, Sphere, WallCollision};
+
+/// Number of spheres in a parallel task of the search.
+const FEW: usize = 512;
+
+/// A step with meshes in open space.
+pub(super) struct Meshes<'a> {
+    dt: f32,
+    /// Each mesh, and the number of its first triangle among the walls.
+    meshes: Vec<(u32, &'a Mesh)>,
+    limits: Limits,
+    tested: AtomicU64,
+}
+
+/// A sphere that may touch a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NearMesh {
+    mesh: u32,
+    /// Place of the sphere along the curve that sorts the triangles. Spheres that are sought one after the other
+    /// then need the same nodes of the tree, which are still in the cache.
+    place: u64,
+    sphere: u32,
+}
+
+impl<'a> Meshes<'a> {
+    pub(super) fn new(walls: &'a Walls, dt: f32, limits: Limits) -> Self {
+        let mut first = walls.simple().len();
+        let meshes = walls.meshes().iter().map(|mesh| {
+            let number = first;
+            first += mesh.triangles().len();
+            (number as u32, mesh)
+        });
+        Self {
+            dt,
+            meshes: meshes.collect(),
+            limits,
+            tested: AtomicU64::new(0),
+        }
+    }
+
+    /// Adds the spheres of one chunk that may touch triangles to `near`. `start` is the index of the first one.
+    pub(super) fn select(
+        &self,
+        spheres: &[Sphere],
+        start: usize,
+        near: &mut Vec<NearMesh>,
+    ) -> Result<(), Error> {
+        for (number, (_, mesh)) in (0..).zip(&self.meshes) {
+            if mesh.triangles().is_empty() {
+                continue;
+            }
+            each_block(spheres, |first, block, valid| {
+                let mut mask = mesh.tree().near(&self.paths(mesh, block)) & valid;
+                while mask != 0 {
+                    let lane = mask.trailing_zeros() as usize;
+                    mask &= mask - 1;
+                    let sphere = &block[lane];
+                    if mesh.is_ignored_by(sphere) {
+                        continue;
+                    }
+                    let one = NearMesh {
+                        mesh: number,
+                        place: mesh.tree().place(sphere.center),
+                        sphere: (start + first + lane) as u32,
+                    };
+                    append(near, &[one])?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the paths of four spheres.
+    #[inline(always)]
+    fn paths(&self, mesh: &Mesh, spheres: &[Sphere; LANES]) -> Path<f32x4> {
+        let [[x, y, z, radius], [u, v, w, _]] = rows(spheres.each_ref());
+        let moved = mesh.velocity().map(f32x4::splat);
+        let dt = f32x4::splat(self.dt);
+        let displacement = each([u, v, w], moved, |of_sphere, of_mesh| {
+            (of_sphere - of_mesh) * dt
+        });
+        Path::new([x, y, z], radius, displacement)
+    }
+
+    /// Tests the spheres of `near`, and adds those that touch triangles to `found`. `pairs` counts them.
+    pub(super) fn search(
+        &self,
+        spheres: &[Sphere],
+        mut near: Vec<NearMesh>,
+        pairs: &AtomicU64,
+        found: &mut WallHits,
+    ) -> Result<(), Error> {
+        near.par_sort_unstable();
+        let parts = near.par_chunks(FEW);
+        let parts: Result<Vec<_>, _> = parts.map(|near| self.test(spheres, near, pairs)).collect();
+        for part in parts? {
+            append(&mut found.hits, &part)?;
+        }
+        found.sort();
+        Ok(())
+    }
+
+    fn test(
+        &self,
+        spheres: &[Sphere],
+        near: &[NearMesh],
+        pairs: &AtomicU64,
+    ) -> Result<Vec<WallCollision>, Error> {
+        let mut hits = Vec::new();
+        let mut to_visit = ToVisit::default();
+        // Copied first, because the processor then reads many spheres from memory at once.
+        let mut copies = [Sphere::default(); FEW];
+        for (copy, near) in copies.iter_mut().zip(near) {
+            *copy = spheres[near.sphere as usize];
+        }
+        for (near, sphere) in near.iter().zip(&copies) {
+            let (first, mesh) = self.meshes[near.mesh as usize];
+            let moved = mesh.velocity();
+            let displacement = [0, 1, 2].map(|k| (sphere.velocity[k] - moved[k]) * self.dt);
+            let path = Path::new(sphere.center, sphere.radius, displacement);
+            let mut tested = 0;
+            mesh.tree().each(&path, &mut to_visit, |triangle| {
+                tested += 1;
+                let impact = mesh.triangle(triangle as usize);
+                let impact = impact.and_then(|triangle| triangle.impact(sphere, (), self.dt));
+                let Some(Impact { toi, depth }) = impact else {
+                    return Ok(());
+                };
+                self.limits
+                    .allow_pairs(pairs.fetch_add(1, Ordering::Relaxed) + 1)?;
+                let hit = WallCollision {
+                    sphere: near.sphere,
+                    wall: first + triangle,
+                    toi,
+                    depth,
+                };
+                append(&mut hits, &[hit])
+            })?;
+            let all = self.tested.fetch_add(tested, Ordering::Relaxed) + tested;
+            self.limits.allow_candidates(all)?;
+        }
+        Ok(hits)
+    }
+}

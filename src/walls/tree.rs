@@ -1,0 +1,375 @@
+//! A tree of boxes around the triangles of a mesh, which finds the triangles that a moving sphere may touch.
+//!
+//! The triangles are sorted along a curve that keeps neighbours together (Morton order). Each four neighbours
+//! share a node, each four nodes share a node of the next level, and so on. So the tree needs no links. In front
+//! of it, a grid of bits discards spheres that pass no cell with a triangle.
+//!
+//! All tests are in float32. docs/exact.md (section 7) proves that they discard no triangle that is touched.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of cells are clamped, and there are at most 2³⁰ triangles"
+)]
+
+#[cfg(test)]
+mod tests;
+
+use std::array::from_fn;
+
+use wide::f32x4;
+
+use crate::Error;
+use crate::lanes::{LANES, Real, each, three};
+use crate::memory::allocate;
+
+/// Bound of the errors of all tests, as a fraction of the lengths that they compute with.
+const ERROR: f32 = 1.0 / (1 << 18) as f32;
+/// Added to all lengths, to cover underflow.
+const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
+/// Number of cells of the grid along each axis: one for each bit of a word.
+const CELLS: usize = 64;
+/// A sphere that extends at most this far from its middle, in cells, touches only triangles in the cell of its
+/// middle and in the neighbours of this cell. The difference to 1 covers rounding.
+const MOST_CELLS: f32 = 0.99;
+/// A sphere that passes more rows of cells than this is sought in the tree at once.
+const MOST_ROWS: usize = 32;
+const MEMORY: &str = "the boxes of triangles";
+
+/// Path of a sphere, or of four spheres, during a step, relative to a mesh.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path<T> {
+    /// Centre of the sphere at half of the step.
+    middle: [T; 3],
+    /// Half of the displacement of the sphere.
+    half: [T; 3],
+    /// The radius of the sphere, with a margin for rounding, along each axis.
+    reach: [T; 3],
+}
+
+impl<T: Real> Path<T> {
+    /// Returns the path of a sphere with this centre, radius and displacement.
+    #[inline(always)]
+    pub(crate) fn new(center: [T; 3], radius: T, displacement: [T; 3]) -> Self {
+        let half = three(displacement, |x| T::of(0.5) * x);
+        Self {
+            middle: each(center, half, |center, half| center + half),
+            half,
+            reach: each(center, displacement, |center, displacement| {
+                let size = center.abs() + displacement.abs() + radius;
+                radius + size * T::of(ERROR) + T::of(LEAST)
+            }),
+        }
+    }
+
+    /// Returns the lower and the upper end of the path along each axis.
+    #[inline(always)]
+    fn ends(&self) -> [[T; 3]; 2] {
+        let extent = each(self.half, self.reach, |half, reach| half.abs() + reach);
+        [
+            each(self.middle, extent, |middle, extent| middle - extent),
+            each(self.middle, extent, |middle, extent| middle + extent),
+        ]
+    }
+}
+
+/// The boxes of four triangles or nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Node {
+    middle: [f32x4; 3],
+    /// Half of the edges of each box, with a margin for rounding. It is −∞ for a box that is not there.
+    half: [f32x4; 3],
+}
+
+/// An axis-aligned box: its lower and its upper corner.
+type Ends = [[f32; 3]; 2];
+
+const NOWHERE: Ends = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+
+fn joined([a, b]: Ends, [c, d]: Ends) -> Ends {
+    [from_fn(|k| a[k].min(c[k])), from_fn(|k| b[k].max(d[k]))]
+}
+
+impl Node {
+    fn new(boxes: &[Ends]) -> Self {
+        let mut middle = [[0.0; LANES]; 3];
+        let mut half = [[f32::NEG_INFINITY; LANES]; 3];
+        for (lane, [low, high]) in boxes.iter().enumerate() {
+            for k in 0..3 {
+                let center = low[k].midpoint(high[k]);
+                let reach = (high[k] - center).max(center - low[k]);
+                middle[k][lane] = center;
+                half[k][lane] = reach + (center.abs() + reach) * ERROR + LEAST;
+            }
+        }
+        Self {
+            middle: middle.map(f32x4::from),
+            half: half.map(f32x4::from),
+        }
+    }
+
+    /// Returns a mask of the boxes that a sphere may touch: those that no plane certainly separates from a box
+    /// of the size of the sphere on its path. The planes are perpendicular to an axis, or parallel to an axis
+    /// and to the path. The latter are left out unless `all_planes` is true.
+    #[inline(always)]
+    fn near(&self, [middle, half, reach]: [&[f32x4; 3]; 3], all_planes: bool) -> u32 {
+        let away: [f32x4; 3] = from_fn(|k| middle[k] - self.middle[k]);
+        let size: [f32x4; 3] = from_fn(|k| self.half[k] + reach[k]);
+        let length: [f32x4; 3] = from_fn(|k| half[k].abs());
+        let apart = |k: usize| away[k].abs().simd_gt(size[k] + length[k]);
+        let across = |i: usize, j: usize| {
+            let distance = (half[i] * away[j] - half[j] * away[i]).abs();
+            let sum = size[i] * length[j] + size[j] * length[i];
+            distance.simd_gt(sum + f32x4::splat(f32::MIN_POSITIVE))
+        };
+        let mut separated = apart(0) | apart(1) | apart(2);
+        if all_planes && separated.to_bitmask() != 15 {
+            separated |= across(0, 1) | across(1, 2) | across(2, 0);
+        }
+        !separated.to_bitmask() & 15
+    }
+}
+
+/// A grid of cells in the box of a mesh. The cells that contain a part of the box of a triangle are marked.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct MarkedCells {
+    cells_per_length: [f32; 3],
+    /// One bit for each cell. Each word is a row of cells along x.
+    rows: Vec<u64>,
+    /// Marks also the neighbours of all cells that `rows` marks.
+    rows_around: Vec<u64>,
+}
+
+impl MarkedCells {
+    fn new(around: &Ends, boxes: &[Ends]) -> Result<Self, Error> {
+        let [low, high] = around;
+        let mut cells = Self {
+            cells_per_length: from_fn(|k| (CELLS as f32 / (high[k] - low[k])).min(f32::MAX)),
+            rows: allocate(CELLS * CELLS, MEMORY)?,
+            rows_around: allocate(CELLS * CELLS, MEMORY)?,
+        };
+        cells.rows.resize(CELLS * CELLS, 0);
+        // Large triangles take long to mark. If there are many of them, most cells have a triangle anyway.
+        let mut allowed = 64 * boxes.len() + CELLS * CELLS;
+        for ends in boxes {
+            let [a, b] = ends.map(|x| cells.cell(low, x));
+            let Some(left) = allowed.checked_sub((b[1] - a[1] + 1) * (b[2] - a[2] + 1)) else {
+                cells.rows.fill(u64::MAX);
+                break;
+            };
+            allowed = left;
+            for z in a[2]..=b[2] {
+                for row in &mut cells.rows[CELLS * z..][a[1]..=b[1]] {
+                    *row |= columns(a[0], b[0]);
+                }
+            }
+        }
+        let around = |k: usize| k.saturating_sub(1)..=(k + 1).min(CELLS - 1);
+        let rows = &cells.rows;
+        cells.rows_around.extend((0..CELLS * CELLS).map(|row| {
+            let (z, y) = (row / CELLS, row % CELLS);
+            let row = |z: usize| around(y).map(move |y| rows[CELLS * z + y]);
+            let bits = around(z).flat_map(row).fold(0, |all, row| all | row);
+            bits | bits << 1 | bits >> 1
+        }));
+        Ok(cells)
+    }
+
+    /// Returns the cells of four points, or the nearest cells of the grid. Each number grows, or stays equal, with
+    /// the coordinate, also after rounding. So two boxes that meet have a cell in common.
+    #[inline(always)]
+    fn cells(&self, low: &[f32; 3], points: [f32x4; 3]) -> [[i32; LANES]; 3] {
+        let last = f32x4::splat((CELLS - 1) as f32);
+        from_fn(|k| {
+            let [low, scale] = [low[k], self.cells_per_length[k]].map(f32x4::splat);
+            let cells = ((points[k] - low) * scale).fast_max(f32x4::splat(0.0));
+            cells.fast_min(last).fast_trunc_int().to_array()
+        })
+    }
+
+    fn cell(&self, low: &[f32; 3], point: [f32; 3]) -> [usize; 3] {
+        self.cells(low, point.map(f32x4::splat))
+            .map(|cells| cells[0] as usize)
+    }
+
+    /// Returns whether a box from cell `a` to cell `b` has a marked cell.
+    #[inline(always)]
+    fn any_marked(&self, a: [usize; 3], b: [usize; 3]) -> bool {
+        if (b[1] - a[1] + 1) * (b[2] - a[2] + 1) > MOST_ROWS {
+            return true;
+        }
+        let columns = columns(a[0], b[0]);
+        (a[2]..=b[2]).any(|z| {
+            let rows = self.rows.get(CELLS * z + a[1]..=CELLS * z + b[1]);
+            rows.is_some_and(|rows| rows.iter().any(|row| row & columns != 0))
+        })
+    }
+}
+
+/// Returns the bits from `first` to `last`.
+#[inline(always)]
+fn columns(first: usize, last: usize) -> u64 {
+    u64::MAX << first & u64::MAX >> (CELLS - 1 - last)
+}
+
+/// The boxes of the triangles of a mesh at the start of the step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tree {
+    around: Ends,
+    cells: MarkedCells,
+    /// The indices of the triangles, in the order of the lowest level.
+    order: Vec<u32>,
+    /// The nodes of all levels, the lowest level first.
+    nodes: Vec<Node>,
+    /// Where each level begins in `nodes`.
+    levels: Vec<u32>,
+}
+
+/// Nodes of a tree that are still to be visited.
+#[derive(Debug, Default)]
+pub(crate) struct ToVisit(Vec<(u32, u32)>);
+
+impl Tree {
+    /// Returns the tree of `count` triangles with these corners. Each coordinate must be finite.
+    pub(super) fn new(
+        count: usize,
+        corners: impl Fn(usize) -> Option<[[f32; 3]; 3]>,
+    ) -> Result<Self, Error> {
+        let mut boxes = allocate(count, MEMORY)?;
+        boxes.extend((0..count).map(|triangle| {
+            let corners = corners(triangle).unwrap_or_default();
+            let points = corners.map(|corner| [corner, corner]);
+            points.into_iter().fold(NOWHERE, joined)
+        }));
+        if boxes.is_empty() {
+            return Ok(Self::default());
+        }
+        let around = boxes.iter().copied().fold(NOWHERE, joined);
+        let cells = MarkedCells::new(&around, &boxes)?;
+        let mut keys: Vec<(u64, u32)> = allocate(count, MEMORY)?;
+        keys.extend(
+            (0_u32..)
+                .zip(&boxes)
+                .map(|(k, ends)| (key(&around, ends), k)),
+        );
+        keys.sort_unstable();
+        let mut order = allocate(count, MEMORY)?;
+        order.extend(keys.iter().map(|(_, triangle)| *triangle));
+        let mut below: Vec<Ends> = allocate(count, MEMORY)?;
+        below.extend(order.iter().map(|&triangle| boxes[triangle as usize]));
+        // A level has a quarter of the nodes of the level below, so all have a third of the triangles.
+        let mut nodes = allocate(count / 3 + 32, MEMORY)?;
+        let mut levels = Vec::new();
+        loop {
+            levels.push(nodes.len() as u32);
+            nodes.extend(below.chunks(LANES).map(Node::new));
+            if below.len() <= LANES {
+                break;
+            }
+            let joint = |boxes: &[Ends]| boxes.iter().copied().fold(NOWHERE, joined);
+            below = below.chunks(LANES).map(joint).collect();
+        }
+        Ok(Self {
+            around,
+            cells,
+            order,
+            nodes,
+            levels,
+        })
+    }
+
+    /// Returns a mask of those of four spheres that may touch a triangle. There must be a triangle.
+    #[inline(always)]
+    pub(crate) fn near(&self, paths: &Path<f32x4>) -> u32 {
+        let [a, b] = paths.ends();
+        let [low, high] = &self.around;
+        let mut meet = f32x4::splat(0.0).simd_eq(f32x4::splat(0.0));
+        for k in 0..3 {
+            meet &= a[k].simd_le(f32x4::splat(high[k])) & b[k].simd_ge(f32x4::splat(low[k]));
+        }
+        // One cell is looked up for each sphere without a branch, because branches would be hard to predict.
+        let mut large = f32x4::splat(0.0);
+        for k in 0..3 {
+            let extent = paths.half[k].abs() + paths.reach[k];
+            let cells = extent * f32x4::splat(self.cells.cells_per_length[k]);
+            large |= cells.simd_gt(f32x4::splat(MOST_CELLS));
+        }
+        let [x, y, z] = self.cells.cells(low, paths.middle);
+        let mut near = 0;
+        for lane in 0..LANES {
+            let row = CELLS * z[lane] as usize + y[lane] as usize;
+            near |= (self.cells.rows_around[row] >> x[lane] & 1) << lane;
+        }
+        let mut near = (near as u32 | large.to_bitmask()) & meet.to_bitmask();
+        let mut left = near;
+        if left == 0 {
+            return 0;
+        }
+        let [a, b] = [a, b].map(|ends| self.cells.cells(low, ends));
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let [a, b] = [a, b].map(|ends| ends.map(|cells| cells[lane] as usize));
+            if !self.cells.any_marked(a, b) {
+                near ^= 1 << lane;
+            }
+        }
+        near
+    }
+
+    /// Returns the place of a point along the curve that sorts the triangles.
+    pub(crate) fn place(&self, point: [f32; 3]) -> u64 {
+        key(&self.around, &[point, point])
+    }
+
+    /// Calls `found` with the index of each triangle that a sphere may touch.
+    pub(crate) fn each<E>(
+        &self,
+        path: &Path<f32>,
+        to_visit: &mut ToVisit,
+        mut found: impl FnMut(u32) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let [middle, half, reach] =
+            [path.middle, path.half, path.reach].map(|x| x.map(f32x4::splat));
+        // The path of a slow sphere is so short that its box is hardly larger than the path.
+        let is_long = (0..3).any(|k| path.half[k].abs() > path.reach[k]);
+        let ToVisit(stack) = to_visit;
+        stack.clear();
+        stack.extend(self.levels.len().checked_sub(1).map(|top| (top as u32, 0)));
+        while let Some((level, number)) = stack.pop() {
+            let first = self.levels[level as usize];
+            let node = &self.nodes[(first + number) as usize];
+            let mut near = node.near([&middle, &half, &reach], level == 0 || is_long);
+            while near != 0 {
+                let child = number * LANES as u32 + near.trailing_zeros();
+                near &= near - 1;
+                if level == 0 {
+                    found(self.order[child as usize])?;
+                } else {
+                    stack.push((level - 1, child));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the place of the middle of a box along the curve: 20 bits of each coordinate, interleaved.
+fn key([low, high]: &Ends, ends: &Ends) -> u64 {
+    let longest = (0..3).map(|k| high[k] - low[k]).fold(0.0, f32::max);
+    let scale = ((1_u32 << 20) as f32 / longest).min(f32::MAX);
+    (0..3).fold(0, |key, k| {
+        let middle = ends[0][k].midpoint(ends[1][k]);
+        let place = (((middle - low[k]) * scale) as u64).min((1 << 20) - 1);
+        key | spread(place) << k
+    })
+}
+
+/// Puts two zero bits between any two of the lowest 21 bits.
+fn spread(x: u64) -> u64 {
+    let x = (x | x << 32) & 0x001f_0000_0000_ffff;
+    let x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    let x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    let x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}

@@ -1,0 +1,85 @@
+//! Tests that the tree of a mesh names every triangle that a sphere touches.
+
+use fastrand::Rng;
+use wide::f32x4;
+
+use super::{Path, ToVisit};
+use crate::walls::Mesh;
+use crate::{Error, Sphere};
+
+/// Returns a random number of a random magnitude.
+fn number(rng: &mut Rng, scale: f32) -> f32 {
+    let size = [1.0, 0.1, 0.01, 0.0][rng.usize(..4)];
+    scale * size * (2.0 * rng.f32() - 1.0)
+}
+
+/// Returns a mesh of small and large triangles. Those that have no area are left out.
+fn mesh(rng: &mut Rng, count: usize, scale: f32, offset: f32) -> Mesh {
+    let mut vertices = Vec::new();
+    while vertices.len() < 3 * count {
+        let size = [0.02, 0.2, 2.0][rng.usize(..3)] * scale;
+        let flat = rng.bool();
+        let middle = [0; 3].map(|_| offset + scale * (2.0 * rng.f32() - 1.0));
+        let corners = [0; 3].map(|_| {
+            let mut corner = middle.map(|x| x + number(rng, size));
+            if flat {
+                corner[2] = offset;
+            }
+            corner
+        });
+        if Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).is_ok() {
+            vertices.extend(corners);
+        }
+    }
+    let triangles = (0..count as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]);
+    Mesh::new(vertices, triangles.collect()).expect("a valid mesh")
+}
+
+#[test]
+fn every_touched_triangle_is_named() {
+    let mut rng = Rng::with_seed(4);
+    let (mut touched, mut named, mut pairs) = (0, 0, 0);
+    for round in 0..48 {
+        let scale = [1.0, 1e-12, 1e12, 1e-30][round % 4];
+        let offset = [0.0, 1e4 * scale][round / 4 % 2];
+        let count = [1, 3, 17, 300][rng.usize(..4)];
+        let mesh = mesh(&mut rng, count, scale, offset);
+        for _ in 0..40 {
+            let sphere = Sphere {
+                center: [0; 3].map(|_| offset + number(&mut rng, 2.0 * scale)),
+                radius: number(&mut rng, scale).abs(),
+                velocity: [0; 3].map(|_| number(&mut rng, 4.0 * scale)),
+                groups: 0,
+            };
+            let path = Path::new(sphere.center, sphere.radius, sphere.velocity);
+            let lanes = |x: [f32; 3]| x.map(f32x4::splat);
+            let radius = f32x4::splat(sphere.radius);
+            let four = Path::new(lanes(sphere.center), radius, lanes(sphere.velocity));
+            let near = mesh.tree().near(&four);
+            assert!(near == 0 || near == 15, "{near}");
+            let mut found = Vec::new();
+            let each = mesh
+                .tree()
+                .each(&path, &mut ToVisit::default(), |triangle| {
+                    found.push(triangle);
+                    Ok::<(), Error>(())
+                });
+            assert_eq!(each, Ok(()));
+            found.sort_unstable();
+            named += found.len();
+            pairs += count;
+            for triangle in 0..count {
+                let touches = mesh.triangle(triangle).expect("a triangle");
+                if touches.impact(&sphere, (), 1.0).is_none() {
+                    continue;
+                }
+                touched += 1;
+                let listed = found.binary_search(&(triangle as u32)).is_ok();
+                assert!(listed && near != 0, "round {round}: {sphere:?} {triangle}");
+            }
+        }
+    }
+    assert!(touched > 2_000, "{touched}");
+    // The tree must discard most triangles, but may name some that are not touched.
+    assert!(named < pairs / 2, "{named} of {pairs}, {touched} touched");
+}
