@@ -9,6 +9,10 @@ than a sphere is wide. For the last timestep it writes the spheres, the pairs th
 vectors. carom's list for dt = 0 must have the same pairs and images. Only pairs whose gap is smaller than the
 rounding of the input to float32 may differ, and the script prints each of these.
 
+LAMMPS also pours spheres into a pipe with a floor, a side wall, a ball and a rod. Its walls report the spheres that
+touch them (`fix wall/gran … contacts`). carom's list of spheres that touch walls must have the same entries, again
+but for gaps smaller than the rounding of the input.
+
 With --record, it copies the dump and LAMMPS's pairs of the smallest case to a folder.
 """
 
@@ -99,6 +103,45 @@ CASES = {
 }
 SMALLEST = "small"
 
+WALL = "fix {name} all {style} hooke/history 2000.0 NULL 50.0 NULL 0.5 0 {place} contacts"
+# For each wall: how LAMMPS and carom call it, and the signed distance of a point from its surface.
+WALLS = {
+    "floor": ("zplane 0.0 NULL", "plane 0 0 1 0", lambda x, y, z: z),
+    "side": ("xplane -4.0 NULL", "plane 1 0 0 -4", lambda x, y, z: x + 4),
+    "pipe": (
+        "cylinder z 0 0 6 INF INF side in",
+        "cylinder-inside 0 0 0 0 0 1 6",
+        lambda x, y, z: 6 - math.hypot(x, y),
+    ),
+    "ball": ("sphere 1 0 0 3 side out", "sphere 1 0 0 3", lambda x, y, z: math.hypot(x - 1, y, z) - 3),
+    "rod": ("cylinder y -1 5 1 INF INF side out", "cylinder -1 0 5 0 1 0 1", lambda x, y, z: math.hypot(x + 1, z - 5) - 1),
+}
+
+
+def pour_onto_walls():
+    """Returns the LAMMPS commands that pour spheres onto the walls."""
+    lines = []
+    for name, (place, _, _) in WALLS.items():
+        style = "wall/gran"
+        if "plane" not in place:
+            lines.append(f"region {name} {place} units box")
+            style, place = "wall/gran/region", f"region {name}"
+        lines.append(WALL.format(name=name, style=style, place=place))
+    columns = " ".join(f"f_{name}[1]" for name in WALLS)
+    after = f"dump walls all custom 1 walls.dump id {columns}"
+    return "\n".join([*lines, *POUR.splitlines()[2:], after])
+
+
+ON_WALLS = {
+    "boundary": "boundary f f f",
+    "box": "region box block -8 8 -8 8 -1 80 units box",
+    "atoms": "region inside block -2.5 3.5 -3.5 3.5 8 70 units box",
+    "region": "inside",
+    "count": 1500,
+    "run": pour_onto_walls(),
+    "steps": 30000,
+}
+
 
 def items(path):
     """Returns the sections of a dump with one frame: for each heading, its lines."""
@@ -181,15 +224,55 @@ def gap(spheres, cell, pair):
     return math.sqrt(sum(x * x for x in vector)) - one[6] - two[6]
 
 
+def simulate(case, folder):
+    run = case["run"].format(seed=4711, steps=case["steps"])
+    script = COMMON.format(**{"seed": 4711, "atoms": "", "region": "box", **case, "run": run})
+    engine = lammps(cmdargs=["-screen", "none", "-log", "none"])
+    engine.commands_string(f"shell cd {folder}\n{script}")
+    engine.close()
+
+
+def compare_walls(carom):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        simulate(ON_WALLS, folder)
+        spheres, _, _ = of_lammps(folder)
+        expected = set()
+        for line in section(items(folder / "walls.dump"), "ATOMS")[1]:
+            number, *touched = line.split()
+            expected |= {(int(number), wall) for wall, touches in enumerate(touched) if float(touches) != 0}
+        output = folder / "walls.csv"
+        walls = [x for _, wall, _ in WALLS.values() for x in ("--wall", wall)]
+        options = ["--dt", "0", "--ids", "--backend", "cpu", "--verify", "--walls-output", output, *walls]
+        done = subprocess.run([carom, "collide", folder / "spheres.dump", *options], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        with open(output) as file:
+            found = {(int(row["sphere"]), int(row["wall"])) for row in csv.DictReader(file)}
+        largest = max(abs(x) for sphere in spheres.values() for x in sphere[:3])
+        rounding = 16 * 2.0**-24 * max(largest, 6)
+        wrong = 0
+        for number, wall in sorted(found ^ expected):
+            *center, _, _, _, radius = spheres[number]
+            distance = list(WALLS.values())[wall][2](*center) - radius
+            near = abs(distance) <= rounding
+            wrong += not near
+            who = "carom" if (number, wall) in found else "LAMMPS"
+            print(f"  only {who} has sphere {number} at wall {wall}: gap {distance:.3g}{'' if near else ', an ERROR'}")
+        counts = [sum(1 for _, wall in expected if wall == number) for number in range(len(WALLS))]
+        each = ", ".join(f"{count} at the {name}" for count, name in zip(counts, WALLS))
+        print(
+            f"walls: {len(spheres)} spheres, {len(expected)} contacts with walls in LAMMPS ({each}); "
+            f"{len(found ^ expected)} differ, {wrong} by more than rounding ({rounding:.1e})"
+        )
+        return wrong == 0 and min(counts) > 0
+
+
 def compare(name, carom, record):
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        run = case["run"].format(seed=4711, steps=case["steps"])
-        script = COMMON.format(**{"seed": 4711, "atoms": "", "region": "box", **case, "run": run})
-        engine = lammps(cmdargs=["-screen", "none", "-log", "none"])
-        engine.commands_string(f"shell cd {folder}\n{script}")
-        engine.close()
+        simulate(case, folder)
         spheres, cell, expected = of_lammps(folder)
         found = of_carom(carom, folder)
         # Each coordinate, edge and radius is rounded to float32.
@@ -225,7 +308,7 @@ def main():
     carom = pathlib.Path(args.carom).resolve()
     # LAMMPS changes the working directory.
     record = args.record and pathlib.Path(args.record).resolve()
-    if not all([compare(name, carom, record) for name in CASES]):
+    if not all([compare_walls(carom), *(compare(name, carom, record) for name in CASES)]):
         sys.exit("carom and LAMMPS disagree.")
 
 
