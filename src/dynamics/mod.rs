@@ -1,0 +1,33 @@
+//! Hard-sphere dynamics: moves spheres through time so that every impact happens at its time and in its order.
+//!
+//! A step is divided into substeps. Each substep has these stages, each with a file of its name:
+//!
+//! - `candidates`: a detector finds the pairs of spheres that can touch while every sphere stays within its
+//!   pad, a bound on the distance that it moves.
+//! - `predict`: finds the next impact of two spheres on their present paths.
+//! - `islands`: groups the spheres that hit each other, directly or through others.
+//! - `replay`: processes the impacts of one island in the order of time.
+//! - `merge`: tests the new paths against the spheres outside their islands, merges the islands that meet, and
+//!   repeats until none do.
+//!
+//! `substep` runs these stages. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true
+//! sequence of impacts.
+
+mod candidates;
+mod hard_sphere;
+mod islands;
+mod lattice;
+mod merge;
+mod options;
+mod path;
+mod predict;
+mod replay;
+mod report;
+mod rows;
+mod simulation;
+mod substep;
+
+pub use self::hard_sphere::HardSphere;
+pub use self::options::SimulationOptions;
+pub use self::report::{Impact, Partner, StepReport};
+pub use self::simulation::Simulation;

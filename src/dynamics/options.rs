@@ -1,0 +1,146 @@
+//! Options of a simulation.
+
+use crate::{Domain, Error};
+
+/// Options of a [`Simulation`](crate::Simulation).
+///
+/// ```
+/// use carom::{Domain, SimulationOptions};
+/// let options = SimulationOptions::new()
+///     .with_restitution(0.9)
+///     .with_domain(Domain::rectangular([0.0; 3], [10.0; 3]));
+/// assert_eq!(options.restitution, 0.9);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SimulationOptions {
+    /// Coefficient of restitution of two spheres, from 0 to 1: the ratio of the speed at which they separate
+    /// along the normal to the speed at which they approach. The default is 1, elastic impacts.
+    pub restitution: f64,
+    /// The domain: open space, the default, or a periodic cell.
+    pub domain: Domain,
+    /// Contact time of the contact-time model (S. Luding, S. `McNamara`, Granular Matter 1, 1998, 113–128):
+    /// an impact less than this time after the last impact of one of its spheres is elastic. The default is 0.
+    ///
+    /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
+    /// step then returns [`Error::TooManyImpacts`].
+    pub contact_time: f64,
+    /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
+    /// sphere, or an empty vector if every sphere may hit every other.
+    pub groups: Vec<u32>,
+    /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
+    /// speed, and the rounding of results, but not the physics.
+    pub impacts_per_substep: f64,
+    /// Largest number of impacts of one sphere in a substep. The default is 100 000.
+    pub max_impacts: u32,
+    /// Whether each step returns the list of its impacts. The default is false.
+    pub impact_list: bool,
+    /// Number of threads, as in [`Options::threads`](crate::Options::threads). The results have the same bytes
+    /// for any number of threads.
+    pub threads: usize,
+}
+
+impl SimulationOptions {
+    /// Returns the default options: elastic spheres in open space.
+    pub fn new() -> Self {
+        Self {
+            restitution: 1.0,
+            domain: Domain::open(),
+            contact_time: 0.0,
+            groups: Vec::new(),
+            impacts_per_substep: 0.4,
+            max_impacts: 100_000,
+            impact_list: false,
+            threads: 0,
+        }
+    }
+
+    /// Returns the same options with this [`restitution`](Self::restitution) of two spheres.
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = restitution;
+        self
+    }
+
+    /// Returns the same options with this [`domain`](Self::domain).
+    #[must_use]
+    pub fn with_domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Returns the same options with this [`contact_time`](Self::contact_time).
+    #[must_use]
+    pub fn with_contact_time(mut self, contact_time: f64) -> Self {
+        self.contact_time = contact_time;
+        self
+    }
+
+    /// Returns the same options with these [`groups`](Self::groups).
+    #[must_use]
+    pub fn with_groups(mut self, groups: Vec<u32>) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    /// Returns the same options with this number of [`impacts_per_substep`](Self::impacts_per_substep).
+    #[must_use]
+    pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
+        self.impacts_per_substep = impacts;
+        self
+    }
+
+    /// Returns the same options with this number of [`max_impacts`](Self::max_impacts).
+    #[must_use]
+    pub fn with_max_impacts(mut self, max_impacts: u32) -> Self {
+        self.max_impacts = max_impacts;
+        self
+    }
+
+    /// Returns the same options with the list of impacts in every report: see
+    /// [`StepReport::list`](crate::StepReport::list).
+    #[must_use]
+    pub fn with_impact_list(mut self) -> Self {
+        self.impact_list = true;
+        self
+    }
+
+    /// Returns the same options with this number of [`threads`](Self::threads).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Checks the numbers, for a simulation of `spheres` spheres.
+    pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
+        let number = |what, value, allowed: std::ops::RangeInclusive<f64>| {
+            if allowed.contains(&value) {
+                return Ok(());
+            }
+            let [least, most] = [allowed.start(), allowed.end()];
+            Err(Error::InvalidSimulation {
+                problem: format!("the {what} is {value:?}, but must be from {least:?} to {most:?}"),
+            })
+        };
+        number("restitution", self.restitution, 0.0..=1.0)?;
+        number("contact time", self.contact_time, 0.0..=f64::MAX)?;
+        let impacts = self.impacts_per_substep;
+        number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
+        if self.groups.is_empty() || self.groups.len() == spheres {
+            return self.domain.check();
+        }
+        let groups = self.groups.len();
+        Err(Error::InvalidSimulation {
+            problem: format!(
+                "there are collision groups for {groups} spheres, but there are {spheres} spheres"
+            ),
+        })
+    }
+}
+
+impl Default for SimulationOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,309 @@
+//! The public type of a simulation, which owns the state and divides steps into substeps.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::lattice::Lattice;
+use super::substep::{Load, Start, Substep};
+use super::{HardSphere, SimulationOptions, StepReport};
+use crate::limits::MAX_SPHERES;
+use crate::{Backend, Detector, Error, Options};
+
+/// Largest number of candidates for each sphere, on average, that a substep aims at. It limits the substeps of
+/// dilute gases, whose spheres move far between impacts.
+const CANDIDATES: f64 = 6.0;
+
+/// A substep with more than this multiple of the intended impacts or candidates is shortened and begun anew.
+const TOO_MANY: f64 = 3.0;
+
+/// Largest ratio of the durations of two successive substeps.
+const LONGER: f64 = 2.0;
+
+/// Moves hard spheres through time, so that every impact happens at its time and in its order.
+///
+/// Spheres move freely between impacts. When two of them meet, their velocities change along the normal, as the
+/// coefficient of restitution says. The impacts of each sphere are the same, and in the same order, as if all
+/// impacts were processed one after the other in the order of time. Impacts at exactly the same time are
+/// processed in the order of sphere, partner and image.
+///
+/// The state is in float64. The result has the same bytes for any number of threads. The units of length, time
+/// and mass are your choice.
+///
+/// Spheres that overlap meet at once if they approach each other, and otherwise pass until they are separate.
+/// [`separate`](Self::separate) moves overlapping spheres apart.
+///
+/// ```
+/// use carom::{HardSphere, Simulation, SimulationOptions};
+/// let left = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
+/// let right = HardSphere::new([3.0, 0.0, 0.0], 0.5);
+/// let mut simulation = Simulation::new(vec![left, right], SimulationOptions::new())?;
+/// let report = simulation.step(2.0)?;
+/// assert_eq!(report.impacts, 1);
+/// assert_eq!(simulation.spheres()[0].velocity.x, 0.0);
+/// assert_eq!(simulation.spheres()[1].center.x, 5.0); // hit at time 1, then moved by 2
+/// # Ok::<(), carom::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Simulation {
+    spheres: Vec<HardSphere>,
+    options: SimulationOptions,
+    lattice: Lattice,
+    /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
+    /// of this image.
+    cells: Vec<[i32; 3]>,
+    /// Time of the last impact of each sphere. Empty if there is no contact time.
+    last: Vec<f64>,
+    time: f64,
+    /// Intended duration of the next substep.
+    pace: Option<f64>,
+    detector: Detector,
+    substep: Substep,
+}
+
+impl Simulation {
+    /// Creates a simulation at time 0. In a periodic domain, the centres are wrapped into its cell.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidHardSphere`] for a sphere with a number that is out of range, such as a mass of 0.
+    /// - [`Error::InvalidSimulation`] or [`Error::InvalidDomain`] for options that are out of range.
+    /// - [`Error::TooManySpheres`] for more than 2³⁰ spheres.
+    /// - [`Error::Threads`] if the threads cannot be started.
+    pub fn new(spheres: Vec<HardSphere>, options: SimulationOptions) -> Result<Self, Error> {
+        if spheres.len() > MAX_SPHERES {
+            return Err(Error::TooManySpheres {
+                count: spheres.len(),
+                limit: MAX_SPHERES,
+            });
+        }
+        options.check(spheres.len())?;
+        check_spheres(&spheres)?;
+        let lattice = Lattice::new(&options.domain)?;
+        let detector = Options::new().with_backend(Backend::Cpu);
+        let detector = Detector::new(detector.with_threads(options.threads))?;
+        let last = if options.contact_time > 0.0 {
+            vec![f64::NEG_INFINITY; spheres.len()]
+        } else {
+            Vec::new()
+        };
+        let cells = if lattice.is_open() {
+            Vec::new()
+        } else {
+            vec![[0; 3]; spheres.len()]
+        };
+        let mut simulation = Self {
+            spheres,
+            options,
+            lattice,
+            cells,
+            last,
+            time: 0.0,
+            pace: None,
+            detector,
+            substep: Substep::default(),
+        };
+        simulation.wrap();
+        Ok(simulation)
+    }
+
+    /// Returns the spheres. In a periodic domain, their centres are in the cell, up to rounding.
+    pub fn spheres(&self) -> &[HardSphere] {
+        &self.spheres
+    }
+
+    /// Returns the centre of a sphere without wrapping into the cell of a periodic domain, so that it moves
+    /// continuously, or `None` if there is no such sphere.
+    pub fn unwrapped_center(&self, sphere: usize) -> Option<DVec3> {
+        let center = self.spheres.get(sphere)?.center;
+        let cell = self.cells.get(sphere).copied().unwrap_or_default();
+        Some(center + self.lattice.shift(cell))
+    }
+
+    /// Returns the time since the simulation was created.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &SimulationOptions {
+        &self.options
+    }
+
+    /// Changes the spheres with a function, such as to give them other velocities.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
+    /// they were.
+    pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
+        let mut spheres = self.spheres.clone();
+        change(&mut spheres);
+        check_spheres(&spheres)?;
+        self.spheres = spheres;
+        self.wrap();
+        Ok(())
+    }
+
+    /// Moves the spheres through a time `duration`, and reports the impacts.
+    ///
+    /// # Errors
+    /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
+    ///
+    /// - [`Error::InvalidSimulation`] for a duration that is negative or not finite.
+    /// - [`Error::TooManyImpacts`] if a sphere has more impacts in one substep than
+    ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres.
+    /// - The errors of [`Detector::detect`], such as [`Error::InvalidSphere`] for a sphere that has moved out of
+    ///   range.
+    pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
+        if !(0.0..=f64::MAX).contains(&duration) {
+            return Err(Error::InvalidSimulation {
+                problem: format!("the step takes {duration:?}, but must take a finite time from 0"),
+            });
+        }
+        let mut report = StepReport::default();
+        let end = self.time + duration;
+        while self.time < end {
+            self.advance(end, &mut report)?;
+        }
+        report.kinetic_energy = self.kinetic_energy();
+        Ok(report)
+    }
+
+    /// Returns the kinetic energy of all spheres of finite mass.
+    pub fn kinetic_energy(&self) -> f64 {
+        // Sums of chunks are added in order, so the sum does not depend on the number of threads.
+        let chunks = self.spheres.par_chunks(4096).map(|chunk| {
+            let energies = chunk.iter().map(HardSphere::kinetic_energy);
+            energies.sum::<f64>()
+        });
+        chunks.collect::<Vec<_>>().into_iter().sum()
+    }
+
+    /// Does one substep, which ends at `end` or before.
+    fn advance(&mut self, end: f64, report: &mut StepReport) -> Result<(), Error> {
+        let remaining = end - self.time;
+        let mut duration = self.first_pace().min(remaining);
+        // Substeps of equal length avoid a short one at the end.
+        let count = (remaining / duration).ceil();
+        if count.is_finite() {
+            duration = (remaining / count).min(remaining);
+        }
+        let last: Vec<_> = self.last.par_iter().map(|last| last - self.time).collect();
+        let spheres = self.spheres.len() as f64;
+        let intended = self.options.impacts_per_substep;
+        loop {
+            let start = Start {
+                spheres: &self.spheres,
+                last: &last,
+                options: &self.options,
+                lattice: &self.lattice,
+                duration,
+            };
+            let mut ratio = 0.0;
+            let accept = |load: Load| {
+                let impacts = 2.0 * load.hits as f64 / spheres / intended;
+                let candidates = load.candidates as f64 / spheres / CANDIDATES;
+                ratio = impacts.max(candidates.cbrt());
+                // Few spheres have few candidates, however far they move.
+                ratio <= TOO_MANY || load.candidates < 1000
+            };
+            let rounds = self.substep.run(&mut self.detector, &start, accept)?;
+            let next = duration * ratio.recip().min(LONGER);
+            if let Some(rounds) = rounds {
+                self.pace = Some(next);
+                report.rounds += rounds;
+                break;
+            }
+            duration = next;
+        }
+        self.complete(duration, end, report)
+    }
+
+    /// Returns the intended duration of the next substep.
+    fn first_pace(&self) -> f64 {
+        self.pace.unwrap_or_else(|| {
+            // The first substep is short: the fastest sphere moves by a tenth of the mean radius.
+            let fastest = self.spheres.iter().map(|sphere| sphere.velocity.length());
+            let fastest = fastest.fold(0.0, f64::max);
+            let radii: f64 = self.spheres.iter().map(|sphere| sphere.radius).sum();
+            let radius = radii / self.spheres.len().max(1) as f64;
+            let pace = 0.1 * radius / fastest;
+            if pace > 0.0 { pace } else { f64::INFINITY }
+        })
+    }
+
+    /// Moves the spheres to the end of a substep, and adds its impacts to the report.
+    fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
+        let (islands, contact_time) = (&self.substep.islands, self.options.contact_time);
+        let (spheres, last) = (&mut self.spheres, &mut self.last);
+        let time = self.time;
+        self.detector.threads().run(spheres.len(), || {
+            let all = spheres.par_iter_mut().enumerate();
+            all.for_each(
+                |(index, sphere)| match islands.path(index).and_then(<[_]>::last) {
+                    Some(piece) => {
+                        sphere.center = piece.place(duration);
+                        sphere.velocity = piece.velocity;
+                    }
+                    None => sphere.center += sphere.velocity * duration,
+                },
+            );
+            if contact_time > 0.0 {
+                let all = last.par_iter_mut().enumerate();
+                all.for_each(|(index, last)| {
+                    if let Some([_, .., piece]) = islands.path(index) {
+                        *last = time + piece.start;
+                    }
+                });
+            }
+            Ok(())
+        })?;
+        let from = report.list.len();
+        for island in islands.list() {
+            if island.members.is_empty() {
+                continue;
+            }
+            report.largest_island = report.largest_island.max(island.members.len());
+            report.impacts += island.impacts.len() as u64;
+            report.virial += island.virial;
+            if self.options.impact_list {
+                report.list.extend_from_slice(&island.impacts);
+            }
+        }
+        report.list[from..].par_sort_unstable_by(|one, other| one.order(other));
+        for impact in &mut report.list[from..] {
+            impact.time += time;
+        }
+        report.substeps += 1;
+        // The last substep ends at `end` without rounding. If the clock cannot resolve the substep, the step ends.
+        let next = time + duration;
+        self.time = if next > time && duration < end - time {
+            next
+        } else {
+            end
+        };
+        self.wrap();
+        Ok(())
+    }
+
+    /// Moves spheres that have left the cell of a periodic domain back into it.
+    fn wrap(&mut self) {
+        if self.lattice.is_open() {
+            return;
+        }
+        let lattice = &self.lattice;
+        let all = self.spheres.par_iter_mut().zip(&mut self.cells);
+        all.for_each(|(sphere, cell)| {
+            let moved = lattice.cell(sphere.center);
+            if moved != [0; 3] {
+                sphere.center -= lattice.shift(moved);
+                for (cell, moved) in cell.iter_mut().zip(moved) {
+                    *cell = cell.saturating_add(moved);
+                }
+            }
+        });
+    }
+}
+
+fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {
+    let mut spheres = spheres.iter().enumerate();
+    spheres.try_for_each(|(index, sphere)| sphere.check(index))
+}

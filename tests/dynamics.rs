@@ -1,0 +1,386 @@
+//! Tests the simulation of hard spheres against a plain event-driven simulation, and against cases with a known
+//! sequence of impacts.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "numbers of spheres are small"
+)]
+
+mod event_driven;
+
+use carom::glam::DVec3;
+use carom::{
+    Domain, Error, HardSphere, Impact, Partner, Simulation, SimulationOptions, StepReport,
+};
+use event_driven::{Ball, Reference};
+use fastrand::Rng;
+
+fn normal(rng: &mut Rng) -> f64 {
+    let (u, v) = (1.0 - rng.f64(), rng.f64());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+/// Returns spheres of diameter 1 on a cubic lattice, with random velocities and without total momentum, and the
+/// edge of their cell.
+fn lattice(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let mut rng = Rng::with_seed(seed);
+    let count = per_edge.pow(3);
+    let edge = (count as f64 * std::f64::consts::PI / 6.0 / packing).cbrt();
+    // The edge of the domain is a float32.
+    let edge = f64::from(edge as f32);
+    let step = edge / per_edge as f64;
+    let mut spheres = Vec::with_capacity(count);
+    for index in 0..count {
+        let place = [
+            index % per_edge,
+            index / per_edge % per_edge,
+            index / per_edge.pow(2),
+        ];
+        let center = DVec3::from(place.map(|k| (k as f64 + 0.5) * step));
+        let velocity = DVec3::from([0; 3].map(|_| normal(&mut rng)));
+        spheres.push(HardSphere::new(center, 0.5).with_velocity(velocity));
+    }
+    let mean = spheres.iter().map(|sphere| sphere.velocity).sum::<DVec3>() / count as f64;
+    for sphere in &mut spheres {
+        sphere.velocity -= mean;
+    }
+    (spheres, edge)
+}
+
+fn periodic(edge: f64) -> SimulationOptions {
+    SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [edge as f32; 3]))
+}
+
+/// Returns a fluid of spheres in equilibrium, and the edge of its cell.
+fn fluid(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let (spheres, edge) = lattice(per_edge, packing, seed);
+    let count = spheres.len() as u64;
+    let mut simulation = Simulation::new(spheres, periodic(edge)).expect("a valid fluid");
+    let mut impacts = 0;
+    while impacts < 5 * count {
+        impacts += step(&mut simulation, 0.05).impacts;
+    }
+    (simulation.spheres().to_vec(), edge)
+}
+
+fn step(simulation: &mut Simulation, duration: f64) -> StepReport {
+    simulation.step(duration).expect("the step succeeds")
+}
+
+fn balls(spheres: &[HardSphere]) -> Vec<Ball> {
+    let ball = |sphere: &HardSphere| Ball {
+        place: sphere.center.to_array(),
+        velocity: sphere.velocity.to_array(),
+        radius: sphere.radius,
+        mass: sphere.mass,
+    };
+    spheres.iter().map(ball).collect()
+}
+
+fn other(impact: &Impact) -> usize {
+    match impact.partner {
+        Partner::Sphere(other) => other as usize,
+        Partner::Wall(wall) => panic!("there is no wall {wall}"),
+    }
+}
+
+/// Adds an impact to the lists of partners of both spheres.
+fn note(partners: &mut [Vec<usize>], a: usize, b: usize) {
+    partners[a].push(b);
+    partners[b].push(a);
+}
+
+/// Checks that the first `count` partners of each sphere are those of the reference.
+fn check_order(
+    spheres: Vec<HardSphere>,
+    options: SimulationOptions,
+    edge: Option<f64>,
+    count: usize,
+) {
+    let restitution = options.restitution;
+    let length = spheres.len();
+    let mut simulation =
+        Simulation::new(spheres.clone(), options.with_impact_list()).expect("a valid simulation");
+    let mut found = vec![Vec::new(); length];
+    while found.iter().any(|partners: &Vec<_>| partners.len() < count) {
+        let report = step(&mut simulation, 0.25);
+        assert!(report.list.is_sorted_by_key(|impact| impact.time));
+        assert_eq!(report.list.len() as u64, report.impacts);
+        for impact in &report.list {
+            note(&mut found, impact.sphere as usize, other(impact));
+        }
+        assert!(simulation.time() < 100.0);
+    }
+    let mut reference = Reference::new(&balls(&spheres), edge, restitution, simulation.time());
+    let mut expected = vec![Vec::new(); length];
+    while let Some(event) = reference.next() {
+        note(&mut expected, event.a, event.b);
+        if expected.iter().all(|partners| partners.len() >= count) {
+            break;
+        }
+    }
+    for (sphere, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found[..count], expected[..count], "sphere {sphere}");
+    }
+}
+
+fn check_fluid(seed: u64) {
+    let (spheres, edge) = fluid(10, 0.3, seed);
+    // Long substeps make large islands, and short ones make small islands.
+    let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
+    let options = periodic(edge).with_impacts_per_substep(impacts);
+    check_order(spheres, options, Some(edge), 5);
+}
+
+#[test]
+fn spheres_of_a_fluid_meet_in_the_order_of_the_reference() {
+    for seed in 0..3 {
+        check_fluid(seed);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; run it with `--ignored`"]
+fn spheres_of_many_fluids_meet_in_the_order_of_the_reference() {
+    for seed in 0..20 {
+        check_fluid(seed);
+    }
+}
+
+/// A cloud of spheres of different radii and masses that flies together and apart again, with inelastic
+/// impacts.
+#[test]
+fn a_mixture_in_open_space_meets_in_the_order_of_the_reference() {
+    for seed in 0..4 {
+        let mut rng = Rng::with_seed(seed);
+        let (mut spheres, edge) = lattice(8, 0.1, seed);
+        for sphere in &mut spheres {
+            sphere.radius = 0.1 + 0.6 * rng.f64();
+            sphere.mass = 10_f64.powf(2.0 * rng.f64() - 1.0);
+            sphere.velocity += 2.0 * (DVec3::splat(edge / 2.0) - sphere.center);
+        }
+        let options = SimulationOptions::new().with_restitution(0.8);
+        let mut simulation = Simulation::new(spheres.clone(), options.clone().with_impact_list())
+            .expect("a valid cloud");
+        let report = step(&mut simulation, 0.5);
+        let mut reference = Reference::new(&balls(&spheres), None, 0.8, 0.5);
+        let expected: Vec<_> = std::iter::from_fn(|| reference.next()).collect();
+        // The differences of rounding grow with each impact, so the lists differ at last.
+        let same = report
+            .list
+            .iter()
+            .zip(&expected)
+            .take_while(|(impact, event)| {
+                (impact.sphere as usize, other(impact)) == (event.a, event.b)
+            });
+        let compared = same.count();
+        assert!(compared > 4000, "{compared} impacts were compared");
+    }
+}
+
+/// Returns a number rounded to multiples of 10⁻⁹.
+fn rounded(x: f64) -> f64 {
+    (x * 1e9).round() / 1e9
+}
+
+/// Five equal balls in a row, of which the first moves: the velocity passes through the row.
+#[test]
+fn a_cradle_passes_the_velocity_on() {
+    let mut balls: Vec<_> = (0..5)
+        .map(|k| HardSphere::new([3.0 * f64::from(k), 0.0, 0.0], 1.0))
+        .collect();
+    balls[0].velocity.x = 2.0;
+    let options = SimulationOptions::new().with_impact_list();
+    let mut simulation = Simulation::new(balls, options).expect("a valid cradle");
+    let report = step(&mut simulation, 3.0);
+    let impacts: Vec<_> = report
+        .list
+        .iter()
+        .map(|impact| (rounded(impact.time), impact.sphere, other(impact)))
+        .collect();
+    assert_eq!(
+        impacts,
+        [(0.5, 0, 1), (1.0, 1, 2), (1.5, 2, 3), (2.0, 3, 4)]
+    );
+    let velocities: Vec<_> = simulation
+        .spheres()
+        .iter()
+        .map(|ball| ball.velocity.x)
+        .collect();
+    assert_eq!(velocities, [0.0, 0.0, 0.0, 0.0, 2.0]);
+    assert_eq!(rounded(simulation.spheres()[4].center.x), 14.0);
+}
+
+/// The balls of a real cradle touch. Two balls arrive, and two leave.
+#[test]
+fn a_cradle_of_touching_balls_passes_two_balls_on() {
+    let mut balls: Vec<_> = (0..6)
+        .map(|k| HardSphere::new([2.0 * f64::from(k), 0.0, 0.0], 1.0))
+        .collect();
+    for ball in &mut balls[..2] {
+        ball.center.x -= 1.0;
+        ball.velocity.x = 1.0;
+    }
+    let mut simulation = Simulation::new(balls, SimulationOptions::new()).expect("a valid cradle");
+    let report = step(&mut simulation, 2.0);
+    assert_eq!(report.impacts, 8);
+    let velocities: Vec<_> = simulation
+        .spheres()
+        .iter()
+        .map(|ball| ball.velocity.x)
+        .collect();
+    assert_eq!(velocities, [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
+}
+
+/// Two balls on a ring meet alternately on one side and on the other, for ever, after equal times.
+#[test]
+fn two_balls_on_a_ring_meet_for_ever() {
+    let left = HardSphere::new([2.0, 4.0, 4.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
+    let right = HardSphere::new([6.0, 4.0, 4.0], 1.0);
+    let options = periodic(8.0).with_impact_list();
+    let mut simulation = Simulation::new(vec![left, right], options).expect("a valid ring");
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        let report = step(&mut simulation, 40.0);
+        times.extend(report.list.iter().map(|impact| rounded(impact.time)));
+    }
+    // The first gap is 2 wide, and the others are 4 wide.
+    let expected: Vec<_> = (0..1000).map(|k| 2.0 + 4.0 * f64::from(k)).collect();
+    assert_eq!(times, expected);
+    let center = simulation.unwrapped_center(0).expect("sphere 0 exists");
+    assert_eq!(rounded(center.x), 2.0 + 2000.0);
+}
+
+#[test]
+fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
+    let heavy = HardSphere::new([0.0; 3], 1.0)
+        .with_velocity([3.0, 0.0, 0.0])
+        .with_mass(2.0);
+    let light = HardSphere::new([5.0, 0.0, 0.0], 1.0).with_velocity([-1.0, 0.0, 0.0]);
+    let options = SimulationOptions::new()
+        .with_restitution(0.5)
+        .with_impact_list();
+    let mut simulation = Simulation::new(vec![heavy, light], options).expect("two balls");
+    let report = step(&mut simulation, 1.0);
+    let impact = report.list[0];
+    assert_eq!(
+        (impact.time, impact.impulse, impact.normal),
+        (0.75, 4.0, DVec3::X)
+    );
+    // The momentum of 5 remains. The speed of approach was 4, and the speed of separation is 2.
+    let velocities: Vec<_> = simulation
+        .spheres()
+        .iter()
+        .map(|ball| ball.velocity.x)
+        .collect();
+    assert_eq!(velocities, [1.0, 3.0]);
+    assert_eq!(report.kinetic_energy, 0.5 * (2.0 + 9.0));
+    assert_eq!(report.virial, 2.0 * 4.0);
+}
+
+#[test]
+fn a_fixed_sphere_reflects_and_stays() {
+    let ball = HardSphere::new([0.0; 3], 1.0).with_velocity([1.0, 0.0, 0.0]);
+    let post = HardSphere::new([4.0, 0.0, 0.0], 1.0).fixed();
+    let mut simulation =
+        Simulation::new(vec![post, ball], SimulationOptions::new()).expect("a ball and a post");
+    step(&mut simulation, 3.0);
+    assert_eq!(simulation.spheres()[0], post);
+    assert_eq!(simulation.spheres()[1].velocity.x, -1.0);
+    assert_eq!(simulation.spheres()[1].center.x, 1.0);
+}
+
+/// Returns how deep two spheres overlap, in units of the smaller radius, beyond the allowed rounding of
+/// coordinates.
+fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
+    let mut deepest: f64 = 0.0;
+    for (index, a) in spheres.iter().enumerate() {
+        for b in &spheres[..index] {
+            let away = b.center - a.center;
+            let away = away - edge * (away / edge).round();
+            let rounding = 4.0 * f64::EPSILON * edge;
+            let depth = a.radius + b.radius - away.length() - rounding;
+            deepest = deepest.max(depth / a.radius.min(b.radius));
+        }
+    }
+    deepest
+}
+
+/// Follows a dense fluid through 100 impacts a sphere, in short steps: the spheres never overlap, and energy
+/// and momentum do not drift.
+#[test]
+fn spheres_never_overlap_and_keep_energy_and_momentum() {
+    for (seed, packing) in [(1, 0.3), (2, 0.45)] {
+        let (spheres, edge) = lattice(7, packing, seed);
+        let mut simulation = Simulation::new(spheres, periodic(edge)).expect("a valid fluid");
+        let energy = simulation.kinetic_energy();
+        let (mut impacts, mut substeps, mut steps, mut deepest) = (0, 0, 0, 0.0_f64);
+        while impacts < 50 * 343 {
+            let report = step(&mut simulation, 0.01);
+            impacts += report.impacts;
+            substeps += report.substeps;
+            steps += 1;
+            deepest = deepest.max(deepest_overlap(simulation.spheres(), edge));
+        }
+        assert!(
+            substeps <= 2 * steps,
+            "the overlaps are checked after most substeps"
+        );
+        assert!(deepest <= 1e-6, "an overlap is {deepest:e} radii deep");
+        let drift = (simulation.kinetic_energy() / energy - 1.0).abs();
+        assert!(drift < 1e-9, "the energy has drifted by {drift:e}");
+        let momenta = simulation.spheres().iter().map(HardSphere::momentum);
+        let (sum, speeds) = momenta.fold((DVec3::ZERO, 0.0), |(sum, speeds), momentum| {
+            (sum + momentum, speeds + momentum.length())
+        });
+        assert!(sum.length() < 1e-9 * speeds, "the momentum is {sum}");
+    }
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_number_of_threads() {
+    let (spheres, edge) = lattice(14, 0.35, 5);
+    let run = |threads| {
+        let options = periodic(edge).with_threads(threads).with_impact_list();
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid fluid");
+        let reports: Vec<_> = (0..10).map(|_| step(&mut simulation, 0.1)).collect();
+        assert!(reports.iter().map(|report| report.impacts).sum::<u64>() > 3 * 2744);
+        (simulation.spheres().to_vec(), reports)
+    };
+    let expected = run(1);
+    assert_eq!(run(2), expected);
+    assert_eq!(run(5), expected);
+}
+
+#[test]
+fn numbers_out_of_range_are_named() {
+    let ball = HardSphere::new([0.0; 3], 1.0);
+    let error = |spheres, options| {
+        Simulation::new(spheres, options)
+            .expect_err("an error")
+            .to_string()
+    };
+    let options = SimulationOptions::new;
+    assert_eq!(
+        error(vec![ball, ball.with_mass(0.0)], options()),
+        "sphere 1 of the simulation is invalid: its mass is 0.0, but must be a normal number above 0, or \
+         infinite for a fixed sphere"
+    );
+    // A point has no mass of its own.
+    let point = HardSphere::new([0.0; 3], 0.0).with_density(1.0);
+    assert!(error(vec![point], options()).contains("its mass is 0.0"));
+    assert!(
+        error(vec![ball.with_velocity([f64::NAN; 3])], options()).contains("its velocity.x is NaN")
+    );
+    assert!(error(vec![ball], options().with_restitution(1.5)).contains("the restitution is 1.5"));
+    assert!(error(vec![ball], options().with_groups(vec![1, 2])).contains("groups for 2 spheres"));
+    let mut simulation = Simulation::new(vec![ball], options()).expect("one ball");
+    let error = simulation.step(-1.0).expect_err("the duration is negative");
+    assert!(matches!(error, Error::InvalidSimulation { .. }));
+    let error = simulation.edit(|spheres| spheres[0].mass = -1.0);
+    assert!(matches!(
+        error,
+        Err(Error::InvalidHardSphere { index: 0, .. })
+    ));
+    assert_eq!(simulation.spheres()[0], ball);
+}
