@@ -211,6 +211,27 @@ fn a_cradle_passes_the_velocity_on() {
     assert_eq!(rounded(simulation.spheres()[4].center.x), 14.0);
 }
 
+/// Balls at rest are hit one after the other in one substep, in which each moves much farther than a search
+/// among balls at rest can expect.
+#[test]
+fn a_long_row_of_balls_at_rest_is_set_off_in_one_substep() {
+    let mut balls: Vec<_> = (0..30)
+        .map(|k| HardSphere::new([3.0 * f64::from(k), 0.0, 0.0], 1.0))
+        .collect();
+    balls[0].velocity.x = 1.0;
+    let options = SimulationOptions::new().with_impacts_per_substep(1e6);
+    let mut simulation = Simulation::new(balls, options.with_impact_list()).expect("a valid row");
+    let report = step(&mut simulation, 29.5);
+    assert!(report.substeps < 10);
+    let impacts: Vec<_> = report
+        .list
+        .iter()
+        .map(|impact| (rounded(impact.time), impact.sphere))
+        .collect();
+    let expected: Vec<_> = (0..29).map(|k| (f64::from(k) + 1.0, k)).collect();
+    assert_eq!(impacts, expected);
+}
+
 /// The balls of a real cradle touch. Two balls arrive, and two leave.
 #[test]
 fn a_cradle_of_touching_balls_passes_two_balls_on() {

@@ -199,7 +199,7 @@ mutant 'islands that meet are not merged' src/dynamics/merge.rs \
     --test dynamics spheres_
 mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
     'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
-    --test dynamics spheres_
+    --test dynamics a_long_row
 
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))

@@ -19,7 +19,7 @@ pub struct SimulationOptions {
     pub restitution: f64,
     /// The domain: open space, the default, or a periodic cell.
     pub domain: Domain,
-    /// Contact time of the contact-time model (S. Luding, S. `McNamara`, Granular Matter 1, 1998, 113–128):
+    /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
     /// an impact less than this time after the last impact of one of its spheres is elastic. The default is 0.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The

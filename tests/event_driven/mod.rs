@@ -20,7 +20,7 @@ pub(crate) struct Event {
     pub(crate) b: usize,
 }
 
-#[derive(PartialEq, PartialOrd)]
+#[derive(PartialEq)]
 struct Predicted {
     time: f64,
     a: usize,
@@ -33,7 +33,14 @@ impl Eq for Predicted {}
 
 impl Ord for Predicted {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.partial_cmp(other).expect("times are numbers")
+        let by_time = self.time.total_cmp(&other.time);
+        by_time.then((self.a, self.b, self.image).cmp(&(other.a, other.b, other.image)))
+    }
+}
+
+impl PartialOrd for Predicted {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -143,9 +150,9 @@ impl Reference {
             let v = [0, 1, 2].map(|k| self.balls[b].velocity[k] - self.balls[a].velocity[k]);
             let (ma, mb) = (self.balls[a].mass, self.balls[b].mass);
             let impulse = -(1.0 + self.restitution) * dot(v, n) * ma * mb / (ma + mb);
-            for k in 0..3 {
-                self.balls[a].velocity[k] -= impulse / ma * n[k];
-                self.balls[b].velocity[k] += impulse / mb * n[k];
+            for (k, n) in n.into_iter().enumerate() {
+                self.balls[a].velocity[k] -= impulse / ma * n;
+                self.balls[b].velocity[k] += impulse / mb * n;
             }
             for index in [a, b] {
                 for other in 0..self.balls.len() {
