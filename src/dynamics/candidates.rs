@@ -6,8 +6,9 @@
 
 use rayon::prelude::*;
 
-use super::lattice::Lattice;
 use super::rows::{Rows, reserve};
+use super::substep::Start;
+use super::walls::Searching;
 use super::{HardSphere, Partner};
 use crate::{Collision, Collisions, Detector, Error, Sphere, Step};
 
@@ -37,28 +38,31 @@ pub(crate) struct Candidates {
     /// The spheres with their pads, at rest, for the detector.
     padded: Vec<Sphere>,
     list: Vec<Candidate>,
+    pairs: usize,
     /// The candidates of each sphere that the first search has found.
     rows: Rows,
     /// Sphere and candidate, sorted, for the candidates of later searches.
     later: Vec<[u32; 2]>,
     found: Collisions,
+    /// The indices of all spheres.
+    everyone: Vec<u32>,
 }
 
 impl Candidates {
-    /// Searches the candidates of a substep of this duration. `groups` is empty or has the collision groups of
-    /// each sphere.
+    /// Searches the candidates of a substep.
     pub(crate) fn search(
         &mut self,
         detector: &mut Detector,
-        spheres: &[HardSphere],
-        groups: &[u32],
-        lattice: &Lattice,
-        duration: f64,
+        start: &Start<'_>,
     ) -> Result<(), Error> {
+        let &Start {
+            spheres, lattice, ..
+        } = start;
+        let groups = &start.options.groups;
         let threads = detector.threads();
         let (pads, padded) = (&mut self.pads, &mut self.padded);
         threads.run(spheres.len(), || {
-            make_pads(pads, spheres, duration);
+            make_pads(pads, start);
             padded.clear();
             reserve(padded, spheres.len())?;
             let group = |index: usize| groups.get(index).copied().unwrap_or_default();
@@ -80,6 +84,14 @@ impl Candidates {
             list.par_extend(candidates.filter(|candidate| can_meet(candidate, spheres)));
             Ok(())
         })?;
+        self.pairs = self.list.len();
+        if start.walls.len() > 0 {
+            self.everyone.clear();
+            self.everyone.extend(0..id(spheres.len()));
+            let searching = self.searching(start, &self.everyone);
+            let found = start.walls.find(detector, lattice, &searching)?;
+            self.list.extend(found);
+        }
         self.later.clear();
         let Self { list, rows, .. } = self;
         rows.fill(spheres.len(), id(list.len()), |index| {
@@ -87,15 +99,28 @@ impl Candidates {
         })
     }
 
+    fn searching<'a>(&'a self, start: &Start<'a>, who: &'a [u32]) -> Searching<'a> {
+        Searching {
+            who,
+            spheres: start.spheres,
+            pads: &self.pads,
+            padded: &self.padded,
+            time: start.time,
+            duration: start.duration,
+        }
+    }
+
     /// Gives wider pads to spheres that have left theirs, and searches anew for these spheres. `leavers` has
     /// the index of each and the distance that it has moved. Returns the indices of the new candidates.
     pub(crate) fn widen(
         &mut self,
         detector: &mut Detector,
-        spheres: &[HardSphere],
-        lattice: &Lattice,
+        start: &Start<'_>,
         leavers: &[(u32, f64)],
     ) -> Result<std::ops::Range<u32>, Error> {
+        let &Start {
+            spheres, lattice, ..
+        } = start;
         let before = id(self.list.len());
         if leavers.is_empty() {
             return Ok(before..before);
@@ -122,6 +147,12 @@ impl Candidates {
             })
             .filter(|candidate| can_meet(candidate, spheres) && !self.has(candidate))
             .collect();
+        if start.walls.len() > 0 {
+            let who: Vec<_> = leavers.iter().map(|&(index, _)| index).collect();
+            let searching = self.searching(start, &who);
+            let found = start.walls.find(detector, lattice, &searching)?;
+            new.extend(found.into_iter().filter(|candidate| !self.has(candidate)));
+        }
         new.sort_unstable();
         new.dedup();
         self.list.extend(new);
@@ -141,6 +172,11 @@ impl Candidates {
 
     pub(crate) fn list(&self) -> &[Candidate] {
         &self.list
+    }
+
+    /// Returns the number of pairs of spheres that the first search has found.
+    pub(crate) fn pairs(&self) -> usize {
+        self.pairs
     }
 
     pub(crate) fn get(&self, index: u32) -> &Candidate {
@@ -186,7 +222,10 @@ fn id(index: usize) -> u32 {
     index as u32
 }
 
-fn make_pads(pads: &mut Vec<f64>, spheres: &[HardSphere], duration: f64) {
+fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>) {
+    let spheres = start.spheres;
+    // The largest mean speed that gravity can add to a path from its first point.
+    let falling = 0.5 * start.options.gravity.length() * start.duration;
     let speeds = spheres.par_chunks(4096).map(|chunk| {
         let speeds = chunk.iter().map(|sphere| sphere.velocity.length());
         speeds.sum::<f64>()
@@ -199,9 +238,9 @@ fn make_pads(pads: &mut Vec<f64>, spheres: &[HardSphere], duration: f64) {
         let speed = if sphere.is_fixed() {
             speed
         } else {
-            speed.max(slowest)
+            speed.max(slowest) + falling
         };
-        PAD * duration * speed
+        PAD * start.duration * speed
     };
     spheres.par_iter().map(pad).collect_into_vec(pads);
 }

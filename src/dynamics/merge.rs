@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::candidates::Candidates;
+use super::contact::Contact;
 use super::islands::{Island, Islands};
 use super::path::Piece;
 use super::predict::paths_meet;
@@ -87,29 +88,31 @@ pub(crate) fn find_meetings(
     let fresh = islands.list()[first..].par_iter();
     let mut meetings: Vec<_> = fresh.flat_map_iter(outside).collect();
     let new = new.filter(|&index| meets(index, islands, setting));
-    meetings.extend(new.filter_map(|index| {
+    meetings.extend(new.map(|index| {
         let candidate = setting.candidates.get(index);
-        Some([candidate.sphere, candidate.other()?])
+        [
+            candidate.sphere,
+            candidate.other().unwrap_or(candidate.sphere),
+        ]
     }));
     meetings
 }
 
-/// Returns whether the present paths of two spheres meet.
+/// Returns whether the present paths of a sphere and its partner meet.
 fn meets(index: u32, islands: &Islands, setting: &Setting<'_>) -> bool {
     let candidate = setting.candidates.get(index);
-    let Some(other) = candidate.other() else {
-        return false;
-    };
-    let states = [candidate.sphere, other].map(|sphere| &setting.spheres[sphere as usize]);
-    let straight = states.map(|state| [Piece::straight(state)]);
-    let [a, b] = [candidate.sphere, other].map(|sphere| islands.path(sphere as usize));
-    paths_meet(
-        a.unwrap_or(&straight[0]),
-        b.unwrap_or(&straight[1]),
-        setting.lattice.shift(candidate.image),
-        states[0].radius + states[1].radius,
-        setting.duration,
-    )
+    // Along a wall, the path of the sphere stands for both.
+    let ends = [
+        candidate.sphere,
+        candidate.other().unwrap_or(candidate.sphere),
+    ];
+    let straight = ends.map(|sphere| [Piece::straight(&setting.spheres[sphere as usize])]);
+    let [a, b] = ends.map(|sphere| islands.path(sphere as usize));
+    let [a, b] = [a.unwrap_or(&straight[0]), b.unwrap_or(&straight[1])];
+    let contact = Contact::new(candidate, setting);
+    paths_meet(a, b, setting.duration, |a, b, range| {
+        contact.meeting(a, b, range).is_some()
+    })
 }
 
 /// Runs rounds of replays and tests until no islands meet and no sphere has left its pad. Returns the number
@@ -131,7 +134,7 @@ pub(crate) fn settle(
             replay_from(first, islands, &setting)?;
             Ok(find_leavers(first, islands, &setting))
         })?;
-        let new = candidates.widen(detector, start.spheres, start.lattice, &leavers)?;
+        let new = candidates.widen(detector, start, &leavers)?;
         let setting = start.setting(candidates);
         let meetings = detector
             .threads()

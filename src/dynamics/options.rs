@@ -1,6 +1,8 @@
 //! Options of a simulation.
 
-use crate::{Domain, Error};
+use glam::DVec3;
+
+use crate::{Domain, Error, MAX_MAGNITUDE, Walls};
 
 /// Options of a [`Simulation`](crate::Simulation).
 ///
@@ -17,13 +19,24 @@ pub struct SimulationOptions {
     /// Coefficient of restitution of two spheres, from 0 to 1: the ratio of the speed at which they separate
     /// along the normal to the speed at which they approach. The default is 1, elastic impacts.
     pub restitution: f64,
+    /// Coefficient of restitution of a sphere and a wall, from 0 to 1. The default is 1.
+    pub wall_restitution: f64,
+    /// The walls, at their places at time 0. Each moves with its constant velocity. Spheres of infinite mass
+    /// pass through walls.
+    pub walls: Walls,
+    /// Acceleration of all spheres of finite mass. The default is 0.
+    pub gravity: DVec3,
     /// The domain: open space, the default, or a periodic cell.
     pub domain: Domain,
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres is elastic. The default is 0.
+    /// an impact less than this time after the last impact of one of its spheres is elastic. A sphere that
+    /// gravity or the bend of a wall presses against its partner also leaves it with such a speed that the next
+    /// impact with it comes a contact time later, so a sphere at rest on a floor makes tiny jumps. The default
+    /// is 0.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
-    /// step then returns [`Error::TooManyImpacts`].
+    /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
+    /// slide along a hollow wall.
     pub contact_time: f64,
     /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
     /// sphere, or an empty vector if every sphere may hit every other.
@@ -45,6 +58,9 @@ impl SimulationOptions {
     pub fn new() -> Self {
         Self {
             restitution: 1.0,
+            wall_restitution: 1.0,
+            walls: Walls::new(),
+            gravity: DVec3::ZERO,
             domain: Domain::open(),
             contact_time: 0.0,
             groups: Vec::new(),
@@ -59,6 +75,27 @@ impl SimulationOptions {
     #[must_use]
     pub fn with_restitution(mut self, restitution: f64) -> Self {
         self.restitution = restitution;
+        self
+    }
+
+    /// Returns the same options with these [`walls`](Self::walls).
+    #[must_use]
+    pub fn with_walls(mut self, walls: Walls) -> Self {
+        self.walls = walls;
+        self
+    }
+
+    /// Returns the same options with this [`wall_restitution`](Self::wall_restitution).
+    #[must_use]
+    pub fn with_wall_restitution(mut self, restitution: f64) -> Self {
+        self.wall_restitution = restitution;
+        self
+    }
+
+    /// Returns the same options with this [`gravity`](Self::gravity).
+    #[must_use]
+    pub fn with_gravity(mut self, gravity: impl Into<DVec3>) -> Self {
+        self.gravity = gravity.into();
         self
     }
 
@@ -114,7 +151,7 @@ impl SimulationOptions {
 
     /// Checks the numbers, for a simulation of `spheres` spheres.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
-        let number = |what, value, allowed: std::ops::RangeInclusive<f64>| {
+        let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
             if allowed.contains(&value) {
                 return Ok(());
             }
@@ -124,11 +161,17 @@ impl SimulationOptions {
             })
         };
         number("restitution", self.restitution, 0.0..=1.0)?;
+        number("restitution of walls", self.wall_restitution, 0.0..=1.0)?;
+        let most = f64::from(MAX_MAGNITUDE);
+        for (axis, value) in ["x", "y", "z"].into_iter().zip(self.gravity.to_array()) {
+            number(&format!("gravity along {axis}"), value, -most..=most)?;
+        }
         number("contact time", self.contact_time, 0.0..=f64::MAX)?;
         let impacts = self.impacts_per_substep;
         number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
         if self.groups.is_empty() || self.groups.len() == spheres {
-            return self.domain.check();
+            self.domain.check()?;
+            return self.walls.check(0.0, &self.domain);
         }
         let groups = self.groups.len();
         Err(Error::InvalidSimulation {

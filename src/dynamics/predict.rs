@@ -10,7 +10,7 @@ const CONTACT: f64 = 1e-12;
 /// Two spheres in contact count as moving apart unless they approach faster than this, relative to their
 /// speeds. It is some hundred times the rounding error of an approach speed, so an impact that has just been
 /// processed is not found again.
-const RESTING: f64 = 1e-13;
+pub(crate) const RESTING: f64 = 1e-13;
 
 /// Returns the first time from `from` to `until` at which sphere b, displaced by `shift`, meets sphere a.
 ///
@@ -48,22 +48,23 @@ pub(crate) fn meeting(
     (time <= until).then_some(time)
 }
 
-/// Returns whether two paths meet between time 0 and `until`.
-pub(crate) fn paths_meet(a: &[Piece], b: &[Piece], shift: DVec3, reach: f64, until: f64) -> bool {
+/// Returns whether `meet` finds an impact of a piece of path `a` and a piece of path `b`, in the range of times in
+/// which both are valid, between time 0 and `until`.
+pub(crate) fn paths_meet(
+    a: &[Piece],
+    b: &[Piece],
+    until: f64,
+    meet: impl Fn(&Piece, &Piece, [f64; 2]) -> bool,
+) -> bool {
     let end = |path: &[Piece], k: usize| path.get(k + 1).map_or(until, |next| next.start);
     let (mut i, mut j) = (0, 0);
     while let (Some(one), Some(other)) = (a.get(i), b.get(j)) {
         let [end_a, end_b] = [end(a, i), end(b, j)];
-        let range = [one.start.max(other.start), end_a.min(end_b)];
-        if meeting(one, other, shift, reach, range).is_some() {
+        if meet(one, other, [one.start.max(other.start), end_a.min(end_b)]) {
             return true;
         }
-        if end_a <= end_b {
-            i += 1;
-        }
-        if end_b <= end_a {
-            j += 1;
-        }
+        i += usize::from(end_a <= end_b);
+        j += usize::from(end_b <= end_a);
     }
     false
 }

@@ -3,22 +3,20 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use glam::DVec3;
-
 use super::candidates::Candidate;
+use super::contact::Contact;
 use super::islands::{Island, Lookup};
 use super::path::Piece;
-use super::predict::meeting;
-use super::report::Impact;
+use super::report::{Impact, Partner};
 use super::rows::Rows;
 use super::substep::Setting;
 use crate::Error;
 
 /// Working memory of a replay, reused from island to island.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct Scratch<'a> {
     /// The candidates within the island, sorted.
-    links: Vec<Link>,
+    links: Vec<Link<'a>>,
     /// The links of each member.
     rows: Rows,
     members: Vec<Member>,
@@ -28,12 +26,19 @@ pub(crate) struct Scratch {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct Link<'a> {
     candidate: Candidate,
-    /// Places of both spheres among the members.
+    /// Places of both spheres among the members. The place of a sphere at a wall stands twice.
     ends: [u32; 2],
-    shift: DVec3,
-    reach: f64,
+    contact: Contact<'a>,
+}
+
+impl Link<'_> {
+    /// Returns the places of the one or two spheres.
+    fn places(&self) -> impl Iterator<Item = u32> + use<> {
+        let both = matches!(self.candidate.partner, Partner::Sphere(_));
+        self.ends.into_iter().take(1 + usize::from(both))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +82,11 @@ impl PartialEq for Event {
 impl Eq for Event {}
 
 /// Replays an island, and writes the paths of its members and its impacts.
-pub(crate) fn replay(
+pub(crate) fn replay<'a>(
     island: &mut Island,
     lookup: Lookup<'_>,
-    setting: &Setting<'_>,
-    scratch: &mut Scratch,
+    setting: &Setting<'a>,
+    scratch: &mut Scratch<'a>,
 ) -> Result<(), Error> {
     scratch.begin(&island.members, lookup, setting)?;
     for link in 0..number(scratch.links.len()) {
@@ -95,7 +100,7 @@ pub(crate) fn replay(
         }
         let impact = scratch.strike(&link, event.time, setting, &mut island.virial);
         island.impacts.push(impact);
-        for end in [a, b] {
+        for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
             if member.impacts > setting.options.max_impacts {
                 scratch.queue.clear();
@@ -117,13 +122,13 @@ pub(crate) fn replay(
     Ok(())
 }
 
-impl Scratch {
+impl<'a> Scratch<'a> {
     /// Collects the members and the candidates among them.
     fn begin(
         &mut self,
         members: &[u32],
         lookup: Lookup<'_>,
-        setting: &Setting<'_>,
+        setting: &Setting<'a>,
     ) -> Result<(), Error> {
         self.members.clear();
         self.links.clear();
@@ -139,15 +144,12 @@ impl Scratch {
             });
             for candidate in setting.candidates.of(sphere) {
                 let candidate = setting.candidates.get(candidate);
-                let Some(other) = candidate.other().filter(|_| candidate.sphere == sphere) else {
-                    continue;
-                };
-                if lookup.island(other) == lookup.island(sphere) {
+                let other = candidate.other().unwrap_or(sphere);
+                if candidate.sphere == sphere && lookup.island(other) == lookup.island(sphere) {
                     self.links.push(Link {
                         candidate: *candidate,
                         ends: [sphere, other].map(|sphere| lookup.place(sphere)),
-                        shift: setting.lattice.shift(candidate.image),
-                        reach: state.radius + setting.spheres[other as usize].radius,
+                        contact: Contact::new(candidate, setting),
                     });
                 }
             }
@@ -156,9 +158,8 @@ impl Scratch {
         self.links.sort_unstable_by_key(|link| link.candidate);
         let links = &self.links;
         let count = number(links.len());
-        self.rows.fill(members.len(), count, |link| {
-            links[link as usize].ends.into_iter()
-        })
+        self.rows
+            .fill(members.len(), count, |link| links[link as usize].places())
     }
 
     /// Adds the next impact of a link from a time on to the queue, if there is one.
@@ -166,7 +167,7 @@ impl Scratch {
         let link = &self.links[number as usize];
         let [a, b] = link.ends.map(|end| &self.members[end as usize]);
         let range = [from, setting.duration];
-        if let Some(time) = meeting(&a.piece, &b.piece, link.shift, link.reach, range) {
+        if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
             let impacts = [a.impacts, b.impacts];
             self.queue.push(Event {
                 time,
@@ -176,44 +177,41 @@ impl Scratch {
         }
     }
 
-    /// Changes the velocities of two spheres that meet at a time.
+    /// Changes the velocities of a sphere and its partner, which meet at a time.
     fn strike(
         &mut self,
-        link: &Link,
+        link: &Link<'_>,
         time: f64,
         setting: &Setting<'_>,
         virial: &mut f64,
     ) -> Impact {
         let [a, b] = link.ends.map(|end| self.members[end as usize]);
-        let away = (b.piece.center - a.piece.center)
-            + link.shift
-            + (b.piece.velocity - a.piece.velocity) * time;
-        let distance = away.length();
-        // Spheres with coincident centres have no normal.
-        let normal = if distance > 0.0 {
-            away / distance
-        } else {
-            DVec3::X
-        };
-        let approach = (a.piece.velocity - b.piece.velocity).dot(normal);
-        let restitution = setting.restitution([a.last, b.last], time);
-        let inverse_masses = a.inverse_mass + b.inverse_mass;
-        let impulse = (1.0 + restitution) * approach / inverse_masses;
-        for (end, impulse) in link.ends.into_iter().zip([-impulse, impulse]) {
+        let Candidate {
+            sphere,
+            partner,
+            image,
+        } = link.candidate;
+        let blow = link.contact.blow(&a.piece, &b.piece, time);
+        let last = a.last.max(b.last);
+        let change = blow.approach + setting.separation(partner, &blow, last, time);
+        let at_wall = matches!(partner, Partner::Wall(_));
+        let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
+        let impulse = (change / inverse_masses).max(0.0);
+        for (end, impulse) in link.places().zip([-impulse, impulse]) {
             let member = &mut self.members[end as usize];
-            let change = normal * (impulse * member.inverse_mass);
+            let change = blow.normal * (impulse * member.inverse_mass);
             member.piece = member.piece.turn(time, change);
             member.impacts += 1;
             member.last = time;
             self.turns.push((end, member.piece));
         }
-        *virial += distance * impulse;
+        *virial += blow.distance * impulse;
         Impact {
             time,
-            sphere: link.candidate.sphere,
-            partner: link.candidate.partner,
-            image: link.candidate.image,
-            normal,
+            sphere,
+            partner,
+            image,
+            normal: blow.normal,
             impulse,
         }
     }

@@ -50,6 +50,11 @@ impl Impact {
 pub struct StepReport {
     /// Number of impacts between spheres.
     pub impacts: u64,
+    /// Number of impacts of spheres with walls.
+    pub wall_impacts: u64,
+    /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
+    /// along its normal, divided by its area and by the duration of the step.
+    pub wall_impulses: Vec<DVec3>,
     /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse.
     ///
     /// The compressibility factor of N equal spheres over a time τ is Z = 1 + virial / (2·E·τ), where E is the

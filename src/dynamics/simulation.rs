@@ -4,20 +4,14 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::lattice::Lattice;
-use super::substep::{Load, Start, Substep};
+use super::pace::{self, Load};
+use super::path::Piece;
+use super::report::Partner;
+use super::substep::{Start, Substep, fall};
+use super::walls::MovingWalls;
 use super::{HardSphere, SimulationOptions, StepReport};
 use crate::limits::MAX_SPHERES;
 use crate::{Backend, Detector, Error, Options};
-
-/// Largest number of candidates for each sphere, on average, that a substep aims at. It limits the substeps of
-/// dilute gases, whose spheres move far between impacts.
-const CANDIDATES: f64 = 6.0;
-
-/// A substep with more than this multiple of the intended impacts or candidates is shortened and begun anew.
-const TOO_MANY: f64 = 3.0;
-
-/// Largest ratio of the durations of two successive substeps.
-const LONGER: f64 = 2.0;
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -51,6 +45,7 @@ pub struct Simulation {
     /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
     /// of this image.
     cells: Vec<[i32; 3]>,
+    walls: MovingWalls,
     /// Time of the last impact of each sphere. Empty if there is no contact time.
     last: Vec<f64>,
     time: f64,
@@ -65,7 +60,8 @@ impl Simulation {
     ///
     /// # Errors
     /// - [`Error::InvalidHardSphere`] for a sphere with a number that is out of range, such as a mass of 0.
-    /// - [`Error::InvalidSimulation`] or [`Error::InvalidDomain`] for options that are out of range.
+    /// - [`Error::InvalidSimulation`], [`Error::InvalidDomain`] or [`Error::InvalidWall`] for options that are
+    ///   out of range.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ spheres.
     /// - [`Error::Threads`] if the threads cannot be started.
     pub fn new(spheres: Vec<HardSphere>, options: SimulationOptions) -> Result<Self, Error> {
@@ -90,8 +86,10 @@ impl Simulation {
         } else {
             vec![[0; 3]; spheres.len()]
         };
+        let walls = MovingWalls::new(&options.walls, &options.domain);
         let mut simulation = Self {
             spheres,
+            walls,
             options,
             lattice,
             cells,
@@ -158,7 +156,10 @@ impl Simulation {
                 problem: format!("the step takes {duration:?}, but must take a finite time from 0"),
             });
         }
-        let mut report = StepReport::default();
+        let mut report = StepReport {
+            wall_impulses: vec![DVec3::ZERO; self.walls.len()],
+            ..StepReport::default()
+        };
         let end = self.time + duration;
         while self.time < end {
             self.advance(end, &mut report)?;
@@ -180,33 +181,34 @@ impl Simulation {
     /// Does one substep, which ends at `end` or before.
     fn advance(&mut self, end: f64, report: &mut StepReport) -> Result<(), Error> {
         let remaining = end - self.time;
-        let mut duration = self.first_pace().min(remaining);
+        // The clock must be able to resolve the substep.
+        let shortest = 8.0 * f64::EPSILON * end;
+        let pace = self
+            .pace
+            .unwrap_or_else(|| pace::first(&self.spheres, &self.options));
+        let mut duration = pace.max(shortest).min(remaining);
         // Substeps of equal length avoid a short one at the end.
         let count = (remaining / duration).ceil();
         if count.is_finite() {
             duration = (remaining / count).min(remaining);
         }
         let last: Vec<_> = self.last.par_iter().map(|last| last - self.time).collect();
-        let spheres = self.spheres.len() as f64;
-        let intended = self.options.impacts_per_substep;
         loop {
             let start = Start {
                 spheres: &self.spheres,
                 last: &last,
                 options: &self.options,
                 lattice: &self.lattice,
+                walls: &self.walls,
+                time: self.time,
                 duration,
             };
-            let mut ratio = 0.0;
+            let mut next = duration;
             let accept = |load: Load| {
-                let impacts = 2.0 * load.hits as f64 / spheres / intended;
-                let candidates = load.candidates as f64 / spheres / CANDIDATES;
-                ratio = impacts.max(candidates.cbrt());
-                // Few spheres have few candidates, however far they move.
-                ratio <= TOO_MANY || load.candidates < 1000
+                next = pace::next(duration, load, &self.spheres, &self.options).max(shortest);
+                !pace::is_too_long(duration, next, load)
             };
             let rounds = self.substep.run(&mut self.detector, &start, accept)?;
-            let next = duration * ratio.recip().min(LONGER);
             if let Some(rounds) = rounds {
                 self.pace = Some(next);
                 report.rounds += rounds;
@@ -217,36 +219,23 @@ impl Simulation {
         self.complete(duration, end, report)
     }
 
-    /// Returns the intended duration of the next substep.
-    fn first_pace(&self) -> f64 {
-        self.pace.unwrap_or_else(|| {
-            // The first substep is short: the fastest sphere moves by a tenth of the mean radius.
-            let fastest = self.spheres.iter().map(|sphere| sphere.velocity.length());
-            let fastest = fastest.fold(0.0, f64::max);
-            let radii: f64 = self.spheres.iter().map(|sphere| sphere.radius).sum();
-            let radius = radii / self.spheres.len().max(1) as f64;
-            let pace = 0.1 * radius / fastest;
-            if pace > 0.0 { pace } else { f64::INFINITY }
-        })
-    }
-
     /// Moves the spheres to the end of a substep, and adds its impacts to the report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
-        let (islands, contact_time) = (&self.substep.islands, self.options.contact_time);
+        let (islands, options) = (&self.substep.islands, &self.options);
         let (spheres, last) = (&mut self.spheres, &mut self.last);
         let time = self.time;
         self.detector.threads().run(spheres.len(), || {
             let all = spheres.par_iter_mut().enumerate();
-            all.for_each(
-                |(index, sphere)| match islands.path(index).and_then(<[_]>::last) {
-                    Some(piece) => {
-                        sphere.center = piece.place(duration);
-                        sphere.velocity = piece.velocity;
-                    }
-                    None => sphere.center += sphere.velocity * duration,
-                },
-            );
-            if contact_time > 0.0 {
+            all.for_each(|(index, sphere)| {
+                let piece = islands.path(index).and_then(<[_]>::last);
+                let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
+                sphere.center = piece.place(duration) + fall(options, sphere, duration);
+                sphere.velocity = piece.velocity;
+                if !sphere.is_fixed() {
+                    sphere.velocity += options.gravity * duration;
+                }
+            });
+            if options.contact_time > 0.0 {
                 let all = last.par_iter_mut().enumerate();
                 all.for_each(|(index, last)| {
                     if let Some([_, .., piece]) = islands.path(index) {
@@ -262,7 +251,15 @@ impl Simulation {
                 continue;
             }
             report.largest_island = report.largest_island.max(island.members.len());
-            report.impacts += island.impacts.len() as u64;
+            for impact in &island.impacts {
+                match impact.partner {
+                    Partner::Sphere(_) => report.impacts += 1,
+                    Partner::Wall(wall) => {
+                        report.wall_impacts += 1;
+                        report.wall_impulses[wall as usize] += impact.impulse * impact.normal;
+                    }
+                }
+            }
             report.virial += island.virial;
             if self.options.impact_list {
                 report.list.extend_from_slice(&island.impacts);

@@ -1,14 +1,17 @@
 //! A substep: one search for candidates, and rounds of replays until the impacts are consistent.
 
+use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::{Candidate, Candidates};
+use super::contact::{Blow, Contact};
 use super::islands::Islands;
 use super::lattice::Lattice;
 use super::merge::settle;
+use super::pace::Load;
 use super::path::Piece;
-use super::predict::meeting;
-use super::{HardSphere, SimulationOptions};
+use super::walls::MovingWalls;
+use super::{HardSphere, Partner, SimulationOptions};
 use crate::{Detector, Error};
 
 /// The state at the start of a substep, which does not change until the substep is complete.
@@ -20,6 +23,9 @@ pub(crate) struct Start<'a> {
     pub(crate) last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
+    pub(crate) walls: &'a MovingWalls,
+    /// Time of the simulation at the start of the substep.
+    pub(crate) time: f64,
     pub(crate) duration: f64,
 }
 
@@ -30,6 +36,8 @@ pub(crate) struct Setting<'a> {
     last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
+    pub(crate) walls: &'a MovingWalls,
+    pub(crate) time: f64,
     pub(crate) duration: f64,
     pub(crate) candidates: &'a Candidates,
 }
@@ -41,6 +49,8 @@ impl<'a> Start<'a> {
             last,
             options,
             lattice,
+            walls,
+            time,
             duration,
         } = self;
         Setting {
@@ -48,6 +58,8 @@ impl<'a> Start<'a> {
             last,
             options,
             lattice,
+            walls,
+            time,
             duration,
             candidates,
         }
@@ -61,33 +73,63 @@ impl Setting<'_> {
         last.copied().unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Returns the coefficient of restitution of an impact of two spheres whose last impacts were at `last`.
-    pub(crate) fn restitution(&self, last: [f64; 2], time: f64) -> f64 {
-        let since = time - last[0].max(last[1]);
-        if since < self.options.contact_time {
-            1.0
-        } else {
-            self.options.restitution
-        }
+    /// Returns the speed at which the two of an impact separate along the normal. `last` are the times of their
+    /// last impacts.
+    pub(crate) fn separation(&self, partner: Partner, blow: &Blow, last: f64, time: f64) -> f64 {
+        let contact_time = self.options.contact_time;
+        let restitution = match partner {
+            _ if time - last < contact_time => 1.0,
+            Partner::Sphere(_) => self.options.restitution,
+            Partner::Wall(_) => self.options.wall_restitution,
+        };
+        // A sphere that is pressed against its partner leaves it for the contact time at least.
+        let least = 0.5 * blow.pressing * contact_time;
+        (restitution * blow.approach).max(least)
+    }
+
+    /// Returns the displacement of spheres of finite mass by gravity.
+    pub(crate) fn fall(&self, sphere: &HardSphere, time: f64) -> DVec3 {
+        fall(self.options, sphere, time)
     }
 
     /// Returns a bound of the distance of a path from its first point.
-    pub(crate) fn distance_moved(&self, sphere: u32, path: &[Piece]) -> f64 {
-        let from = self.spheres[sphere as usize].center;
-        let moved = |piece: &Piece, time| (piece.place(time) - from).length_squared();
-        let starts = path.iter().map(|piece| moved(piece, piece.start));
-        let end = path.last().map_or(0.0, |piece| moved(piece, self.duration));
-        starts.fold(end, f64::max).sqrt()
+    pub(crate) fn distance_moved(&self, index: u32, path: &[Piece]) -> f64 {
+        let sphere = &self.spheres[index as usize];
+        let mut farthest = 0.0_f64;
+        for (k, piece) in path.iter().enumerate() {
+            let end = path.get(k + 1).map_or(self.duration, |next| next.start);
+            let ends = [piece.start, end].map(|time| {
+                let place = piece.place(time) + self.fall(sphere, time);
+                (place - sphere.center).length()
+            });
+            // A parabola is at most this far from its chord.
+            let bulge = self.fall(sphere, end - piece.start).length() / 4.0;
+            farthest = farthest.max(ends[0].max(ends[1]) + bulge);
+        }
+        farthest
     }
 
+    /// Returns the spheres of a candidate if they meet on straight paths. A sphere that meets a wall is
+    /// returned twice.
     fn hits(&self, candidate: &Candidate) -> Option<[u32; 2]> {
-        let other = candidate.other()?;
-        let [a, b] = [candidate.sphere, other].map(|sphere| &self.spheres[sphere as usize]);
-        let shift = self.lattice.shift(candidate.image);
-        let pieces = [a, b].map(Piece::straight);
+        let ends = [
+            candidate.sphere,
+            candidate.other().unwrap_or(candidate.sphere),
+        ];
+        let [a, b] = ends.map(|sphere| Piece::straight(&self.spheres[sphere as usize]));
         let range = [0.0, self.duration];
-        meeting(&pieces[0], &pieces[1], shift, a.radius + b.radius, range)?;
-        Some([candidate.sphere, other])
+        Contact::new(candidate, self)
+            .meeting(&a, &b, range)
+            .map(|_| ends)
+    }
+}
+
+/// Returns the displacement of a sphere by gravity.
+pub(crate) fn fall(options: &SimulationOptions, sphere: &HardSphere, time: f64) -> DVec3 {
+    if sphere.is_fixed() {
+        DVec3::ZERO
+    } else {
+        options.gravity * (0.5 * time * time)
     }
 }
 
@@ -96,14 +138,6 @@ impl Setting<'_> {
 pub(crate) struct Substep {
     pub(crate) candidates: Candidates,
     pub(crate) islands: Islands,
-}
-
-/// How much work a substep is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Load {
-    pub(crate) candidates: usize,
-    /// Number of pairs that meet on straight paths.
-    pub(crate) hits: usize,
 }
 
 impl Substep {
@@ -119,16 +153,8 @@ impl Substep {
             candidates,
             islands,
         } = self;
-        let &Start {
-            spheres, lattice, ..
-        } = start;
-        candidates.search(
-            detector,
-            spheres,
-            &start.options.groups,
-            lattice,
-            start.duration,
-        )?;
+        let spheres = start.spheres;
+        candidates.search(detector, start)?;
         let setting = start.setting(candidates);
         let hits: Vec<_> = detector.threads().run(spheres.len(), || {
             let list = candidates.list().par_iter();
@@ -137,7 +163,8 @@ impl Substep {
                 .collect())
         })?;
         let load = Load {
-            candidates: candidates.list().len(),
+            spheres: spheres.len(),
+            pairs: candidates.pairs(),
             hits: hits.len(),
         };
         if !accept(load) {
