@@ -142,6 +142,20 @@ pub enum Error {
         /// [`SimulationOptions::max_impacts`](crate::SimulationOptions::max_impacts).
         limit: u32,
     },
+    /// Spheres of a simulation could not be moved apart. They fill more space than there is, or need more passes.
+    #[error(
+        "spheres still overlap after {passes} passes: sphere {sphere} by {depth:e}; allow more \
+         passes, use smaller spheres, or give them more space"
+    )]
+    #[non_exhaustive]
+    StillOverlapping {
+        /// Number of passes over all overlaps.
+        passes: u32,
+        /// A sphere of the deepest overlap, from 0.
+        sphere: usize,
+        /// Depth of the deepest overlap.
+        depth: f64,
+    },
     /// The backend (CPU or GPU) does not support a feature that the step needs.
     #[error("{what} are not available {place}; use a `Detector` with `Backend::Cpu`")]
     #[non_exhaustive]

@@ -373,6 +373,145 @@ fn the_bytes_are_the_same_for_any_number_of_threads() {
     assert_eq!(run(5), expected);
 }
 
+/// Returns a face-centred cubic packing, and the edge of its cell.
+fn packing(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let mut rng = Rng::with_seed(seed);
+    let count = 4 * per_edge.pow(3);
+    let edge = (count as f64 * std::f64::consts::PI / 6.0 / packing).cbrt();
+    let edge = f64::from(edge as f32);
+    let step = edge / per_edge as f64;
+    let mut spheres = Vec::with_capacity(count);
+    for index in 0..count {
+        let cell = index / 4;
+        let cell = [
+            cell % per_edge,
+            cell / per_edge % per_edge,
+            cell / per_edge.pow(2),
+        ];
+        let mut place = cell.map(|k| k as f64 + 0.25);
+        let corner = index % 4;
+        for (axis, x) in place.iter_mut().enumerate() {
+            *x += if corner != 0 && corner != axis + 1 {
+                0.5
+            } else {
+                0.0
+            };
+        }
+        let velocity = DVec3::from([0; 3].map(|_| normal(&mut rng)));
+        spheres.push(HardSphere::new(DVec3::from(place) * step, 0.5).with_velocity(velocity));
+    }
+    (spheres, edge)
+}
+
+/// A crystal near close packing is one large island in each substep, and the order of impacts is still that of
+/// the reference.
+#[test]
+fn a_jammed_packing_meets_in_the_order_of_the_reference() {
+    let (spheres, edge) = packing(4, 0.735, 1);
+    let options = periodic(edge)
+        .with_impacts_per_substep(2.0)
+        .with_impact_list();
+    let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid packing");
+    let report = step(&mut simulation, 0.02);
+    assert!(report.largest_island > 128, "{}", report.largest_island);
+    assert!(report.impacts > 1500, "{}", report.impacts);
+    let mut reference = Reference::new(&balls(&spheres), Some(edge), 1.0, 0.02);
+    let expected: Vec<_> = std::iter::from_fn(|| reference.next()).collect();
+    let same = report
+        .list
+        .iter()
+        .zip(&expected)
+        .take_while(|(impact, event)| {
+            (impact.sphere as usize, other(impact)) == (event.a, event.b)
+        });
+    let compared = same.count();
+    assert!(compared > 700, "{compared} impacts were compared");
+}
+
+/// Three balls on a line, of which the middle one loses its speed between the others: infinitely many impacts in a
+/// finite time below a restitution of 7 − √48 ≈ 0.072.
+#[test]
+fn inelastic_collapse_is_an_error_without_a_contact_time() {
+    let balls = [(-3.0, 1.0), (0.0, 0.0), (3.5, -1.0)]
+        .map(|(x, v)| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]));
+    let options = SimulationOptions::new()
+        .with_restitution(0.05)
+        .with_max_impacts(100);
+    let mut collapsing = Simulation::new(balls.to_vec(), options.clone()).expect("three balls");
+    let error = collapsing.step(100.0).expect_err("the balls collapse");
+    assert!(
+        matches!(error, Error::TooManyImpacts { limit: 100, .. }),
+        "{error}"
+    );
+    // The simulation is still at the end of a complete substep.
+    assert!(collapsing.time() < 5.0);
+    let momentum: DVec3 = collapsing.spheres().iter().map(HardSphere::momentum).sum();
+    assert!(momentum.length() < 1e-12);
+    let options = options.with_contact_time(1e-6);
+    let mut simulation = Simulation::new(balls.to_vec(), options).expect("three balls");
+    let report = step(&mut simulation, 100.0);
+    assert!(report.impacts < 100, "{} impacts", report.impacts);
+    for pair in simulation.spheres().windows(2) {
+        assert!(pair[1].center.x - pair[0].center.x > 2.0 - 1e-9);
+    }
+}
+
+/// Without restitution, balls that meet head-on stay in contact and move on together.
+#[test]
+fn balls_without_restitution_stay_together() {
+    let left = HardSphere::new([0.0, 0.3, 0.1], 1.0).with_velocity([3.0, 0.0, 0.0]);
+    let right = HardSphere::new([5.0, 0.0, 0.0], 1.0).with_velocity([0.0, 0.1, 0.2]);
+    let options = SimulationOptions::new().with_restitution(0.0);
+    let mut simulation = Simulation::new(vec![left, right], options).expect("two balls");
+    let report = step(&mut simulation, 3.0);
+    assert_eq!(report.impacts, 1);
+    let [a, b] = [0, 1].map(|k| simulation.spheres()[k]);
+    assert!(a.center.distance(b.center) > 2.0 - 1e-9);
+}
+
+#[test]
+fn overlapping_spheres_meet_at_once_or_part() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let run = |velocities: [f64; 2]| {
+        let balls = vec![ball(0.0, velocities[0]), ball(1.5, velocities[1])];
+        let options = SimulationOptions::new().with_impact_list();
+        let mut simulation = Simulation::new(balls, options).expect("two balls");
+        let report = step(&mut simulation, 2.0);
+        report
+            .list
+            .iter()
+            .map(|impact| impact.time)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run([1.0, -1.0]), [0.0]);
+    assert_eq!(run([-1.0, 1.0]), [0.0; 0]);
+    assert_eq!(run([0.0, 0.0]), [0.0; 0]);
+}
+
+#[test]
+fn overlapping_spheres_are_moved_apart() {
+    let mut rng = Rng::with_seed(8);
+    let edge = 12.0;
+    let balls: Vec<_> = (0..600)
+        .map(|_| HardSphere::new(DVec3::from([0; 3].map(|_| edge * rng.f64())), 0.5))
+        .collect();
+    assert!(deepest_overlap(&balls, edge) > 0.5);
+    let mut simulation = Simulation::new(balls.clone(), periodic(edge)).expect("balls");
+    let passes = simulation.separate(500).expect("there is enough space");
+    assert!(passes > 1);
+    assert!(deepest_overlap(simulation.spheres(), edge) < 1e-8);
+    let mut crowded = Simulation::new(balls.clone(), periodic(4.0)).expect("balls");
+    let before = crowded.spheres().to_vec();
+    let error = crowded
+        .separate(20)
+        .expect_err("the spheres fill more than the cell");
+    assert!(
+        matches!(error, Error::StillOverlapping { passes: 20, .. }),
+        "{error}"
+    );
+    assert_eq!(crowded.spheres(), before);
+}
+
 #[test]
 fn numbers_out_of_range_are_named() {
     let ball = HardSphere::new([0.0; 3], 1.0);

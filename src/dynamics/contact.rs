@@ -116,6 +116,23 @@ impl<'a> Contact<'a> {
         }
     }
 
+    /// Returns the distance between both at time 0, negative where they overlap.
+    pub(crate) fn gap(&self, a: &Piece, b: &Piece) -> f64 {
+        let place = self.motion(a, b).place;
+        match *self {
+            Self::Spheres { reach, .. } => place.length() - reach,
+            Self::Wall { wall, radius, .. } => wall.surface.gap(place, radius),
+        }
+    }
+
+    /// Returns the sum of the radii of two spheres, or the radius of a sphere at a wall.
+    pub(crate) fn size(&self) -> f64 {
+        match *self {
+            Self::Spheres { reach, .. } => reach,
+            Self::Wall { radius, .. } => radius,
+        }
+    }
+
     pub(crate) fn blow(&self, a: &Piece, b: &Piece, time: f64) -> Blow {
         let motion = self.motion(a, b);
         let velocity = motion.velocity_at(time);

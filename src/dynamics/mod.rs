@@ -28,6 +28,7 @@ mod predict;
 mod replay;
 mod report;
 mod rows;
+mod separate;
 mod simulation;
 mod substep;
 mod surface;

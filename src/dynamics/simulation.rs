@@ -7,6 +7,7 @@ use super::lattice::Lattice;
 use super::pace::{self, Load};
 use super::path::Piece;
 use super::report::Partner;
+use super::separate::separate_once;
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{HardSphere, SimulationOptions, StepReport};
@@ -138,6 +139,57 @@ impl Simulation {
         self.spheres = spheres;
         self.wrap();
         Ok(())
+    }
+
+    /// Moves spheres apart that overlap each other or a wall, in at most `passes` passes. Returns the number of
+    /// passes that were needed.
+    ///
+    /// A pass goes over all overlaps in the order of sphere, partner and image. Two spheres move along the line
+    /// of their centres until they touch, each in proportion to its inverse mass, so a sphere of infinite mass
+    /// stays. A sphere that overlaps a wall moves along the wall's normal. Velocities do not change. An overlap
+    /// of 10⁻⁹ of the sum of the radii is ignored.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Simulation, SimulationOptions};
+    /// let balls = [0.0, 1.0, 2.0].map(|x| HardSphere::new([x, 0.0, 0.0], 0.6));
+    /// let mut simulation = Simulation::new(balls.to_vec(), SimulationOptions::new())?;
+    /// simulation.separate(100)?;
+    /// let [a, b] = [0, 1].map(|k| simulation.spheres()[k].center.x);
+    /// assert!(b - a > 1.2 - 1e-8);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::StillOverlapping`] if the passes do not suffice, and the errors of [`Detector::detect`]. The
+    /// spheres are then as they were.
+    pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
+        let mut spheres = self.spheres.clone();
+        let mut deepest = None;
+        for pass in 0..=passes {
+            let before = spheres.clone();
+            let start = Start {
+                spheres: &before,
+                last: &[],
+                options: &self.options,
+                lattice: &self.lattice,
+                walls: &self.walls,
+                time: self.time,
+                duration: 0.0,
+            };
+            let candidates = &mut self.substep.candidates;
+            deepest = separate_once(&mut spheres, &start, candidates, &mut self.detector)?;
+            if deepest.is_none() {
+                self.spheres = before;
+                self.wrap();
+                return Ok(pass);
+            }
+        }
+        let (sphere, _, depth) = deepest.unwrap_or((0, Partner::Sphere(0), 0.0));
+        Err(Error::StillOverlapping {
+            passes,
+            sphere: sphere as usize,
+            depth,
+        })
     }
 
     /// Moves the spheres through a time `duration`, and reports the impacts.
