@@ -10,7 +10,6 @@ use fastrand::Rng;
 pub(crate) struct Fluid {
     pub(crate) spheres: Vec<HardSphere>,
     pub(crate) domain: Domain,
-    pub(crate) edge: f64,
 }
 
 impl Fluid {
@@ -56,11 +55,7 @@ impl Fluid {
         for sphere in &mut spheres {
             sphere.velocity -= mean;
         }
-        Self {
-            spheres,
-            domain,
-            edge,
-        }
+        Self { spheres, domain }
     }
 }
 

@@ -105,11 +105,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn measure(args: &Args) -> Result<Measured, Error> {
-    let Fluid {
-        spheres,
-        domain,
-        edge,
-    } = Fluid::new(args.n, args.eta, args.seed);
+    let Fluid { spheres, domain } = Fluid::new(args.n, args.eta, args.seed);
     let mut options = SimulationOptions::new()
         .with_domain(domain)
         .with_threads(args.threads);
@@ -126,7 +122,7 @@ fn measure(args: &Args) -> Result<Measured, Error> {
     }
     let (energy, momentum) = (simulation.kinetic_energy(), momentum(&simulation));
     let from = simulation.time();
-    let mut overlaps = Overlaps::new(domain, edge)?;
+    let mut overlaps = Overlaps::new(domain)?;
     let (mut events, mut virial, mut substeps, mut largest_island) = (0, 0.0, 0, 0);
     let mut clock = Duration::ZERO;
     while 2.0 * (events as f64) < args.impacts * count {

@@ -12,11 +12,11 @@ pub(crate) struct Overlaps {
 }
 
 impl Overlaps {
-    pub(crate) fn new(domain: Domain, edge: f64) -> Result<Self, Error> {
+    pub(crate) fn new(domain: Domain) -> Result<Self, Error> {
         Ok(Self {
             detector: Detector::new(Options::new().with_backend(Backend::Cpu))?,
             domain,
-            edge,
+            edge: domain.edges()[0][0].into(),
             deepest: 0.0,
         })
     }

@@ -43,6 +43,8 @@ pub(crate) struct Candidates {
     rows: Rows,
     /// Sphere and candidate, sorted, for the candidates of later searches.
     later: Vec<[u32; 2]>,
+    /// One bit for each sphere: whether it has candidates of later searches.
+    with_later: Vec<u64>,
     found: Collisions,
     /// The indices of all spheres.
     everyone: Vec<u32>,
@@ -93,6 +95,7 @@ impl Candidates {
             self.list.extend(found);
         }
         self.later.clear();
+        self.with_later.clear();
         let Self { list, rows, .. } = self;
         rows.fill(spheres.len(), id(list.len()), |index| {
             list[index as usize].spheres()
@@ -157,9 +160,13 @@ impl Candidates {
         new.dedup();
         self.list.extend(new);
         let after = id(self.list.len());
+        self.with_later.resize(spheres.len().div_ceil(64), 0);
         for index in before..after {
             let of = self.list[index as usize].spheres();
-            self.later.extend(of.map(|sphere| [sphere, index]));
+            for sphere in of {
+                self.later.push([sphere, index]);
+                self.with_later[sphere as usize / 64] |= 1 << (sphere % 64);
+            }
         }
         self.later.sort_unstable();
         Ok(before..after)
@@ -174,6 +181,11 @@ impl Candidates {
         &self.list
     }
 
+    fn has_later(&self, sphere: u32) -> bool {
+        let word = self.with_later.get(sphere as usize / 64);
+        word.is_some_and(|word| word >> (sphere % 64) & 1 != 0)
+    }
+
     /// Returns the number of pairs of spheres that the first search has found.
     pub(crate) fn pairs(&self) -> usize {
         self.pairs
@@ -185,10 +197,13 @@ impl Candidates {
 
     /// Returns the indices of the candidates of a sphere.
     pub(crate) fn of(&self, sphere: u32) -> impl Iterator<Item = u32> {
-        let first = self.later.partition_point(|entry| entry[0] < sphere);
-        let later = self.later[first..]
-            .iter()
-            .take_while(move |entry| entry[0] == sphere);
+        let later = if self.has_later(sphere) {
+            let first = self.later.partition_point(|entry| entry[0] < sphere);
+            &self.later[first..]
+        } else {
+            &[]
+        };
+        let later = later.iter().take_while(move |entry| entry[0] == sphere);
         let rows = self.rows.row(sphere as usize).iter().copied();
         rows.chain(later.map(|entry| entry[1]))
     }

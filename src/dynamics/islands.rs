@@ -18,6 +18,8 @@ pub(crate) struct Island {
     /// The impacts in order, with times from the start of the substep.
     pub(crate) impacts: Vec<Impact>,
     pub(crate) virial: f64,
+    /// For each member, a bound of the distance that it moves from its first point.
+    pub(crate) moved: Vec<f64>,
 }
 
 impl Island {
@@ -113,6 +115,21 @@ impl Islands {
     pub(crate) fn together(&self, a: u32, b: u32) -> bool {
         let [a, b] = [a, b].map(|sphere| self.of[sphere as usize]);
         a == b && a != NONE
+    }
+
+    /// Returns the number of the island of a sphere, or a number past the last one.
+    pub(crate) fn number(&self, sphere: u32) -> usize {
+        self.of[sphere as usize] as usize
+    }
+
+    /// Returns a bound of the distance that a sphere of an island moves, or `None` for the straight path of a
+    /// sphere without an island.
+    pub(crate) fn moved(&self, sphere: u32) -> Option<f64> {
+        let island = self.list.get(self.number(sphere))?;
+        island
+            .moved
+            .get(self.places[sphere as usize] as usize)
+            .copied()
     }
 
     /// Returns the path of a sphere, or `None` for the straight path of a sphere without an island.

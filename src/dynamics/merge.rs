@@ -18,14 +18,20 @@ pub(crate) fn replay_from(
     setting: &Setting<'_>,
 ) -> Result<(), Error> {
     let (fresh, lookup) = islands.split(first);
-    let errors: Vec<_> = fresh
+    let replays = fresh
         .par_iter_mut()
         .map_init(Scratch::default, |scratch, island| {
-            replay(island, lookup, setting, scratch).err()
-        })
-        .collect();
+            if let Err(error) = replay(island, lookup, setting, scratch) {
+                return Some(error);
+            }
+            let paths = island.paths();
+            let moved = paths.map(|(sphere, path)| setting.distance_moved(sphere, path));
+            island.moved = moved.collect();
+            None
+        });
+    let errors: Vec<_> = replays.filter_map(|error| error).collect();
     // The first error in the order of islands does not depend on the threads.
-    errors.into_iter().flatten().next().map_or(Ok(()), Err)
+    errors.into_iter().next().map_or(Ok(()), Err)
 }
 
 /// Returns the spheres of the islands from number `first` on that have left their pads, with the distances that
@@ -37,8 +43,7 @@ pub(crate) fn find_leavers(
 ) -> Vec<(u32, f64)> {
     let leavers = |island: &'_ Island| {
         let mut leavers = Vec::new();
-        for (sphere, path) in island.paths() {
-            let moved = setting.distance_moved(sphere, path);
+        for (&sphere, &moved) in island.members.iter().zip(&island.moved) {
             if moved > setting.candidates.pad(sphere) {
                 leavers.push((sphere, moved));
             }
@@ -59,7 +64,7 @@ pub(crate) fn find_meetings(
 ) -> Vec<[u32; 2]> {
     let outside = |island: &'_ Island| {
         let mut meetings = Vec::new();
-        for (sphere, path) in island.paths() {
+        for ((sphere, path), &moved) in island.paths().zip(&island.moved) {
             for index in setting.candidates.of(sphere) {
                 let candidate = setting.candidates.get(index);
                 let Some(other) = candidate.other() else {
@@ -70,7 +75,15 @@ pub(crate) fn find_meetings(
                 } else {
                     other
                 };
-                if islands.together(sphere, other) {
+                // Two new islands are tested once.
+                let number = islands.number(other);
+                let is_new = (first..islands.list().len()).contains(&number);
+                if islands.together(sphere, other) || is_new && other < sphere {
+                    continue;
+                }
+                let others = islands.moved(other);
+                let others = others.unwrap_or_else(|| setting.straight_distance(other));
+                if setting.gap(candidate) > moved + others {
                     continue;
                 }
                 // Two spheres without impacts have been tested before the first round.

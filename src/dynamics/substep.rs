@@ -109,6 +109,24 @@ impl Setting<'_> {
         farthest
     }
 
+    /// Returns a bound of the distance that a sphere without impacts moves.
+    pub(crate) fn straight_distance(&self, index: u32) -> f64 {
+        let sphere = &self.spheres[index as usize];
+        let fall = self.fall(sphere, self.duration).length();
+        (sphere.velocity.length() * self.duration + fall) * (1.0 + 1e-9)
+    }
+
+    /// Returns the distance between the two spheres of a candidate at the start, less rounding, or −∞ for a
+    /// candidate at a wall.
+    pub(crate) fn gap(&self, candidate: &Candidate) -> f64 {
+        let Some(other) = candidate.other() else {
+            return f64::NEG_INFINITY;
+        };
+        let [a, b] = [candidate.sphere, other].map(|sphere| &self.spheres[sphere as usize]);
+        let away = b.center - a.center + self.lattice.shift(candidate.image);
+        away.length() * (1.0 - 1e-9) - (a.radius + b.radius)
+    }
+
     /// Returns the spheres of a candidate if they meet on straight paths. A sphere that meets a wall is
     /// returned twice.
     fn hits(&self, candidate: &Candidate) -> Option<[u32; 2]> {
