@@ -338,11 +338,6 @@ impl Detector {
         Ok(found)
     }
 
-    /// Returns the threads on which this detector works.
-    pub(crate) fn threads(&self) -> Threads<'_> {
-        Threads(self.pool.as_ref())
-    }
-
     fn limits(&self) -> Limits {
         Limits {
             candidates: self.options.max_candidates,

@@ -10,7 +10,7 @@ mod event_driven;
 
 use carom::glam::DVec3;
 use carom::{
-    Domain, Error, HardSphere, Impact, Partner, Simulation, SimulationOptions, StepReport,
+    Domain, Error, HardSphere, Impact, Partner, Simulation, SimulationOptions, Sphere, StepReport,
 };
 use event_driven::{Ball, Reference};
 use fastrand::Rng;
@@ -467,6 +467,35 @@ fn balls_without_restitution_stay_together() {
     assert_eq!(report.impacts, 1);
     let [a, b] = [0, 1].map(|k| simulation.spheres()[k]);
     assert!(a.center.distance(b.center) > 2.0 - 1e-9);
+}
+
+#[test]
+fn spheres_of_one_body_and_of_ignored_groups_do_not_meet() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let balls = vec![ball(0.0, 1.0), ball(4.0, -1.0), ball(8.0, -1.0)];
+    let run = |options: SimulationOptions| {
+        let options = options.with_impact_list();
+        let mut simulation = Simulation::new(balls.clone(), options).expect("three balls");
+        let report = step(&mut simulation, 10.0);
+        let pairs = report
+            .list
+            .iter()
+            .map(|impact| (impact.sphere, other(impact)));
+        pairs.collect::<Vec<_>>()
+    };
+    let options = SimulationOptions::new;
+    assert_eq!(run(options()), [(0, 1), (1, 2)]);
+    assert_eq!(
+        run(options().with_bodies(vec![Some(7), Some(7), None])),
+        [(0, 2)]
+    );
+    assert_eq!(run(options().with_bodies(vec![None; 3])), run(options()));
+    let group = Sphere::default().with_groups(1, 2).groups;
+    let ignored = Sphere::default().with_groups(2, 0).groups;
+    assert_eq!(
+        run(options().with_groups(vec![group, ignored, 0])),
+        [(0, 2)]
+    );
 }
 
 #[test]

@@ -61,31 +61,23 @@ impl Candidates {
             spheres, lattice, ..
         } = start;
         let groups = &start.options.groups;
-        let threads = detector.threads();
         let (pads, padded) = (&mut self.pads, &mut self.padded);
-        threads.run(spheres.len(), || {
-            make_pads(pads, start);
-            padded.clear();
-            reserve(padded, spheres.len())?;
-            let group = |index: usize| groups.get(index).copied().unwrap_or_default();
-            let all = spheres.par_iter().zip(&*pads).enumerate();
-            padded
-                .par_extend(all.map(|(index, (sphere, &pad))| enlarged(sphere, pad, group(index))));
-            Ok(())
-        })?;
+        make_pads(pads, start);
+        padded.clear();
+        reserve(padded, spheres.len())?;
+        let group = |index: usize| groups.get(index).copied().unwrap_or_default();
+        let all = spheres.par_iter().zip(&*pads).enumerate();
+        padded.par_extend(all.map(|(index, (sphere, &pad))| enlarged(sphere, pad, group(index))));
         let step = Step::new(&self.padded, 0.0).in_domain(lattice.domain());
         detector.detect_into(&step, &mut self.found)?;
         let Collisions { pairs, images, .. } = &self.found;
         let list = &mut self.list;
-        let threads = detector.threads();
-        threads.run(spheres.len(), || {
-            list.clear();
-            reserve(list, pairs.len())?;
-            let candidates = pairs.par_iter().enumerate();
-            let candidates = candidates.map(|(index, pair)| candidate(pair, images.get(index)));
-            list.par_extend(candidates.filter(|candidate| can_meet(candidate, spheres)));
-            Ok(())
-        })?;
+        list.clear();
+        reserve(list, pairs.len())?;
+        let candidates = pairs.par_iter().enumerate();
+        let candidates = candidates.map(|(index, pair)| candidate(pair, images.get(index)));
+        let bodies = &start.options.bodies;
+        list.par_extend(candidates.filter(|candidate| can_meet(candidate, spheres, bodies)));
         self.pairs = self.list.len();
         if start.walls.len() > 0 {
             self.everyone.clear();
@@ -141,6 +133,7 @@ impl Candidates {
         let step = Step::between(&left, &self.padded, 0.0).in_domain(lattice.domain());
         detector.detect_into(&step, &mut self.found)?;
         let Collisions { pairs, images, .. } = &self.found;
+        let bodies = &start.options.bodies;
         let mut new: Vec<_> = pairs
             .iter()
             .enumerate()
@@ -148,7 +141,7 @@ impl Candidates {
                 let first = leavers[pair.a as usize].0;
                 candidate(&Collision { a: first, ..*pair }, images.get(index))
             })
-            .filter(|candidate| can_meet(candidate, spheres) && !self.has(candidate))
+            .filter(|candidate| can_meet(candidate, spheres, bodies) && !self.has(candidate))
             .collect();
         if start.walls.len() > 0 {
             let who: Vec<_> = leavers.iter().map(|&(index, _)| index).collect();
@@ -289,11 +282,14 @@ fn candidate(pair: &Collision, image: Option<&[i32; 3]>) -> Candidate {
     }
 }
 
-/// Returns false for a sphere and its own image, which do not move against each other, and for two spheres of
-/// infinite mass, which pass through each other.
-fn can_meet(candidate: &Candidate, spheres: &[HardSphere]) -> bool {
+/// Returns false for a sphere and its own image, which do not move against each other, for two spheres of one
+/// body, and for two spheres of infinite mass, which pass through each other.
+fn can_meet(candidate: &Candidate, spheres: &[HardSphere], bodies: &[Option<u32>]) -> bool {
     let fixed = |index: u32| spheres[index as usize].is_fixed();
-    candidate
-        .other()
-        .is_none_or(|other| other != candidate.sphere && !(fixed(candidate.sphere) && fixed(other)))
+    let body = |index: u32| bodies.get(index as usize).copied().flatten();
+    let sphere = candidate.sphere;
+    candidate.other().is_none_or(|other| {
+        let together = body(sphere).is_some() && body(sphere) == body(other);
+        other != sphere && !together && !(fixed(sphere) && fixed(other))
+    })
 }

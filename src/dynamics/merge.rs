@@ -137,21 +137,16 @@ pub(crate) fn settle(
     islands: &mut Islands,
     detector: &mut Detector,
 ) -> Result<u64, Error> {
-    let count = start.spheres.len();
     let mut rounds = 0;
     let mut first = islands.join(hits);
     while first < islands.list().len() {
         rounds += 1;
         let setting = start.setting(candidates);
-        let leavers = detector.threads().run(count, || {
-            replay_from(first, islands, &setting)?;
-            Ok(find_leavers(first, islands, &setting))
-        })?;
+        replay_from(first, islands, &setting)?;
+        let leavers = find_leavers(first, islands, &setting);
         let new = candidates.widen(detector, start, &leavers)?;
         let setting = start.setting(candidates);
-        let meetings = detector
-            .threads()
-            .run(count, || Ok(find_meetings(first, new, islands, &setting)))?;
+        let meetings = find_meetings(first, new, islands, &setting);
         first = islands.join(&meetings);
     }
     Ok(rounds)

@@ -41,6 +41,9 @@ pub struct SimulationOptions {
     /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
     /// sphere, or an empty vector if every sphere may hit every other.
     pub groups: Vec<u32>,
+    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one another, and spheres
+    /// with `None` belong to no body. The program keeps the spheres of a body together.
+    pub bodies: Vec<Option<u32>>,
     /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
     /// speed, and the rounding of results, but not the physics.
     pub impacts_per_substep: f64,
@@ -64,6 +67,7 @@ impl SimulationOptions {
             domain: Domain::open(),
             contact_time: 0.0,
             groups: Vec::new(),
+            bodies: Vec::new(),
             impacts_per_substep: 0.4,
             max_impacts: 100_000,
             impact_list: false,
@@ -120,6 +124,13 @@ impl SimulationOptions {
         self
     }
 
+    /// Returns the same options with these compound [`bodies`](Self::bodies).
+    #[must_use]
+    pub fn with_bodies(mut self, bodies: Vec<Option<u32>>) -> Self {
+        self.bodies = bodies;
+        self
+    }
+
     /// Returns the same options with this number of [`impacts_per_substep`](Self::impacts_per_substep).
     #[must_use]
     pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
@@ -169,16 +180,17 @@ impl SimulationOptions {
         number("contact time", self.contact_time, 0.0..=f64::MAX)?;
         let impacts = self.impacts_per_substep;
         number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
-        if self.groups.is_empty() || self.groups.len() == spheres {
-            self.domain.check()?;
-            return self.walls.check(0.0, &self.domain);
+        for (what, length) in [("groups", self.groups.len()), ("bodies", self.bodies.len())] {
+            if length != 0 && length != spheres {
+                return Err(Error::InvalidSimulation {
+                    problem: format!(
+                        "there are {what} for {length} spheres, but there are {spheres} spheres"
+                    ),
+                });
+            }
         }
-        let groups = self.groups.len();
-        Err(Error::InvalidSimulation {
-            problem: format!(
-                "there are collision groups for {groups} spheres, but there are {spheres} spheres"
-            ),
-        })
+        self.domain.check()?;
+        self.walls.check(0.0, &self.domain)
     }
 }
 

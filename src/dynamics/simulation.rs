@@ -1,7 +1,10 @@
 //! The public type of a simulation, which owns the state and divides steps into substeps.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::lattice::Lattice;
 use super::pace::{self, Load};
@@ -12,6 +15,7 @@ use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{HardSphere, SimulationOptions, StepReport};
 use crate::limits::MAX_SPHERES;
+use crate::threads::Threads;
 use crate::{Backend, Detector, Error, Options};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
@@ -35,7 +39,8 @@ use crate::{Backend, Detector, Error, Options};
 /// let report = simulation.step(2.0)?;
 /// assert_eq!(report.impacts, 1);
 /// assert_eq!(simulation.spheres()[0].velocity.x, 0.0);
-/// assert_eq!(simulation.spheres()[1].center.x, 5.0); // hit at time 1, then moved by 2
+/// // Sphere 1 was hit at time 1, and has moved by 2 since.
+/// assert!((simulation.spheres()[1].center.x - 5.0).abs() < 1e-12);
 /// # Ok::<(), carom::Error>(())
 /// ```
 #[derive(Debug)]
@@ -53,6 +58,7 @@ pub struct Simulation {
     /// Intended duration of the next substep.
     pace: Option<f64>,
     detector: Detector,
+    pool: Option<Arc<ThreadPool>>,
     substep: Substep,
 }
 
@@ -75,8 +81,15 @@ impl Simulation {
         options.check(spheres.len())?;
         check_spheres(&spheres)?;
         let lattice = Lattice::new(&options.domain)?;
-        let detector = Options::new().with_backend(Backend::Cpu);
-        let detector = Detector::new(detector.with_threads(options.threads))?;
+        let pool = match options.threads {
+            0 => None,
+            threads => {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                Some(Arc::new(pool.map_err(Error::threads)?))
+            }
+        };
+        // The detector works on the threads of the pool that calls it.
+        let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
         let last = if options.contact_time > 0.0 {
             vec![f64::NEG_INFINITY; spheres.len()]
         } else {
@@ -98,6 +111,7 @@ impl Simulation {
             time: 0.0,
             pace: None,
             detector,
+            pool,
             substep: Substep::default(),
         };
         simulation.wrap();
@@ -163,6 +177,13 @@ impl Simulation {
     /// [`Error::StillOverlapping`] if the passes do not suffice, and the errors of [`Detector::detect`]. The
     /// spheres are then as they were.
     pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
+        let pool = self.pool.clone();
+        let threads = Threads(pool.as_deref());
+        threads.run(usize::MAX, || self.separate_here(passes))
+    }
+
+    /// Moves overlapping spheres apart on the threads of the current pool.
+    fn separate_here(&mut self, passes: u32) -> Result<u32, Error> {
         let mut spheres = self.spheres.clone();
         let mut deepest = None;
         for pass in 0..=passes {
@@ -208,6 +229,13 @@ impl Simulation {
                 problem: format!("the step takes {duration:?}, but must take a finite time from 0"),
             });
         }
+        let pool = self.pool.clone();
+        let threads = Threads(pool.as_deref());
+        threads.run(usize::MAX, || self.step_here(duration))
+    }
+
+    /// Does a step on the threads of the current pool.
+    fn step_here(&mut self, duration: f64) -> Result<StepReport, Error> {
         let mut report = StepReport {
             wall_impulses: vec![DVec3::ZERO; self.walls.len()],
             ..StepReport::default()
@@ -222,12 +250,7 @@ impl Simulation {
 
     /// Returns the kinetic energy of all spheres of finite mass.
     pub fn kinetic_energy(&self) -> f64 {
-        // Sums of chunks are added in order, so the sum does not depend on the number of threads.
-        let chunks = self.spheres.par_chunks(4096).map(|chunk| {
-            let energies = chunk.iter().map(HardSphere::kinetic_energy);
-            energies.sum::<f64>()
-        });
-        chunks.collect::<Vec<_>>().into_iter().sum()
+        self.spheres.iter().map(HardSphere::kinetic_energy).sum()
     }
 
     /// Does one substep, which ends at `end` or before.
@@ -276,27 +299,24 @@ impl Simulation {
         let (islands, options) = (&self.substep.islands, &self.options);
         let (spheres, last) = (&mut self.spheres, &mut self.last);
         let time = self.time;
-        self.detector.threads().run(spheres.len(), || {
-            let all = spheres.par_iter_mut().enumerate();
-            all.for_each(|(index, sphere)| {
-                let piece = islands.path(index).and_then(<[_]>::last);
-                let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
-                sphere.center = piece.place(duration) + fall(options, sphere, duration);
-                sphere.velocity = piece.velocity;
-                if !sphere.is_fixed() {
-                    sphere.velocity += options.gravity * duration;
+        let all = spheres.par_iter_mut().enumerate();
+        all.for_each(|(index, sphere)| {
+            let piece = islands.path(index).and_then(<[_]>::last);
+            let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
+            sphere.center = piece.place(duration) + fall(options, sphere, duration);
+            sphere.velocity = piece.velocity;
+            if !sphere.is_fixed() {
+                sphere.velocity += options.gravity * duration;
+            }
+        });
+        if options.contact_time > 0.0 {
+            let all = last.par_iter_mut().enumerate();
+            all.for_each(|(index, last)| {
+                if let Some([_, .., piece]) = islands.path(index) {
+                    *last = time + piece.start;
                 }
             });
-            if options.contact_time > 0.0 {
-                let all = last.par_iter_mut().enumerate();
-                all.for_each(|(index, last)| {
-                    if let Some([_, .., piece]) = islands.path(index) {
-                        *last = time + piece.start;
-                    }
-                });
-            }
-            Ok(())
-        })?;
+        }
         let from = report.list.len();
         for island in islands.list() {
             if island.members.is_empty() {

@@ -174,12 +174,10 @@ impl Substep {
         let spheres = start.spheres;
         candidates.search(detector, start)?;
         let setting = start.setting(candidates);
-        let hits: Vec<_> = detector.threads().run(spheres.len(), || {
-            let list = candidates.list().par_iter();
-            Ok(list
-                .filter_map(|candidate| setting.hits(candidate))
-                .collect())
-        })?;
+        let list = candidates.list().par_iter();
+        let hits: Vec<_> = list
+            .filter_map(|candidate| setting.hits(candidate))
+            .collect();
         let load = Load {
             spheres: spheres.len(),
             pairs: candidates.pairs(),
