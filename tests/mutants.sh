@@ -211,5 +211,12 @@ mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
     'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls a_fast_mesh
 
+mutant 'islands that meet are not merged' src/dynamics/merge.rs \
+    'first = islands.join(&meetings);' 'first = islands.list().len() + 0 * meetings.len();' \
+    --test dynamics spheres_
+mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
+    'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
+    --test dynamics a_long_row
+
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))
