@@ -138,7 +138,9 @@ pub use collisions::Collisions;
 pub use contact::Contact;
 pub use detector::Detector;
 pub use domain::Domain;
-pub use dynamics::{HardSphere, Impact, Partner, Simulation, SimulationOptions, StepReport};
+pub use dynamics::{
+    Encounter, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions, StepReport,
+};
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;

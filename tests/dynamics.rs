@@ -10,7 +10,8 @@ mod event_driven;
 
 use carom::glam::DVec3;
 use carom::{
-    Domain, Error, HardSphere, Impact, Partner, Simulation, SimulationOptions, Sphere, StepReport,
+    Domain, Error, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions, Sphere,
+    StepReport,
 };
 use event_driven::{Ball, Reference};
 use fastrand::Rng;
@@ -496,6 +497,56 @@ fn spheres_of_one_body_and_of_ignored_groups_do_not_meet() {
         run(options().with_groups(vec![group, ignored, 0])),
         [(0, 2)]
     );
+}
+
+/// A rule by which sphere 0 passes through all others, and all others take the velocity of sphere 1.
+#[test]
+fn a_rule_decides_what_an_impact_does() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let balls = vec![
+        ball(0.0, 5.0),
+        ball(4.0, 1.0),
+        ball(8.0, 0.0),
+        ball(12.0, 0.0),
+    ];
+    let options = SimulationOptions::new().with_impact_list();
+    let mut simulation = Simulation::new(balls, options).expect("four balls");
+    let report = simulation.step_with(10.0, &|encounter| match encounter.sphere {
+        0 => Response::Ignore,
+        _ => {
+            assert!(encounter.approach_speed > 0.0);
+            Response::Velocities([encounter.velocities[0]; 2])
+        }
+    });
+    let report = report.expect("the step succeeds");
+    let impacts = report.list.iter();
+    let impacts = impacts.map(|impact| (rounded(impact.time), impact.sphere, other(impact)));
+    assert_eq!(impacts.collect::<Vec<_>>(), [(2.0, 1, 2), (4.0, 2, 3)]);
+    let velocities = simulation.spheres().iter().map(|ball| ball.velocity.x);
+    assert_eq!(velocities.collect::<Vec<_>>(), [5.0, 1.0, 1.0, 1.0]);
+    assert_eq!(rounded(simulation.spheres()[0].center.x), 50.0);
+}
+
+/// Spheres that pass through one another in a fluid, and a rule that is the default, change nothing.
+#[test]
+fn a_fluid_moves_through_spheres_that_a_rule_ignores() {
+    let (spheres, edge) = fluid(6, 0.3, 1);
+    let mut expected = Simulation::new(spheres.clone(), periodic(edge)).expect("a fluid");
+    let mut found = Simulation::new(spheres.clone(), periodic(edge)).expect("a fluid");
+    step(&mut expected, 1.0);
+    found
+        .step_with(1.0, &|_| Response::Bounce)
+        .expect("the step succeeds");
+    assert_eq!(expected.spheres(), found.spheres());
+    // Without any impact, all spheres keep their velocities.
+    let mut free = Simulation::new(spheres.clone(), periodic(edge)).expect("a fluid");
+    let report = free
+        .step_with(1.0, &|_| Response::Ignore)
+        .expect("the step succeeds");
+    assert_eq!(report.impacts, 0);
+    for (before, after) in spheres.iter().zip(free.spheres()) {
+        assert_eq!(before.velocity, after.velocity);
+    }
 }
 
 #[test]

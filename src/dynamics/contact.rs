@@ -116,9 +116,9 @@ impl<'a> Contact<'a> {
         }
     }
 
-    /// Returns the distance between both at time 0, negative where they overlap.
-    pub(crate) fn gap(&self, a: &Piece, b: &Piece) -> f64 {
-        let place = self.motion(a, b).place;
+    /// Returns the distance between both at a time, negative where they overlap.
+    pub(crate) fn gap(&self, a: &Piece, b: &Piece, time: f64) -> f64 {
+        let place = self.motion(a, b).place_at(time);
         match *self {
             Self::Spheres { reach, .. } => place.length() - reach,
             Self::Wall { wall, radius, .. } => wall.surface.gap(place, radius),

@@ -28,7 +28,7 @@ pub(crate) struct Load {
     pub(crate) spheres: usize,
     /// Number of candidates that are pairs of spheres.
     pub(crate) pairs: usize,
-    /// Number of candidates that meet on straight paths.
+    /// Number of candidates that meet on straight paths after the start.
     pub(crate) hits: usize,
 }
 

@@ -9,8 +9,12 @@ use super::islands::{Island, Lookup};
 use super::path::Piece;
 use super::report::{Impact, Partner};
 use super::rows::Rows;
+use super::rules::{Encounter, Response};
 use super::substep::Setting;
 use crate::Error;
+
+/// Two that pass through each other are separate from this distance on, relative to the sum of their radii.
+const APART: f64 = 1e-9;
 
 /// Working memory of a replay, reused from island to island.
 #[derive(Debug, Default)]
@@ -31,6 +35,8 @@ struct Link<'a> {
     /// Places of both spheres among the members. The place of a sphere at a wall stands twice.
     ends: [u32; 2],
     contact: Contact<'a>,
+    /// Whether both are passing through each other.
+    passing: bool,
 }
 
 impl Link<'_> {
@@ -98,8 +104,16 @@ pub(crate) fn replay<'a>(
         if event.impacts != [a, b].map(|end| scratch.members[end].impacts) {
             continue;
         }
-        let impact = scratch.strike(&link, event.time, setting, &mut island.virial);
+        let Some(impact) = scratch.strike(&link, event.time, setting, &mut island.virial) else {
+            scratch.links[event.link as usize].passing = true;
+            continue;
+        };
         island.impacts.push(impact);
+        if !setting.rule.is_default() {
+            let [a, b] = [a, b].map(|end| scratch.members[end].piece);
+            let parting = link.contact.blow(&a, &b, event.time).approach <= 0.0;
+            scratch.links[event.link as usize].passing = !parting;
+        }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
             if member.impacts > setting.options.max_impacts {
@@ -150,6 +164,7 @@ impl<'a> Scratch<'a> {
                         candidate: *candidate,
                         ends: [sphere, other].map(|sphere| lookup.place(sphere)),
                         contact: Contact::new(candidate, setting),
+                        passing: false,
                     });
                 }
             }
@@ -164,9 +179,15 @@ impl<'a> Scratch<'a> {
 
     /// Adds the next impact of a link from a time on to the queue, if there is one.
     fn predict(&mut self, number: u32, from: f64, setting: &Setting<'_>) {
-        let link = &self.links[number as usize];
+        let link = &mut self.links[number as usize];
         let [a, b] = link.ends.map(|end| &self.members[end as usize]);
         let range = [from, setting.duration];
+        if link.passing {
+            if link.contact.gap(&a.piece, &b.piece, from) <= APART * link.contact.size() {
+                return;
+            }
+            link.passing = false;
+        }
         if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
             let impacts = [a.impacts, b.impacts];
             self.queue.push(Event {
@@ -177,14 +198,15 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Changes the velocities of a sphere and its partner, which meet at a time.
+    /// Changes the velocities of a sphere and its partner, which meet at a time, or returns `None` if they pass
+    /// through each other.
     fn strike(
         &mut self,
         link: &Link<'_>,
         time: f64,
         setting: &Setting<'_>,
         virial: &mut f64,
-    ) -> Impact {
+    ) -> Option<Impact> {
         let [a, b] = link.ends.map(|end| self.members[end as usize]);
         let Candidate {
             sphere,
@@ -192,28 +214,52 @@ impl<'a> Scratch<'a> {
             image,
         } = link.candidate;
         let blow = link.contact.blow(&a.piece, &b.piece, time);
-        let last = a.last.max(b.last);
-        let change = blow.approach + setting.separation(partner, &blow, last, time);
         let at_wall = matches!(partner, Partner::Wall(_));
-        let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
-        let impulse = (change / inverse_masses).max(0.0);
-        for (end, impulse) in link.places().zip([-impulse, impulse]) {
+        let velocities = setting.velocities(&link.candidate, [&a.piece, &b.piece], time);
+        let response = setting.rule.response(&Encounter {
+            time: setting.time + time,
+            sphere,
+            partner,
+            image,
+            normal: blow.normal,
+            velocities,
+            approach_speed: blow.approach,
+        });
+        let (changes, impulse) = match response {
+            Response::Ignore => return None,
+            Response::Bounce => {
+                let last = a.last.max(b.last);
+                let change = blow.approach + setting.separation(partner, &blow, last, time);
+                let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
+                let impulse = (change / inverse_masses).max(0.0);
+                let changes = [-a.inverse_mass, b.inverse_mass];
+                (
+                    changes.map(|share| blow.normal * (impulse * share)),
+                    impulse,
+                )
+            }
+            Response::Velocities(new) => {
+                let changes = [0, 1].map(|k| new[k] - velocities[k]);
+                let impulse = -changes[0].dot(blow.normal) / a.inverse_mass;
+                (changes, if impulse.is_finite() { impulse } else { 0.0 })
+            }
+        };
+        for (end, change) in link.places().zip(changes) {
             let member = &mut self.members[end as usize];
-            let change = blow.normal * (impulse * member.inverse_mass);
             member.piece = member.piece.turn(time, change);
             member.impacts += 1;
             member.last = time;
             self.turns.push((end, member.piece));
         }
         *virial += blow.distance * impulse;
-        Impact {
+        Some(Impact {
             time,
             sphere,
             partner,
             image,
             normal: blow.normal,
             impulse,
-        }
+        })
     }
 
     /// Writes the paths of all members.

@@ -29,8 +29,8 @@ pub struct Impact {
     pub image: [i32; 3],
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
-    /// Momentum that passes along the normal from the sphere to its partner, 0 or more. The momentum of the
-    /// sphere changes by −impulse·normal.
+    /// Momentum that passes along the normal from the sphere to its partner. The momentum of the sphere changes by
+    /// −impulse·normal, unless a rule has set velocities that differ along other directions, too.
     pub impulse: f64,
 }
 

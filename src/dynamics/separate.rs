@@ -31,7 +31,7 @@ pub(crate) fn separate_once(
         let other = candidate.other().map_or(index, |other| other as usize);
         let [a, b] = [index, other].map(|index| Piece::straight(&spheres[index]));
         let contact = Contact::new(candidate, &setting);
-        let depth = -contact.gap(&a, &b);
+        let depth = -contact.gap(&a, &b, 0.0);
         let size = contact.size();
         if depth <= DEPTH * size {
             continue;

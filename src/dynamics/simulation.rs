@@ -10,10 +10,11 @@ use super::lattice::Lattice;
 use super::pace::{self, Load};
 use super::path::Piece;
 use super::report::Partner;
+use super::rules::Rule;
 use super::separate::separate_once;
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
-use super::{HardSphere, SimulationOptions, StepReport};
+use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::limits::MAX_SPHERES;
 use crate::threads::Threads;
 use crate::{Backend, Detector, Error, Options};
@@ -194,6 +195,7 @@ impl Simulation {
                 options: &self.options,
                 lattice: &self.lattice,
                 walls: &self.walls,
+                rule: Rule::default(),
                 time: self.time,
                 duration: 0.0,
             };
@@ -224,6 +226,46 @@ impl Simulation {
     /// - The errors of [`Detector::detect`], such as [`Error::InvalidSphere`] for a sphere that has moved out of
     ///   range.
     pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
+        self.step_by(duration, Rule::default())
+    }
+
+    /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
+    ///
+    /// The function must be pure: its result may depend on nothing but the encounter. It may be called for
+    /// encounters that are later discarded, in any order and on several threads. So it must not count or record:
+    /// the list of the impacts that have happened is [`StepReport::list`]. Encounters that the function ignores are
+    /// not in the list. Two that are passing through each other at the start of a substep meet again at its
+    /// start.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};
+    /// let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([v, 0.0, 0.0]);
+    /// let balls = vec![ball(0.0, 1.0), ball(2.0, 0.0), ball(4.0, 0.0)];
+    /// let mut simulation = Simulation::new(balls, SimulationOptions::new())?;
+    /// // Sphere 1 is a ghost.
+    /// let report = simulation.step_with(4.0, &|encounter| {
+    ///     if encounter.sphere == 1 || encounter.partner == Partner::Sphere(1) {
+    ///         Response::Ignore
+    ///     } else {
+    ///         Response::Bounce
+    ///     }
+    /// })?;
+    /// assert_eq!(report.impacts, 1);
+    /// assert_eq!(simulation.spheres()[2].velocity.x, 1.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`step`](Self::step).
+    pub fn step_with(
+        &mut self,
+        duration: f64,
+        rule: &(dyn Fn(&Encounter) -> Response + Sync),
+    ) -> Result<StepReport, Error> {
+        self.step_by(duration, Rule(Some(rule)))
+    }
+
+    fn step_by(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
         if !(0.0..=f64::MAX).contains(&duration) {
             return Err(Error::InvalidSimulation {
                 problem: format!("the step takes {duration:?}, but must take a finite time from 0"),
@@ -231,18 +273,18 @@ impl Simulation {
         }
         let pool = self.pool.clone();
         let threads = Threads(pool.as_deref());
-        threads.run(usize::MAX, || self.step_here(duration))
+        threads.run(usize::MAX, || self.step_here(duration, rule))
     }
 
     /// Does a step on the threads of the current pool.
-    fn step_here(&mut self, duration: f64) -> Result<StepReport, Error> {
+    fn step_here(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
         let mut report = StepReport {
             wall_impulses: vec![DVec3::ZERO; self.walls.len()],
             ..StepReport::default()
         };
         let end = self.time + duration;
         while self.time < end {
-            self.advance(end, &mut report)?;
+            self.advance(end, rule, &mut report)?;
         }
         report.kinetic_energy = self.kinetic_energy();
         Ok(report)
@@ -254,7 +296,7 @@ impl Simulation {
     }
 
     /// Does one substep, which ends at `end` or before.
-    fn advance(&mut self, end: f64, report: &mut StepReport) -> Result<(), Error> {
+    fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
         let remaining = end - self.time;
         // The clock must be able to resolve the substep.
         let shortest = 8.0 * f64::EPSILON * end;
@@ -275,6 +317,7 @@ impl Simulation {
                 options: &self.options,
                 lattice: &self.lattice,
                 walls: &self.walls,
+                rule,
                 time: self.time,
                 duration,
             };

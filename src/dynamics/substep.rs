@@ -10,6 +10,7 @@ use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
+use super::rules::Rule;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::{Detector, Error};
@@ -24,6 +25,7 @@ pub(crate) struct Start<'a> {
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
     pub(crate) walls: &'a MovingWalls,
+    pub(crate) rule: Rule<'a>,
     /// Time of the simulation at the start of the substep.
     pub(crate) time: f64,
     pub(crate) duration: f64,
@@ -37,6 +39,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
     pub(crate) walls: &'a MovingWalls,
+    pub(crate) rule: Rule<'a>,
     pub(crate) time: f64,
     pub(crate) duration: f64,
     pub(crate) candidates: &'a Candidates,
@@ -50,6 +53,7 @@ impl<'a> Start<'a> {
             options,
             lattice,
             walls,
+            rule,
             time,
             duration,
         } = self;
@@ -59,6 +63,7 @@ impl<'a> Start<'a> {
             options,
             lattice,
             walls,
+            rule,
             time,
             duration,
             candidates,
@@ -85,6 +90,24 @@ impl Setting<'_> {
         // A sphere that is pressed against its partner leaves it for the contact time at least.
         let least = 0.5 * blow.pressing * contact_time;
         (restitution * blow.approach).max(least)
+    }
+
+    /// Returns the velocities of the sphere of a candidate and of its partner at a time.
+    pub(crate) fn velocities(
+        &self,
+        candidate: &Candidate,
+        pieces: [&Piece; 2],
+        time: f64,
+    ) -> [DVec3; 2] {
+        let velocity = |sphere: u32, piece: &Piece| {
+            let falls = !self.spheres[sphere as usize].is_fixed();
+            piece.velocity + self.options.gravity * if falls { time } else { 0.0 }
+        };
+        let other = match candidate.partner {
+            Partner::Sphere(other) => velocity(other, pieces[1]),
+            Partner::Wall(wall) => self.walls.get(wall).velocity,
+        };
+        [velocity(candidate.sphere, pieces[0]), other]
     }
 
     /// Returns the displacement of spheres of finite mass by gravity.
@@ -127,9 +150,9 @@ impl Setting<'_> {
         away.length() * (1.0 - 1e-9) - (a.radius + b.radius)
     }
 
-    /// Returns the spheres of a candidate if they meet on straight paths. A sphere that meets a wall is
-    /// returned twice.
-    fn hits(&self, candidate: &Candidate) -> Option<[u32; 2]> {
+    /// Returns the spheres of a candidate, and the time, if they meet on straight paths. A sphere that meets a wall
+    /// is returned twice.
+    fn hits(&self, candidate: &Candidate) -> Option<([u32; 2], f64)> {
         let ends = [
             candidate.sphere,
             candidate.other().unwrap_or(candidate.sphere),
@@ -138,7 +161,7 @@ impl Setting<'_> {
         let range = [0.0, self.duration];
         Contact::new(candidate, self)
             .meeting(&a, &b, range)
-            .map(|_| ends)
+            .map(|time| (ends, time))
     }
 }
 
@@ -181,7 +204,8 @@ impl Substep {
         let load = Load {
             spheres: spheres.len(),
             pairs: candidates.pairs(),
-            hits: hits.len(),
+            // Shorter substeps would not have fewer meetings at their starts.
+            hits: hits.iter().filter(|(_, time)| *time > 0.0).count(),
         };
         if !accept(load) {
             return Ok(None);
@@ -191,6 +215,7 @@ impl Substep {
             reason = "the detector allows 2³⁰ spheres"
         )]
         islands.reset(spheres.len() as u32);
+        let hits: Vec<_> = hits.into_iter().map(|(ends, _)| ends).collect();
         settle(&hits, start, candidates, islands, detector).map(Some)
     }
 }
