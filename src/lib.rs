@@ -28,7 +28,7 @@
 //!
 //! The list is exact: it has the same pairs as exact arithmetic on the float32 inputs, with the nearest
 //! float32 times and depths. [`verify()`] checks a list of collisions, from carom or from another program,
-//! against exact arithmetic on every pair.
+//! against exact arithmetic on every pair, and [`verify_walls`] a list of spheres that touch walls.
 //!
 //! [`Detector::find_neighbors`] makes neighbour lists: all pairs of particles within a cutoff.
 //!
@@ -152,5 +152,5 @@ pub use reduce::earliest::Earliest;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
 pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
-pub use verify::{MistakenImages, Verification, verify};
+pub use verify::{MistakenImages, Verification, verify, verify_walls};
 pub use walls::{Mesh, Wall, WallCollision, WallContact, WallFeature, WallShape, Walls};

@@ -1,17 +1,24 @@
-//! Verification of a list of collisions: a test of every pair of spheres in exact arithmetic, without a grid.
+//! Verification of a list of collisions: a test of every pair of spheres, or of a sphere and a wall, in exact
+//! arithmetic, without a grid.
+
+mod walls;
 
 use std::fmt;
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::exact::{ImageCollision, Listed, Translation, impact};
+use crate::exact::{ImageCollision, Impact, Listed, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
-use crate::{Collision, Domain, Error, Sphere, Step};
+use crate::{Collision, Error, Sphere, Step, WallCollision};
 
-/// The differences between a list of collisions and the exact list. Returned by [`verify`].
+pub use self::walls::verify_walls;
+
+/// The differences between a list of collisions and the exact list. Returned by [`verify`], and by
+/// [`verify_walls`] with entries of the type [`WallCollision`]. A pair is then a sphere and a wall, and the images
+/// are those of the sphere.
 ///
 /// In a step of one set, every entry has the smaller sphere index first, even if the verified list has the
 /// other order. A pair that does not touch but is listed twice is two invented entries.
@@ -19,7 +26,7 @@ use crate::{Collision, Domain, Error, Sphere, Step};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Verification {
+pub struct Verification<T = Collision> {
     /// Number of pairs of spheres that were tested: all pairs of the step. In a periodic domain, a sphere
     /// with its own images counts as a pair, too.
     pub tried: u64,
@@ -28,16 +35,16 @@ pub struct Verification {
     pub touching: u64,
     /// Touching pairs that the list lacks, with their exact times and depths, sorted by their sphere indices
     /// (a, b).
-    pub missing: Vec<Collision>,
+    pub missing: Vec<T>,
     /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
     /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
-    pub invented: Vec<Collision>,
+    pub invented: Vec<T>,
     /// Surplus entries of touching pairs that are listed several times. One entry of each such pair is not
     /// surplus: an entry with the right time and depth, if there is one.
-    pub repeated: Vec<Collision>,
+    pub repeated: Vec<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
-    pub wrong: Vec<(Collision, Collision)>,
+    pub wrong: Vec<(T, T)>,
     /// Periodic images of sphere b in the entries that have mistakes. Empty in open space.
     pub images: MistakenImages,
 }
@@ -58,7 +65,7 @@ pub struct MistakenImages {
     pub wrong: Vec<[i32; 3]>,
 }
 
-impl Verification {
+impl<T> Verification<T> {
     /// Returns whether the list has no mistakes. Times and depths must be right to the last bit.
     pub fn passed(&self) -> bool {
         self.mistakes() == 0
@@ -99,21 +106,22 @@ impl Mistakes {
     }
 
     /// Returns the mistakes as the public result type, with periodic images if `periodic` is true.
-    fn public(self, periodic: bool) -> Verification {
-        let pairs = |list: &[ImageCollision]| list.iter().map(|entry| *entry.pair()).collect();
+    fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
+        let entries = |list: &[ImageCollision]| list.iter().map(|c| entry(c.pair())).collect();
         let images = |list: &[ImageCollision]| {
             let list = if periodic { list } else { &[] };
             list.iter().map(|entry| entry.image).collect()
         };
         let wrong: Vec<ImageCollision> = self.wrong.iter().map(|(entry, _)| *entry).collect();
-        let pair = |&(entry, truth): &(ImageCollision, Collision)| (*entry.pair(), truth);
+        let both =
+            |(listed, truth): &(ImageCollision, Collision)| (entry(listed.pair()), entry(truth));
         Verification {
             tried: self.tried,
             touching: self.touching,
-            missing: pairs(&self.missing),
-            invented: pairs(&self.invented),
-            repeated: pairs(&self.repeated),
-            wrong: self.wrong.iter().map(pair).collect(),
+            missing: entries(&self.missing),
+            invented: entries(&self.invented),
+            repeated: entries(&self.repeated),
+            wrong: self.wrong.iter().map(both).collect(),
             images: MistakenImages {
                 missing: images(&self.missing),
                 invented: images(&self.invented),
@@ -136,10 +144,27 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
 
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "pairs", |c| *c)
+    }
+}
+
+impl fmt::Display for Verification<WallCollision> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "pairs of a sphere and a wall", walls::as_pair)
+    }
+}
+
+impl<T> Verification<T> {
+    fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        pairs: &str,
+        pair: impl Fn(&T) -> Collision,
+    ) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
         write!(
             f,
-            "{outcome}: {} of {} pairs touch",
+            "{outcome}: {} of {} {pairs} touch",
             self.touching, self.tried
         )?;
         let images = &self.images;
@@ -148,13 +173,14 @@ impl fmt::Display for Verification {
             (&self.invented, &images.invented, "invented"),
             (&self.repeated, &images.repeated, "repeated"),
         ];
-        for (pairs, images, kind) in kinds {
-            if let Some(Collision { a, b, .. }) = pairs.first() {
-                let (count, image) = (pairs.len(), of_image(images));
+        for (entries, images, kind) in kinds {
+            if let Some(Collision { a, b, .. }) = entries.first().map(&pair) {
+                let (count, image) = (entries.len(), of_image(images));
                 write!(f, "\n{kind}: {count}, the first is ({a}, {b}){image}")?;
             }
         }
         if let Some((listed, truth)) = self.wrong.first() {
+            let (listed, truth) = (pair(listed), pair(truth));
             write!(
                 f,
                 "\nwrong time or depth: {}, the first is ({}, {}){} with toi {:?} instead of {:?} \
@@ -216,13 +242,7 @@ pub fn verify(
     check_dt(dt)?;
     let periodic = !step.domain.is_open();
     step.domain.check()?;
-    let expected = if periodic { list.len() } else { 0 };
-    if images.len() != expected {
-        return Err(Error::ImageCount {
-            pairs: list.len(),
-            images: images.len(),
-        });
-    }
+    check_image_count(step, list.len(), images.len())?;
     let second = if let Some(second) = step.second_set() {
         check_spheres(first, dt, Some(0))?;
         check_spheres(second, dt, Some(1))?;
@@ -233,7 +253,17 @@ pub fn verify(
     };
     let one_set = step.second_set().is_none();
     let list = sorted(list, images, one_set)?;
-    Ok(compare(step, [first, second], one_set, list)?.public(periodic))
+    let mistakes = compare_pairs(step, [first, second], one_set, &list)?;
+    Ok(mistakes.public(periodic, |pair| *pair))
+}
+
+/// Returns an error unless there is an image for each entry of a list, or none in open space.
+fn check_image_count(step: &Step<'_>, pairs: usize, images: usize) -> Result<(), Error> {
+    let expected = if step.domain.is_open() { 0 } else { pairs };
+    if images == expected {
+        return Ok(());
+    }
+    Err(Error::ImageCount { pairs, images })
 }
 
 /// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, `(b,
@@ -263,11 +293,11 @@ fn key(c: &ImageCollision) -> (u32, u32, [i32; 3]) {
 
 /// Compares a sorted list with the exact collisions of two sets of spheres, or of one set with itself if
 /// `one_set` is true.
-fn compare(
+fn compare_pairs(
     step: &Step<'_>,
     sets: [&[Sphere]; 2],
     one_set: bool,
-    list: Vec<ImageCollision>,
+    list: &[ImageCollision],
 ) -> Result<Mistakes, Error> {
     if let Some(set) = sets.iter().find(|set| set.len() > MAX_SPHERES) {
         return Err(Error::TooManySpheres {
@@ -278,16 +308,10 @@ fn compare(
     let [first, second] = sets;
     let (dt, domain) = (step.dt(), step.domain());
     let periodic = !domain.is_open();
+    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
     let [reach, other_reach] = sets.map(|set| Reach::of_all(set, dt));
-    #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³⁰")]
-    let rows = first.par_iter().enumerate().map(|(index, one)| {
-        let a = index as u32;
-        let mut row = Mistakes::default();
-        let start = list.partition_point(|c| c.pair().a < a);
-        let mut listed = list[start..]
-            .iter()
-            .take_while(|c| c.pair().a == a)
-            .peekable();
+    compare(list, first.len(), |index, row| {
+        let one = &first[index];
         // In a step of one set, a sphere is tested with all spheres after it. In a periodic domain,
         // it is also tested with its own images.
         let from = match (one_set, periodic) {
@@ -296,62 +320,103 @@ fn compare(
             (true, true) => index,
         };
         let from = from.min(second.len());
-        row.tried = (second.len() - from) as u64;
-        let mut touches = Vec::new();
+        row.mistakes.tried = (second.len() - from) as u64;
         for (b, other) in second.iter().enumerate().skip(from) {
             if one.ignores(other) {
                 continue;
             }
-            touches.clear();
             let [near, other_near] = [&reach[index], &other_reach[b]];
             if periodic {
-                for image in near.images(other_near, domain) {
+                for image in near.images(other_near, edges) {
                     if one_set && index == b && image <= [0; 3] {
                         continue;
                     }
                     let shift = Translation::new(domain, image);
-                    touches.extend(impact(one, other, shift, dt).0.map(|touch| (image, touch)));
+                    row.compare(b, image, impact(one, other, shift, dt).0);
                 }
             } else if !near.is_far(other_near) {
-                let touch = impact(one, other, (), dt).0;
-                touches.extend(touch.map(|touch| ([0; 3], touch)));
-            }
-            for &(image, touch) in &touches {
-                let pair = Collision {
-                    a,
-                    b: b as u32,
-                    toi: touch.toi,
-                    depth: touch.depth,
-                };
-                let truth = ImageCollision::new(pair, image);
-                row.touching += 1;
-                while let Some(stray) = listed.next_if(|c| key(c) < key(&truth)) {
-                    row.invented.push(*stray);
-                }
-                let mut entries = Vec::new();
-                while let Some(entry) = listed.next_if(|c| key(c) == key(&truth)) {
-                    entries.push(*entry);
-                }
-                // Several entries may list the same pair. One with the right time and depth counts
-                // as the pair's entry, and the others count as repeated.
-                let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
-                if let Some(right) = right {
-                    entries.swap_remove(right);
-                } else if let Some(wrong) = entries.pop() {
-                    row.wrong.push((wrong, pair));
-                } else {
-                    row.missing.push(truth);
-                }
-                row.repeated.append(&mut entries);
+                row.compare(b, [0; 3], impact(one, other, (), dt).0);
             }
         }
-        row.invented.extend(listed);
-        row
-    });
-    let mistakes = rows
-        .map(Ok)
+    })
+}
+
+/// The comparison of the entries of a sorted list that have one index a.
+struct Row<'a> {
+    a: u32,
+    /// The entries that are not compared yet.
+    listed: &'a [ImageCollision],
+    mistakes: Mistakes,
+}
+
+impl Row<'_> {
+    fn next_if(&mut self, has: impl Fn(&ImageCollision) -> bool) -> Option<ImageCollision> {
+        let (first, rest) = self.listed.split_first()?;
+        if !has(first) {
+            return None;
+        }
+        self.listed = rest;
+        Some(*first)
+    }
+
+    /// Compares the list with an exact impact, or with `None` for a pair that does not touch. The calls must be in
+    /// the order of the list: by b, then by image.
+    #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
+    fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<Impact>) {
+        let Some(Impact { toi, depth }) = touch else {
+            return;
+        };
+        let (a, b) = (self.a, b as u32);
+        let pair = Collision { a, b, toi, depth };
+        let truth = ImageCollision::new(pair, image);
+        self.mistakes.touching += 1;
+        while let Some(stray) = self.next_if(|c| key(c) < key(&truth)) {
+            self.mistakes.invented.push(stray);
+        }
+        let mut entries = Vec::new();
+        while let Some(entry) = self.next_if(|c| key(c) == key(&truth)) {
+            entries.push(entry);
+        }
+        // Several entries may list the same pair. One with the right time and depth counts
+        // as the pair's entry, and the others count as repeated.
+        let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
+        if let Some(right) = right {
+            entries.swap_remove(right);
+        } else if let Some(wrong) = entries.pop() {
+            self.mistakes.wrong.push((wrong, pair));
+        } else {
+            self.mistakes.missing.push(truth);
+        }
+        self.mistakes.repeated.append(&mut entries);
+    }
+}
+
+/// Compares a sorted list with the exact list. For each index a below `rows`, `test` calls [`Row::compare`] with
+/// the exact impacts.
+#[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
+fn compare(
+    list: &[ImageCollision],
+    rows: usize,
+    test: impl Fn(usize, &mut Row<'_>) + Sync,
+) -> Result<Mistakes, Error> {
+    let row = |index: usize| {
+        let a = index as u32;
+        let start = list.partition_point(|c| c.pair().a < a);
+        let end = list.partition_point(|c| c.pair().a <= a);
+        let mut row = Row {
+            a,
+            listed: &list[start..end],
+            mistakes: Mistakes::default(),
+        };
+        test(index, &mut row);
+        row.mistakes.invented.extend(row.listed);
+        row.mistakes
+    };
+    let mistakes = (0..rows)
+        .into_par_iter()
+        .map(|index| Ok(row(index)))
         .try_reduce(Mistakes::default, Mistakes::append)?;
-    let past = list.partition_point(|c| (c.pair().a as usize) < first.len());
+    let past = list.partition_point(|c| (c.pair().a as usize) < rows);
     mistakes.append(Mistakes {
         invented: list[past..].to_vec(),
         ..Mistakes::default()
@@ -372,24 +437,25 @@ struct Reach {
 
 impl Reach {
     fn of_all(spheres: &[Sphere], dt: f32) -> Vec<Self> {
-        let of = |sphere: &Sphere| {
-            let speed: f64 = sphere.velocity.iter().map(|&v| f64::from(v).abs()).sum();
-            Self {
-                center: sphere.center.map(f64::from),
-                radius: f64::from(sphere.radius) + speed * f64::from(dt),
-            }
-        };
+        let of = |sphere: &Sphere| Self::new(sphere, dt);
         spheres.par_iter().map(of).collect()
     }
 
+    fn new(sphere: &Sphere, dt: f32) -> Self {
+        let speed: f64 = sphere.velocity.iter().map(|&v| f64::from(v).abs()).sum();
+        Self {
+            center: sphere.center.map(f64::from),
+            radius: f64::from(sphere.radius) + speed * f64::from(dt),
+        }
+    }
+
     /// Returns all periodic images of the other ball that may meet this ball, and perhaps some
-    /// more, in ascending order.
+    /// more, in ascending order. An edge along which the world is not periodic is 0.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
-    fn images(&self, other: &Self, domain: &Domain) -> Vec<[i32; 3]> {
-        let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
+    fn images(&self, other: &Self, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
         // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1.
         // Displacements by these earlier edges do not change the position along `across[k]`. So the
         // range of images along the last edge is computed first.

@@ -3,12 +3,16 @@
 
 mod backends;
 mod oracle;
+mod wall_worlds;
 mod worlds;
 
 use backends::detector;
 use carom::{
-    Backend, Collision, Error, Options, Sphere, Step, Verification, time_of_impact, verify,
+    Backend, Collision, Domain, Error, Mesh, Options, Sphere, Step, Verification, Wall,
+    WallCollision, Walls, time_of_impact, verify, verify_walls,
 };
+use fastrand::Rng;
+use wall_worlds::{World, periodic_world};
 
 fn list(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
@@ -156,4 +160,147 @@ fn bad_input_is_an_error() {
         Err(Error::InvalidTimeStep { .. })
     ));
     assert!(checked(&[], 1.0, &[]).passed());
+}
+
+fn checked_walls(
+    step: &Step<'_>,
+    list: &[WallCollision],
+    images: &[[i32; 3]],
+) -> Verification<WallCollision> {
+    verify_walls(step, list, images).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns a mesh of two triangles and moving spheres around it.
+fn mesh_world(rng: &mut Rng) -> (Vec<Sphere>, Walls) {
+    let mut walls = Walls::from_iter([Wall::cylinder([1.0, 1.0, 0.0], [0.0, 0.0, 2.0], 0.5)]);
+    let corners = vec![
+        [0.0, 0.0, 0.0],
+        [3.0, 0.0, 1.0],
+        [3.0, 3.0, 2.0],
+        [0.0, 3.0, 0.0],
+    ];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2], [0, 2, 3]]).expect("the triangles are valid");
+    walls.push_mesh(mesh.with_velocity([0.5, 0.0, -0.25]).with_groups(1, 2));
+    let quarters = |rng: &mut Rng, most: i32| [(); 3].map(|()| rng.i32(-most..=most) as f32 / 4.0);
+    let spheres = (0..30).map(|_| {
+        let sphere = Sphere::new(quarters(rng, 20), rng.u8(..5).into());
+        let groups = if rng.u8(..8) == 0 { 2 } else { 1 };
+        sphere
+            .with_velocity(quarters(rng, 16))
+            .with_groups(groups, 0)
+    });
+    (spheres.collect(), walls)
+}
+
+#[test]
+fn right_lists_of_walls_pass() {
+    let mut rng = Rng::with_seed(81);
+    let mut touching = [0; 2];
+    for world in 0..600 {
+        let (world_of_walls, mut domain) = periodic_world(&mut rng);
+        let World { spheres, walls, dt } = match world % 3 {
+            0 => World::new(&mut rng),
+            1 => world_of_walls,
+            _ => {
+                let (spheres, walls) = mesh_world(&mut rng);
+                World {
+                    spheres,
+                    walls,
+                    dt: 1.0,
+                }
+            }
+        };
+        if world % 3 == 0 {
+            domain = Domain::open();
+        } else if world % 3 == 2 {
+            let periodic = [false, false, world % 2 == 0];
+            domain = Domain::rectangular([0.0; 3], [6.0, 7.0, 5.0]).with_periodic(periodic);
+        }
+        let step = Step::new(&spheres, dt)
+            .in_domain(&domain)
+            .with_walls(&walls);
+        let found = detector(Backend::Cpu, Options::default()).detect(&step);
+        let found = found.unwrap_or_else(|error| panic!("{world}: {error}"));
+        let truth = checked_walls(&step, &found.walls, &found.wall_images);
+        assert!(truth.passed(), "{world}: {truth}");
+        assert_eq!(truth.tried, (spheres.len() * walls.len()) as u64);
+        touching[usize::from(domain.is_open())] += truth.touching;
+        assert_eq!(truth.touching, found.walls.len() as u64);
+    }
+    assert!(touching.iter().all(|&count| count > 1000), "{touching:?}");
+}
+
+#[test]
+fn each_kind_of_mistake_in_a_list_of_walls_is_classified() {
+    let (spheres, walls) = mesh_world(&mut Rng::with_seed(5));
+    let cell = Domain::rectangular([0.0; 3], [6.0, 7.0, 5.0]);
+    for domain in [Domain::open(), cell.with_periodic([false, false, true])] {
+        let (first, second) = spheres.split_at(12);
+        let step = Step::between(first, second, 1.0);
+        let step = step.in_domain(&domain).with_walls(&walls);
+        let found = detector(Backend::Cpu, Options::default()).detect(&step);
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        let (right, right_images) = (&found.walls, &found.wall_images);
+        assert!(right.len() > 9 && checked_walls(&step, right, right_images).passed());
+        let truth = checked_walls(&step, &[], &[]);
+        assert_eq!(
+            (&truth.missing, &truth.images.missing),
+            (right, right_images)
+        );
+
+        let (mut wrong, mut images) = (right.clone(), right_images.clone());
+        let missing = wrong.remove(2);
+        let later = wrong[5].toi.next_up();
+        let before = std::mem::replace(&mut wrong[5].toi, later);
+        wrong[6].depth = f32::NAN;
+        let repeated = wrong[3];
+        wrong.push(repeated);
+        let strays = [(0, 3), (30, 0), (u32::MAX, u32::MAX)];
+        wrong.extend(strays.map(|(sphere, wall)| WallCollision {
+            sphere,
+            wall,
+            ..WallCollision::default()
+        }));
+        if !domain.is_open() {
+            images.remove(2);
+            images.push(images[3]);
+            images.extend([[0; 3]; 3]);
+            // Another image of a sphere that is not listed is a stray, and the right one is missing.
+            images[0][2] += 100;
+        }
+        let moved = usize::from(!domain.is_open());
+        let truth = checked_walls(&step, &wrong, &images);
+        assert_eq!(truth.missing.len(), 1 + moved);
+        assert_eq!(truth.missing[moved], missing);
+        assert_eq!(truth.invented.len(), strays.len() + moved);
+        assert_eq!(truth.repeated, [repeated]);
+        assert_eq!(truth.wrong.len(), 2);
+        assert_eq!(
+            (truth.wrong[0].0.toi, truth.wrong[0].1.toi),
+            (later, before)
+        );
+        for word in [
+            "of a sphere and a wall",
+            "missing: ",
+            "invented: ",
+            "repeated: 1",
+            "wrong time or depth: 2",
+        ] {
+            assert!(truth.to_string().contains(word), "{truth}");
+        }
+    }
+}
+
+#[test]
+fn bad_walls_are_an_error() {
+    let ball = [Sphere::new([0.0; 3], 1.0)];
+    let walls = Walls::from_iter([Wall::half_space([0.0; 3], 0.0)]);
+    let step = Step::new(&ball, 1.0);
+    let invalid = verify_walls(&step.clone().with_walls(&walls), &[], &[]);
+    assert!(matches!(invalid, Err(Error::InvalidWall { wall: 0, .. })));
+    assert!(matches!(
+        verify_walls(&step, &[], &[[0; 3]]),
+        Err(Error::ImageCount { .. })
+    ));
+    assert!(verify_walls(&step, &[], &[]).is_ok_and(|truth| truth.passed()));
 }

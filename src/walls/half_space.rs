@@ -26,10 +26,14 @@ pub(crate) struct HalfSpace {
 impl HalfSpace {
     /// Returns the impact of a sphere in a step of duration `dt`, or `None` if it does not touch.
     pub(super) fn impact(&self, sphere: &Sphere, dt: f32) -> Option<Impact> {
-        let exact = || Integers::new(self, sphere).impact(dt, self.guess(sphere));
         let decided = self.at_once(sphere, dt);
         let decided = decided.or_else(|| self.in_float64(sphere, dt));
-        decided.unwrap_or_else(exact)
+        decided.unwrap_or_else(|| self.impact_in_integers(sphere, dt))
+    }
+
+    /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
+    pub(super) fn impact_in_integers(&self, sphere: &Sphere, dt: f32) -> Option<Impact> {
+        Integers::new(self, sphere).impact(dt, self.guess(sphere))
     }
 
     /// Decides in float64 with few operations, if the sphere is not close to touching at the start or the end

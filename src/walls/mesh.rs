@@ -111,6 +111,10 @@ impl Mesh {
         self.velocity
     }
 
+    pub(crate) fn groups(&self) -> u32 {
+        self.groups
+    }
+
     pub(crate) fn bounds(&self) -> &[Sphere] {
         &self.bounds
     }

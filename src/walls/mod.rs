@@ -22,7 +22,6 @@ pub(crate) use self::round::Round;
 pub(crate) use self::tree::{Path, ToVisit};
 pub(crate) use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
-#[cfg(feature = "gpu")]
 pub(crate) use self::wall::is_parallel;
 pub use self::wall::{Wall, WallShape};
 

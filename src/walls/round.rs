@@ -39,9 +39,18 @@ impl Round {
         if self.certainly_misses(sphere, shift, dt) {
             return None;
         }
-        let exact = || Integers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift));
         let in_float64 = Float64::new(self, sphere, shift).impact(dt);
-        in_float64.unwrap_or_else(exact)
+        in_float64.unwrap_or_else(|| self.impact_in_integers(sphere, shift, dt))
+    }
+
+    /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
+    pub(super) fn impact_in_integers(
+        &self,
+        sphere: &Sphere,
+        shift: impl Shift,
+        dt: f32,
+    ) -> Option<Impact> {
+        Integers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift))
     }
 
     /// Returns the position of the sphere's centre relative to the wall, and the relative velocity, in

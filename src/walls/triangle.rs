@@ -72,6 +72,21 @@ impl Triangle {
         Integers::new(self, sphere, shift).impact(dt, guess)
     }
 
+    /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
+    pub(crate) fn impact_in_integers(
+        &self,
+        sphere: &Sphere,
+        shift: impl Shift,
+        dt: f32,
+    ) -> Option<Impact> {
+        // Float64 only says where the search for the time or the depth begins.
+        let guess = match Float64::new(self, sphere, shift).impact(dt) {
+            Ok(decided) => decided.map_or(0.0, |impact| impact.toi.max(impact.depth).into()),
+            Err(guess) => guess,
+        };
+        Integers::new(self, sphere, shift).impact(dt, guess)
+    }
+
     /// Returns the geometry of the contact at the time of impact `toi`, in float64, and the part of the
     /// triangle that is touched. The normal points from the centre of the sphere to the triangle.
     ///

@@ -349,4 +349,18 @@ impl Solid {
             Self::Round(wall) => wall.impact(sphere, shift, dt),
         }
     }
+
+    /// Returns the same impact as [`impact`](Self::impact), decided in integers for all walls but solid spheres.
+    pub(crate) fn impact_in_integers(
+        &self,
+        sphere: &Sphere,
+        shift: impl Shift,
+        dt: f32,
+    ) -> Option<Impact> {
+        match self {
+            Self::HalfSpace(wall) => wall.impact_in_integers(sphere, dt),
+            Self::Sphere(wall) => impact(wall, sphere, shift, dt).0,
+            Self::Round(wall) => wall.impact_in_integers(sphere, shift, dt),
+        }
+    }
 }

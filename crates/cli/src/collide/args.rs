@@ -114,10 +114,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 
-    /// Check the list of pairs (not that of walls) by testing every pair of spheres in exact arithmetic
+    /// Check the lists of pairs and walls by testing every pair of spheres, and every sphere at every wall, in exact
+    /// arithmetic
     ///
-    /// With more than 20000 spheres, the other backend (GPU or CPU) makes a second list instead, and the two
-    /// lists are compared bit for bit. A difference is an error, and so is a check that cannot be made. After
+    /// With more than 20000 spheres, the other backend (GPU or CPU) makes a second list of pairs instead, and the
+    /// two lists are compared bit for bit. A list of walls can be checked for up to 400 million pairs of a sphere
+    /// and a wall, where each triangle is a wall. A difference is an error, and so is a check that cannot be made. After
     /// such an error, no output file is written.
     #[arg(long)]
     pub(crate) verify: bool,

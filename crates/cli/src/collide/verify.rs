@@ -1,4 +1,5 @@
-//! The option `--verify` of `carom collide`, which checks the list of colliding pairs by a second method.
+//! The option `--verify` of `carom collide`, which checks the list of colliding pairs by a second method, and the
+//! list of spheres that touch walls.
 
 use anyhow::{Context, bail};
 use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
@@ -11,6 +12,9 @@ use crate::summary::backend_name;
 /// seconds.
 pub(crate) const MOST_BY_BRUTE_FORCE: usize = 20_000;
 
+/// Maximum number of pairs of a sphere and a wall that the option `--verify` tests, which takes some seconds.
+const MOST_AT_WALLS: u64 = 400_000_000;
+
 #[derive(Debug, Serialize)]
 pub(crate) struct Verdict {
     passed: bool,
@@ -18,7 +22,11 @@ pub(crate) struct Verdict {
     against: &'static str,
     /// Number of pairs of spheres that were tested, or of listed pairs that were compared.
     checked: u64,
-    /// Number of pairs that are missing, superfluous or listed with wrong values.
+    /// Number of pairs of a sphere and a wall that were tested, each triangle being a wall. `None` for a step
+    /// without walls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked_at_walls: Option<u64>,
+    /// Number of entries of both lists that are missing, superfluous or listed with wrong values.
     differing: u64,
     #[serde(skip)]
     method: String,
@@ -27,9 +35,32 @@ pub(crate) struct Verdict {
     details: String,
 }
 
+/// Checks both lists of a step: that of colliding pairs, and that of spheres that touch walls.
+pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
+    let Some(walls) = step.walls() else {
+        return verify_pairs(step, collisions);
+    };
+    let (spheres, walls) = (step.spheres().len(), walls.len());
+    if spheres as u64 * walls as u64 > MOST_AT_WALLS {
+        bail!(
+            "nothing was checked: {spheres} spheres and {walls} walls (each triangle is a wall) are \
+             too many to test every sphere at every wall (at most {MOST_AT_WALLS} pairs)"
+        );
+    }
+    let mut verdict = verify_pairs(step, collisions)?;
+    let found = carom::verify_walls(step, &collisions.walls, &collisions.wall_images)?;
+    verdict.checked_at_walls = Some(found.tried);
+    verdict.differing += found.mistakes();
+    if !found.passed() {
+        verdict.passed = false;
+        verdict.details += &format!("\nwalls: {found}");
+    }
+    Ok(verdict)
+}
+
 /// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres, the
 /// other backend (GPU or CPU) makes a second list, and the two lists are compared.
-pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
+fn verify_pairs(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let spheres = step.spheres();
     if spheres.len() > MOST_BY_BRUTE_FORCE {
         if !step.domain().is_open() {
@@ -47,6 +78,7 @@ pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result
         passed: found.passed(),
         against: "exact arithmetic",
         checked: found.tried,
+        checked_at_walls: None,
         differing: found.mistakes(),
         method: "exact arithmetic on every pair of spheres".to_owned(),
         details: found.to_string(),
@@ -93,6 +125,7 @@ fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::
         passed: comparison.differing == 0,
         against: names[1],
         checked: comparison.checked,
+        checked_at_walls: None,
         differing: comparison.differing,
         method: format!(
             "{} against {} on {}, bit for bit",
@@ -108,7 +141,7 @@ impl Verdict {
     pub(crate) fn failure(&self) -> Option<String> {
         (!self.passed).then(|| {
             format!(
-                "the check failed; pairs that differ: {}\n{}",
+                "the check failed; entries that differ: {}\n{}",
                 self.differing, self.details
             )
         })
@@ -118,6 +151,13 @@ impl Verdict {
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let outcome = if self.passed { "passed" } else { "failed" };
-        write!(f, "{outcome}: {} pairs by {}", self.checked, self.method)
+        write!(f, "{outcome}: {} pairs by {}", self.checked, self.method)?;
+        match self.checked_at_walls {
+            Some(count) => write!(
+                f,
+                "; {count} pairs of a sphere and a wall by exact arithmetic"
+            ),
+            None => Ok(()),
+        }
     }
 }

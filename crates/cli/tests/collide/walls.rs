@@ -114,6 +114,45 @@ fn an_array_of_wall_collisions_has_the_same_columns() -> Test {
 }
 
 #[test]
+fn verify_checks_walls() -> Test {
+    let folder = Folder::new("verified-walls")?;
+    let mesh = folder.file("square.obj", OBJ)?;
+    let more = ["--wall", FLOOR, "--mesh", &mesh, "--verify"];
+    let ran = run_with(&args(&more), CSV.as_bytes(), &[])?;
+    ran.expect_success("checked walls");
+    let told = "; 12 pairs of a sphere and a wall by exact arithmetic\n";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let ran = run_with(
+        &args(&[&more[..], &["--json"]].concat()),
+        CSV.as_bytes(),
+        &[],
+    )?;
+    assert!(
+        ran.stdout
+            .contains("\"checked_at_walls\":12,\"differing\":0"),
+        "{}",
+        ran.stdout
+    );
+    Ok(())
+}
+
+/// Checks that `--verify` does not pass if there are too many spheres and walls to test each pair of them.
+#[test]
+fn too_many_walls_are_not_checked() -> Test {
+    let folder = Folder::new("many-walls")?;
+    let rows: String = (0..2001).map(|i| format!("{i},0,0,0.25\n")).collect();
+    let input = folder.file("many.csv", format!("x,y,z,radius\n{rows}"))?;
+    let triangles = "f 1 2 3\n".repeat(200_000);
+    let mesh = folder.file(
+        "many.obj",
+        format!("v 0 0 9\nv 1 0 9\nv 0 1 9\n{triangles}"),
+    )?;
+    let ran = run(&[&input, "--backend", "cpu", "--mesh", &mesh, "--verify"])?;
+    ran.expect_error("unchecked", 1, &["nothing was checked", "200000 walls"]);
+    Ok(())
+}
+
+#[test]
 fn walls_are_drawn() -> Test {
     let folder = Folder::new("drawn-walls")?;
     let mesh = folder.file("square.obj", OBJ)?;

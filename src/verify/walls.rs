@@ -1,0 +1,282 @@
+//! Verification of a list of spheres that touch walls.
+
+use glam::DVec3;
+
+use super::{Reach, Row, Verification, check_image_count, compare, sorted};
+use crate::exact::Translation;
+use crate::limits::MAX_SPHERES;
+use crate::memory::allocate;
+use crate::validate::{check_dt, check_spheres};
+use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel};
+use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
+
+/// Checks a list of spheres that touch walls, from carom or from another program, against exact arithmetic on every
+/// pair of a sphere and a wall. Each triangle of a mesh is a wall.
+///
+/// In a periodic domain, `images` has the periodic image of the sphere for each entry of `list`. In open space,
+/// `images` is empty. The order of the list does not matter.
+///
+/// The function tests all N·W pairs of N spheres and W walls, in parallel. In a periodic domain, it tests all images
+/// of the sphere that the wall can reach. It shares neither a grid nor a tree with
+/// [`Detector`](crate::Detector). A few operations in float64 discard pairs that are far apart, so 400 million pairs
+/// take some seconds. All other pairs are decided in integers, each of which takes some microseconds; pairs of two
+/// spheres are decided as in [`verify`](crate::verify()).
+///
+/// ```
+/// use carom::{Sphere, Step, Wall, Walls, verify_walls};
+/// let ball = [Sphere::new([0.0, 0.0, 0.5], 1.0)];
+/// let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
+/// let truth = verify_walls(&Step::new(&ball, 1.0).with_walls(&walls), &[], &[])?;
+/// assert!(!truth.passed());
+/// assert_eq!((truth.missing[0].sphere, truth.missing[0].wall), (0, 0));
+/// assert_eq!(truth.missing[0].depth, 0.5);
+/// # Ok::<(), carom::Error>(())
+/// ```
+///
+/// # Errors
+/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidWall`] or [`Error::TooManySpheres`] for a
+///   step out of range.
+/// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
+/// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is
+///   not empty in open space.
+/// - [`Error::OutOfMemory`] if the copy of the list or the mistakes do not fit into memory.
+pub fn verify_walls(
+    step: &Step<'_>,
+    list: &[WallCollision],
+    images: &[[i32; 3]],
+) -> Result<Verification<WallCollision>, Error> {
+    let (first, second, dt) = (step.spheres(), step.second_set(), step.dt());
+    check_dt(dt)?;
+    step.domain.check()?;
+    check_image_count(step, list.len(), images.len())?;
+    check_spheres(first, dt, second.map(|_| 0))?;
+    let second = second.unwrap_or_default();
+    check_spheres(second, dt, Some(1))?;
+    let count = first.len() + second.len();
+    if count > MAX_SPHERES {
+        return Err(Error::TooManySpheres {
+            count,
+            limit: MAX_SPHERES,
+        });
+    }
+    let none = Walls::new();
+    let walls = step.walls.unwrap_or(&none);
+    walls.check(dt, &step.domain)?;
+    let targets = Target::of_all(walls, dt)?;
+    let world = World {
+        domain: &step.domain,
+        edges: [0, 1, 2].map(|k| step.domain.periodic_edge(k)),
+        dt,
+    };
+    let mut copy = allocate(list.len(), "a copy of the list")?;
+    copy.extend(list.iter().map(as_pair));
+    let list = sorted(&copy, images, false)?;
+    let mistakes = compare(&list, count, |index, row| {
+        let after = || second.get(index - first.len());
+        if let Some(sphere) = first.get(index).or_else(after) {
+            row.mistakes.tried = targets.len() as u64;
+            let near = Reach::new(sphere, dt);
+            for (wall, target) in targets.iter().enumerate() {
+                if !sphere.ignores(&target.groups) {
+                    target.compare(wall, sphere, &near, &world, row);
+                }
+            }
+        }
+    })?;
+    let entry = |pair: &Collision| WallCollision {
+        sphere: pair.a,
+        wall: pair.b,
+        toi: pair.toi,
+        depth: pair.depth,
+    };
+    Ok(mistakes.public(!step.domain.is_open(), entry))
+}
+
+/// Returns an entry with the index of the sphere as a, and the number of the wall as b.
+pub(super) fn as_pair(hit: &WallCollision) -> Collision {
+    Collision {
+        a: hit.sphere,
+        b: hit.wall,
+        toi: hit.toi,
+        depth: hit.depth,
+    }
+}
+
+/// A wall, with a ball that contains it during the whole time step if it is a sphere or a triangle.
+struct Target {
+    kind: Kind,
+    /// A sphere with the collision groups of the wall.
+    groups: Sphere,
+}
+
+enum Kind {
+    HalfSpace(HalfSpace),
+    Sphere(Sphere, Reach),
+    Round(Round),
+    Triangle(Triangle, Reach),
+}
+
+impl Target {
+    fn of_all(walls: &Walls, dt: f32) -> Result<Vec<Self>, Error> {
+        let of_groups = |groups| Sphere {
+            groups,
+            ..Sphere::default()
+        };
+        let mut targets = allocate(walls.len(), "the walls to check")?;
+        targets.extend(walls.simple().iter().map(|wall| Self {
+            kind: match wall.solid() {
+                Solid::HalfSpace(wall) => Kind::HalfSpace(wall),
+                Solid::Sphere(wall) => Kind::Sphere(wall, Reach::new(&wall, dt)),
+                Solid::Round(wall) => Kind::Round(wall),
+            },
+            groups: of_groups(wall.groups),
+        }));
+        for mesh in walls.meshes() {
+            let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
+            targets.extend(triangles.map(|triangle| Self {
+                kind: Kind::Triangle(triangle, around(&triangle, dt)),
+                groups: of_groups(mesh.groups()),
+            }));
+        }
+        Ok(targets)
+    }
+
+    /// Compares the list with the exact impacts of a sphere and its images. `near` contains the sphere during the
+    /// whole step.
+    fn compare(
+        &self,
+        wall: usize,
+        sphere: &Sphere,
+        near: &Reach,
+        world: &World,
+        row: &mut Row<'_>,
+    ) {
+        let dt = world.dt;
+        match &self.kind {
+            Kind::HalfSpace(plane) => {
+                if !is_far_from_plane(plane, near, dt) {
+                    let touch = Solid::HalfSpace(*plane).impact_in_integers(sphere, (), dt);
+                    row.compare(wall, [0; 3], touch);
+                }
+            }
+            // All images of a sphere are alike for a hollow wall.
+            Kind::Round(round) if round.inside => {
+                if !is_far_inside(round, near, dt) {
+                    let touch = Solid::Round(*round).impact_in_integers(sphere, (), dt);
+                    row.compare(wall, [0; 3], touch);
+                }
+            }
+            Kind::Round(round) => {
+                let (reach, near, edges) = across(round, near, world);
+                for (image, shift) in world.images(&reach, &near, edges) {
+                    let touch = Solid::Round(*round).impact_in_integers(sphere, shift, dt);
+                    row.compare(wall, image, touch);
+                }
+            }
+            Kind::Sphere(other, reach) => {
+                for (image, shift) in world.images(reach, near, world.edges) {
+                    let touch = Solid::Sphere(*other).impact_in_integers(sphere, shift, dt);
+                    row.compare(wall, image, touch);
+                }
+            }
+            Kind::Triangle(triangle, reach) => {
+                for (image, shift) in world.images(reach, near, world.edges) {
+                    row.compare(wall, image, triangle.impact_in_integers(sphere, shift, dt));
+                }
+            }
+        }
+    }
+}
+
+/// The domain and the duration of a step.
+struct World<'a> {
+    domain: &'a Domain,
+    edges: [DVec3; 3],
+    dt: f32,
+}
+
+impl World<'_> {
+    /// Returns the images of a sphere that may meet a wall, in ascending order. A ball contains each of the two. The
+    /// edges of the domain, and the balls, may be projected along the axis of a cylinder.
+    fn images(
+        &self,
+        wall: &Reach,
+        sphere: &Reach,
+        edges: [DVec3; 3],
+    ) -> impl Iterator<Item = ([i32; 3], Translation)> {
+        let images = if !self.domain.is_open() {
+            wall.images(sphere, edges)
+        } else if wall.is_far(sphere) {
+            Vec::new()
+        } else {
+            vec![[0; 3]]
+        };
+        let shifted = |image| (image, Translation::new(self.domain, image));
+        images.into_iter().map(shifted)
+    }
+}
+
+/// Margin of the tests in float64, as a fraction of the lengths that they compute with. It is far larger than the
+/// rounding errors.
+const MARGIN: f64 = 1e-9;
+
+fn vector(x: [f32; 3]) -> DVec3 {
+    DVec3::from(x.map(f64::from))
+}
+
+/// Returns a bound of the displacement of a wall during the step.
+fn moved(velocity: [f32; 3], dt: f32) -> f64 {
+    vector(velocity).abs().element_sum() * f64::from(dt)
+}
+
+/// Returns a ball that contains a triangle during the whole step.
+fn around(triangle: &Triangle, dt: f32) -> Reach {
+    let [a, b, c] = triangle.corners.map(vector);
+    let center = (a + b + c) / 3.0;
+    let away = [a, b, c].map(|corner| (corner - center).length());
+    let size = center.abs().element_sum();
+    Reach {
+        center: center.to_array(),
+        radius: away.into_iter().fold(0.0, f64::max) + moved(triangle.velocity, dt) + MARGIN * size,
+    }
+}
+
+/// Returns whether a sphere certainly does not touch a half-space.
+fn is_far_from_plane(plane: &HalfSpace, near: &Reach, dt: f32) -> bool {
+    let (normal, center) = (vector(plane.normal), DVec3::from(near.center));
+    let length = normal.length();
+    let offset = f64::from(plane.offset) / length;
+    let reach = near.radius + moved(plane.velocity, dt);
+    let size = center.abs().element_sum() + offset.abs() + reach;
+    normal.dot(center) / length - offset - reach > MARGIN * size
+}
+
+/// Returns whether a sphere certainly does not touch a hollow wall.
+fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
+    let away = DVec3::from(near.center) - vector(round.point);
+    let axis = round.axis.map(|axis| vector(axis).normalize());
+    let distance = axis.map_or(away, |axis| axis.cross(away)).length();
+    let reach = near.radius + moved(round.velocity, dt);
+    let radius = f64::from(round.radius);
+    radius - reach - distance > MARGIN * (away.length() + reach + radius)
+}
+
+/// Returns the balls around a solid cylinder and a sphere, and the periodic edges, all projected along the axis.
+fn across(round: &Round, near: &Reach, world: &World) -> (Reach, Reach, [DVec3; 3]) {
+    let away = DVec3::from(near.center) - vector(round.point);
+    let axis = round.axis.map(|axis| vector(axis).normalize());
+    let project = |x: DVec3| axis.map_or(x, |axis| x - axis * axis.dot(x));
+    let edges = world.edges.map(|edge| match round.axis {
+        Some(axis) if is_parallel(axis, edge) => DVec3::ZERO,
+        _ => project(edge),
+    });
+    let wall = Reach {
+        center: [0.0; 3],
+        radius: f64::from(round.radius) + moved(round.velocity, world.dt),
+    };
+    let sphere = Reach {
+        center: project(away).to_array(),
+        radius: near.radius + MARGIN * away.length(),
+    };
+    (wall, sphere, edges)
+}
