@@ -209,7 +209,7 @@ mutant 'no error bound for half-spaces' src/walls/half_space.rs \
 mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
     'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
-    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls a_fast_mesh
+    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
 
 mutant 'islands that meet are not merged' src/dynamics/merge.rs \
     'first = islands.join(&meetings);' 'first = islands.list().len() + 0 * meetings.len();' \
