@@ -296,7 +296,7 @@ fn bad_walls_are_an_error() {
     let ball = [Sphere::new([0.0; 3], 1.0)];
     let walls = Walls::from_iter([Wall::half_space([0.0; 3], 0.0)]);
     let step = Step::new(&ball, 1.0);
-    let invalid = verify_walls(&step.clone().with_walls(&walls), &[], &[]);
+    let invalid = verify_walls(&step.with_walls(&walls), &[], &[]);
     assert!(matches!(invalid, Err(Error::InvalidWall { wall: 0, .. })));
     assert!(matches!(
         verify_walls(&step, &[], &[[0; 3]]),

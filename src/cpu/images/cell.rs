@@ -11,7 +11,6 @@
     reason = "a box is at most 2²⁰ cells away, and margins cover the rounding to float32"
 )]
 
-
 use glam::{DVec3, Vec3};
 use wide::f32x4;
 
