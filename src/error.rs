@@ -112,6 +112,50 @@ pub enum Error {
         /// Length of the list of images.
         images: usize,
     },
+    /// A sphere of a simulation has a number out of range, such as a mass of 0.
+    #[error("sphere {index} of the simulation is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidHardSphere {
+        /// Index of the sphere, from 0.
+        index: usize,
+        /// Description of the fault, with the allowed range.
+        problem: String,
+    },
+    /// An option of a simulation or the duration of its step is out of range.
+    #[error("the simulation is invalid: {problem}")]
+    #[non_exhaustive]
+    InvalidSimulation {
+        /// Description of the fault, with the allowed range.
+        problem: String,
+    },
+    /// A sphere has more impacts in one substep of a simulation than its options allow.
+    #[error(
+        "sphere {sphere} has more than {limit} impacts in one substep, as if inelastic spheres \
+         collapsed; set a contact time (`SimulationOptions::contact_time`), or raise \
+         `SimulationOptions::max_impacts`"
+    )]
+    #[non_exhaustive]
+    TooManyImpacts {
+        /// Index of the sphere, from 0.
+        sphere: usize,
+        /// Largest number of impacts of one sphere in a substep:
+        /// [`SimulationOptions::max_impacts`](crate::SimulationOptions::max_impacts).
+        limit: u32,
+    },
+    /// Spheres of a simulation could not be moved apart. They fill more space than there is, or need more passes.
+    #[error(
+        "spheres still overlap after {passes} passes: sphere {sphere} by {depth:e}; allow more \
+         passes, use smaller spheres, or give them more space"
+    )]
+    #[non_exhaustive]
+    StillOverlapping {
+        /// Number of passes over all overlaps.
+        passes: u32,
+        /// A sphere of the deepest overlap, from 0.
+        sphere: usize,
+        /// Depth of the deepest overlap.
+        depth: f64,
+    },
     /// The backend (CPU or GPU) does not support a feature that the step needs.
     #[error("{what} are not available {place}; use a `Detector` with `Backend::Cpu`")]
     #[non_exhaustive]

@@ -32,6 +32,8 @@
 //!
 //! [`Detector::find_neighbors`] makes neighbour lists: all pairs of particles within a cutoff.
 //!
+//! A [`Simulation`] moves hard spheres through time, with every impact at its time and in its order.
+//!
 //! [`Options`] chooses the backend. The default is a hardware GPU if there is one, otherwise the CPU; both
 //! give the same list. [`Statistics::backend`] tells which backend did a step.
 //!
@@ -106,6 +108,7 @@ mod contact;
 mod cpu;
 mod detector;
 mod domain;
+mod dynamics;
 mod error;
 mod exact;
 #[cfg(feature = "gpu")]
@@ -135,6 +138,9 @@ pub use collisions::Collisions;
 pub use contact::Contact;
 pub use detector::Detector;
 pub use domain::Domain;
+pub use dynamics::{
+    Encounter, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions, StepReport,
+};
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
 pub use glam;

@@ -21,6 +21,8 @@ use fastrand::Rng;
 
 /// Number of steps, unless the environment variable `CAROM_STEPS` says otherwise.
 const STEPS: usize = 300;
+/// The same with the GPU backend, which is slow on a software adapter.
+const GPU_STEPS: usize = 60;
 const RADIUS: f32 = 0.05;
 /// Largest speed of a sphere, in radii per step.
 const MOST_RADII: f32 = 100.0;
@@ -30,9 +32,9 @@ const BOUNCES: usize = 4;
 /// again at the start of the rest of the step.
 const GAP: f64 = 1e-3;
 
-fn steps() -> usize {
+fn steps(usual: usize) -> usize {
     let steps = std::env::var("CAROM_STEPS");
-    steps.map_or(STEPS, |steps| steps.parse().expect("a number of steps"))
+    steps.map_or(usual, |steps| steps.parse().expect("a number of steps"))
 }
 
 /// A closed mesh, and a function that tells how far inside a point is.
@@ -222,7 +224,10 @@ fn nothing_gets_through(backend: Backend, vessel: &Vessel) {
     let mut spheres = fill(vessel, 200, &mut rng);
     let mut found = Collisions::default();
     let mut bounces = [0; 2];
-    let steps = steps();
+    let steps = steps(match backend {
+        Backend::Gpu => GPU_STEPS,
+        _ => STEPS,
+    });
     for step in 0..steps {
         for sphere in &mut spheres {
             let speed = MOST_RADII * RADIUS * rng.f32();
@@ -249,6 +254,16 @@ fn nothing_gets_through(backend: Backend, vessel: &Vessel) {
 #[test]
 fn no_sphere_gets_through_an_icosphere() {
     nothing_gets_through(Backend::Cpu, &icosphere());
+}
+
+#[test]
+fn no_sphere_gets_through_an_icosphere_on_the_gpu() {
+    nothing_gets_through(Backend::Gpu, &icosphere());
+}
+
+#[test]
+fn no_sphere_gets_through_a_torus_on_the_gpu() {
+    nothing_gets_through(Backend::Gpu, &torus());
 }
 
 #[test]

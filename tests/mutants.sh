@@ -147,7 +147,7 @@ mutant 'a ticket accepts the results of another step' src/gpu/ticket.rs \
     'read.serial != self.recorded.serial' 'false' --test misuse a_submit_that_fails
 
 mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
-    'self.low.owner(&other.low, between) == self.image' 'self.low.owner(&other.low, between) != [i32::MAX; 3]' \
+    'corners[first] | corners[second] == ALL_EDGES' 'corners[first] | corners[second] <= ALL_EDGES' \
     "${worlds[@]}"
 mutant 'an image is counted along the wrong edge' src/shared/lattice.rs \
     '* self.combined[i][k]' '* self.combined[k][i]' "${worlds[@]}"
@@ -209,7 +209,14 @@ mutant 'no error bound for half-spaces' src/walls/half_space.rs \
 mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
     'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
-    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls a_mesh_is_the_sum
+    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
+
+mutant 'islands that meet are not merged' src/dynamics/merge.rs \
+    'first = islands.join(&meetings);' 'first = islands.list().len() + 0 * meetings.len();' \
+    --test dynamics spheres_
+mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
+    'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
+    --test dynamics a_long_row
 
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))

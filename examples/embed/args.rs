@@ -6,7 +6,7 @@ use clap::Parser;
 
 use crate::simulation::Rules;
 
-/// Simulates spheres that bounce in a box, on the GPU.
+/// Simulates spheres that bounce in a box with a torus, on the GPU.
 ///
 /// Drag to turn the camera, scroll to zoom, press Space to pause, R to restart, Esc to quit.
 #[derive(Parser)]
@@ -48,7 +48,6 @@ impl Args {
         Rules {
             dt: 1.0 / 60.0,
             restitution: self.restitution,
-            walls: true,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Draws the spheres from the GPU buffers of the simulation.
+//! Draws the spheres and the mesh from the GPU buffers of the simulation.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Mat4;
@@ -7,7 +7,7 @@ use crate::camera::Camera;
 use crate::simulation::Simulation;
 use crate::start::WARM;
 use crate::text::Coverage;
-use carom::gpu::wgpu;
+use carom::gpu::{WGSL, wgpu};
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Light fades between the spheres as in fog. This is the distance over which it fades to 1/e: a few sphere
@@ -38,9 +38,11 @@ pub(crate) struct Drawing {
     uniform: wgpu::Buffer,
     background: wgpu::RenderPipeline,
     spheres: wgpu::RenderPipeline,
+    mesh: wgpu::RenderPipeline,
     edges: wgpu::RenderPipeline,
     words: wgpu::RenderPipeline,
     count: u32,
+    triangles: u32,
     half: [f32; 3],
     bind_group: wgpu::BindGroup,
     words_size: [u32; 2],
@@ -60,7 +62,7 @@ impl Drawing {
         format: wgpu::TextureFormat,
         simulation: &Simulation,
         half: [f32; 3],
-    ) -> Self {
+    ) -> anyhow::Result<Self> {
         let layout = layout(device);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("view"),
@@ -70,15 +72,16 @@ impl Drawing {
         });
         let made = Makings::new(device, &layout, format);
         use wgpu::CompareFunction::{Always, Greater};
-        use wgpu::PrimitiveTopology::{LineList, TriangleStrip};
+        use wgpu::PrimitiveTopology::{LineList, TriangleList, TriangleStrip};
         let empty = Coverage {
             size: [1, 1],
             pixels: vec![0],
         };
-        Self {
-            bind_group: bind(device, queue, &layout, &uniform, simulation, &empty),
+        Ok(Self {
+            bind_group: bind(device, queue, &layout, &uniform, simulation, &empty)?,
             background: made.pipeline(["everywhere", "background"], TriangleStrip, Always, false),
             spheres: made.pipeline(["sphere", "lit"], TriangleStrip, Greater, true),
+            mesh: made.pipeline(["mesh", "facet"], TriangleList, Greater, true),
             edges: made.pipeline(["edge", "line"], LineList, Greater, true),
             words: made.pipeline(["word", "ink"], TriangleStrip, Always, false),
             device: device.clone(),
@@ -87,13 +90,14 @@ impl Drawing {
             layout,
             uniform,
             count: simulation.count(),
+            triangles: simulation.triangle_count(),
             half,
             words_size: [1, 1],
             targets: None,
-        }
+        })
     }
 
-    pub(crate) fn say(&mut self, simulation: &Simulation, words: &Coverage) {
+    pub(crate) fn say(&mut self, simulation: &Simulation, words: &Coverage) -> anyhow::Result<()> {
         self.words_size = words.size;
         self.bind_group = bind(
             &self.device,
@@ -102,7 +106,8 @@ impl Drawing {
             &self.uniform,
             simulation,
             words,
-        );
+        )?;
+        Ok(())
     }
 
     pub(crate) fn draw(
@@ -156,6 +161,7 @@ impl Drawing {
         for (pipeline, vertices, instances) in [
             (&self.background, 4, 1),
             (&self.spheres, 4, self.count),
+            (&self.mesh, 3, self.triangles),
             (&self.edges, 2, 12),
             (&self.words, 4, 1),
         ] {
@@ -201,9 +207,13 @@ impl<'a> Makings<'a> {
         layout: &wgpu::BindGroupLayout,
         format: wgpu::TextureFormat,
     ) -> Self {
+        let shader = [include_str!("draw.wgsl"), WGSL].concat();
         Self {
             device,
-            module: device.create_shader_module(wgpu::include_wgsl!("draw.wgsl")),
+            module: device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("draw"),
+                source: wgpu::ShaderSource::Wgsl(shader.into()),
+            }),
             layout: device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("draw"),
                 bind_group_layouts: &[Some(layout)],
@@ -287,6 +297,7 @@ fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
             view_dimension: wgpu::TextureViewDimension::D2,
             multisampled: false,
         },
+        storage,
     ];
     let entries: Vec<_> = (0..)
         .zip(kinds)
@@ -310,7 +321,7 @@ fn bind(
     uniform: &wgpu::Buffer,
     simulation: &Simulation,
     words: &Coverage,
-) -> wgpu::BindGroup {
+) -> anyhow::Result<wgpu::BindGroup> {
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: Some("words"),
         size: extent(words.size),
@@ -337,16 +348,17 @@ fn bind(
         simulation.positions.as_entire_binding(),
         simulation.velocities.as_entire_binding(),
         wgpu::BindingResource::TextureView(&texture),
+        simulation.triangles()?.as_entire_binding(),
     ];
     let entries: Vec<_> = (0..)
         .zip(resources)
         .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
         .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor {
+    Ok(device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("draw"),
         layout,
         entries: &entries,
-    })
+    }))
 }
 
 pub(crate) fn extent([width, height]: [u32; 2]) -> wgpu::Extent3d {

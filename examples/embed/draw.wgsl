@@ -1,5 +1,6 @@
-// Draws the background, the spheres, the edges of the box, and the text. Each sphere is drawn as a square
-// that faces the eye, in which each fragment intersects its ray with the sphere.
+// Draws the background, the spheres, the mesh, the edges of the box, and the text. Each sphere is drawn as a
+// square that faces the eye, in which each fragment intersects its ray with the sphere. The triangles of the
+// mesh are read from carom's buffer. `draw.rs` appends carom's WGSL, which declares CaromTriangle.
 
 struct View {
     clip_from_world: mat4x4<f32>,
@@ -23,6 +24,7 @@ override encode = false;
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
 @group(0) @binding(3) var words: texture_2d<f32>;
+@group(0) @binding(4) var<storage, read> triangles: array<CaromTriangle>;
 
 const CORNERS = array(vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(-1.0, 1.0), vec2(1.0, 1.0));
 
@@ -103,6 +105,23 @@ fn to_wall(place: vec3<f32>, direction: vec3<f32>) -> f32 {
     return max(0.0, min(walls.x, min(walls.y, walls.z)));
 }
 
+// Returns the light from a place on a surface towards the eye, which looks along `ray`.
+fn lighting(place: vec3<f32>, normal: vec3<f32>, ray: vec3<f32>, colour: vec3<f32>, glow: vec3<f32>) -> vec3<f32> {
+    // Light fades between the spheres, both on its way from the light source to a surface and on its way to
+    // the eye.
+    let key = exp(-to_wall(place, KEY) / view.depth);
+    let sky = exp(-to_wall(place, -ray) / (1.5 * view.depth));
+    let facing = dot(normal, KEY);
+    let wrapped = saturate((facing + 0.25) / 1.25);
+    let half_way = normalize(KEY - ray);
+    let shine = pow(saturate(dot(normal, half_way)), 40.0) * saturate(4.0 * facing);
+    let rim = pow(1.0 - saturate(-dot(normal, ray)), 3.0);
+    let ambient = mix(vec3(0.10, 0.09, 0.12), vec3(0.34, 0.42, 0.58), 0.5 + 0.5 * normal.y);
+
+    let light = colour * (2.6 * key * wrapped * vec3(1.0, 0.94, 0.84) + sky * ambient);
+    return light + sky * rim * vec3(0.10, 0.16, 0.26) + 0.5 * key * shine + glow * mix(0.35, 1.0, sky);
+}
+
 struct Lit {
     @builtin(frag_depth) depth: f32,
     @location(0) colour: vec4<f32>,
@@ -126,24 +145,35 @@ fn lit(in: Impostor) -> Lit {
     let normal = normalize(hit - centre);
     let place = view.eye + hit;
 
-    // Light fades between the spheres, both on its way from the light source to a sphere and on its way to
-    // the eye.
-    let key = exp(-to_wall(place, KEY) / view.depth);
-    let sky = exp(-to_wall(place, -ray) / (1.5 * view.depth));
-    let facing = dot(normal, KEY);
-    let wrapped = saturate((facing + 0.25) / 1.25);
-    let half_way = normalize(KEY - ray);
-    let shine = pow(saturate(dot(normal, half_way)), 40.0) * saturate(4.0 * facing);
-    let rim = pow(1.0 - saturate(-dot(normal, ray)), 3.0);
-    let ambient = mix(vec3(0.10, 0.09, 0.12), vec3(0.34, 0.42, 0.58), 0.5 + 0.5 * normal.y);
-
-    var light = in.colour * (2.6 * key * wrapped * vec3(1.0, 0.94, 0.84) + sky * ambient);
-    light += sky * rim * vec3(0.10, 0.16, 0.26) + 0.5 * key * shine;
     // A sphere glows after a bounce, brightest where its surface faces the eye.
-    light += in.glow * mix(0.35, 1.0, sky) * (0.5 + 1.0 * saturate(-dot(normal, ray)));
-
+    let glow = in.glow * (0.5 + 1.0 * saturate(-dot(normal, ray)));
+    let light = lighting(place, normal, ray, in.colour, glow);
     let clip = view.clip_from_world * vec4(place, 1.0);
     return Lit(clip.z / clip.w, vec4(shown(light), cover));
+}
+
+struct Facet {
+    @builtin(position) clip: vec4<f32>,
+    @location(0) place: vec3<f32>,
+    @location(1) @interpolate(flat) normal: vec3<f32>,
+}
+
+@vertex
+fn mesh(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -> Facet {
+    let triangle = triangles[i];
+    var corners = array(triangle.a, triangle.b, triangle.c);
+    let place = corners[corner];
+    let normal = normalize(cross(triangle.b - triangle.a, triangle.c - triangle.a));
+    return Facet(view.clip_from_world * vec4(place, 1.0), place, normal);
+}
+
+@fragment
+fn facet(in: Facet) -> @location(0) vec4<f32> {
+    let ray = normalize(in.place - view.eye);
+    // The normal may point to either side of the triangle.
+    let normal = faceForward(in.normal, ray, in.normal);
+    let light = lighting(in.place, normal, ray, vec3(0.15, 0.16, 0.18), vec3(0.0));
+    return vec4(shown(light), 1.0);
 }
 
 @vertex

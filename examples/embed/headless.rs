@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let gpu = Gpu::open(&instance, None)?;
-    let world = start::world(args.spheres, args.seed);
+    let world = start::world(args.spheres, args.seed)?;
     let mut simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
 
     let begin = Instant::now();
@@ -51,13 +51,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     );
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
-    let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half);
+    let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half)?;
     // The text is as large in a picture of 1280 by 720 pixels as in a window. In larger pictures, the text
     // grows in proportion.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
-    drawing.say(&simulation, &words);
+    drawing.say(&simulation, &words)?;
     let pixels = picture(&gpu, &mut drawing, args.size, &Camera::new(world.half))?;
     write_png(file, args.size, &pixels).with_context(|| format!("{}", path.display()))
 }

@@ -1,5 +1,5 @@
-//! Simulates a hundred thousand spheres that bounce in a box. carom finds their collisions on the GPU, a
-//! shader of this program lets the spheres bounce, and the renderer draws them from the same buffers.
+//! Simulates a hundred thousand spheres that bounce in a box with a torus. carom finds their collisions on the
+//! GPU, a shader of this program lets the spheres bounce, and the renderer draws them from the same buffers.
 //!
 //! Run it with `cargo run --release --example embed`, or without a window with `cargo run --release --example
 //! embed -- --headless --output picture.png`. The option `--help` lists all options.

@@ -2,10 +2,10 @@
 //! wgpu device.
 //!
 //! Each time step has three parts, which are recorded in one command encoder:
-//! 1. carom reads the spheres from the application's buffers and computes each sphere's earliest
-//!    impact.
+//! 1. carom reads the spheres from the application's buffers, and finds the spheres and walls that
+//!    each sphere touches.
 //! 2. The application's shader `simulation.wgsl` reads these impacts, moves the spheres, and lets
-//!    pairs of spheres bounce.
+//!    them bounce off each other and off the walls.
 //! 3. The new positions and velocities are copied over the old ones.
 //!
 //! The host reads back only a summary of each step: the number of colliding pairs, and the times of carom's
@@ -15,23 +15,30 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
-use carom::Step;
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, Readback,
     StepSummary, Ticket, WGSL, wgpu,
 };
+use carom::{Step, Walls};
 
 const WORKGROUP: u32 = 256;
 
 /// Stride of the buffers of positions and of velocities, in bytes.
 const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 
+/// Size of carom's struct `CaromWallCollision` and of the struct `Meeting` of `simulation.wgsl`, in bytes.
+const WALL_COLLISION: u64 = 16;
+const MEETING: u64 = 32;
+
 /// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// The initial state of the simulation: spheres in a box from `-half` to `half`.
+/// The walls and the initial state of the spheres.
 pub(crate) struct World {
+    /// Half the sides of the box that is drawn around the spheres, from `-half` to `half`.
     pub(crate) half: [f32; 3],
+    /// The six walls of the box, and a mesh.
+    pub(crate) walls: Walls,
     /// Position x, y, z and radius of each sphere.
     pub(crate) positions: Vec<[f32; 4]>,
     /// Velocity x, y, z and glow of each sphere.
@@ -44,7 +51,6 @@ pub(crate) struct Rules {
     /// Coefficient of restitution of a bounce: 1 conserves kinetic energy, 0 removes the speed of approach
     /// completely.
     pub(crate) restitution: f32,
-    pub(crate) walls: bool,
 }
 
 /// Number of colliding pairs of a step, and the times of carom's stages. The host receives them some frames
@@ -63,14 +69,18 @@ pub(crate) struct Simulation {
     /// Separate buffers for the positions and velocities at the end of a step, because other invocations of
     /// the dispatch still read the current ones.
     new: [wgpu::Buffer; 2],
+    /// For each sphere, the index of its first meeting with a wall: see `simulation.wgsl`.
+    heads: wgpu::Buffer,
+    walls: Walls,
     count: u32,
     dt: f32,
     buffers: CollisionBuffers,
-    bounce: wgpu::ComputePipeline,
+    meet_walls: wgpu::ComputePipeline,
+    advance: wgpu::ComputePipeline,
     uniform: wgpu::Buffer,
-    /// The bind group of the pipeline `bounce`. It contains one of carom's buffers, so it must be recreated
-    /// after carom's buffers have grown.
-    bound: Option<wgpu::BindGroup>,
+    /// The bind groups of the pipelines `meet_walls` and `advance`. They contain carom's buffers, so they must
+    /// be recreated after carom's buffers have grown.
+    bound: Option<[wgpu::BindGroup; 2]>,
     /// The readback of a step's summary that is in flight.
     ticket: Option<Ticket<StepSummary>>,
     report: Report,
@@ -79,11 +89,9 @@ pub(crate) struct Simulation {
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct Params {
-    half: [f32; 3],
     dt: f32,
     count: u32,
     restitution: f32,
-    walls: u32,
     fade: f32,
 }
 
@@ -96,25 +104,21 @@ impl Simulation {
     ) -> anyhow::Result<Self> {
         let count = u32::try_from(world.positions.len())?;
         let params = Params {
-            half: world.half,
             dt: rules.dt,
             count,
             restitution: rules.restitution,
-            walls: rules.walls.into(),
             fade: (-rules.dt / GLOW).exp(),
         };
-        let size = SPHERE * u64::from(count);
-        let [positions, velocities, new_positions, new_velocities] =
-            ["positions", "velocities", "new positions", "new velocities"].map(|label| {
-                device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some(label),
-                    size,
-                    usage: wgpu::BufferUsages::STORAGE
-                        | wgpu::BufferUsages::COPY_SRC
-                        | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                })
-            });
+        let per_sphere = |label, stride| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: stride * u64::from(count),
+                usage: wgpu::BufferUsages::STORAGE
+                    | wgpu::BufferUsages::COPY_SRC
+                    | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("params"),
             size: size_of::<Params>() as u64,
@@ -127,12 +131,17 @@ impl Simulation {
         // of spheres. Several `CollisionBuffers` can share a pipeline.
         //
         // `BufferOptions::new` takes the largest number of spheres. `with_earliest` requests the earliest
-        // impact of each sphere, which the shader reads. `with_timestamp_period` requests the times of
+        // impact of each sphere, which the shader reads. `with_walls` and `with_triangles` take the largest
+        // numbers of walls of simple shapes and of triangles. `with_timestamp_period` requests the times of
         // carom's stages, which need the device feature `TIMESTAMP_QUERY`. The function `report` grows the
-        // buffer of pairs when a step finds more pairs.
+        // lists of pairs and of wall collisions when a step finds more.
         let pipeline = CollisionPipeline::new(device)?;
+        let walls = world.walls.simple().len();
+        let triangles = world.walls.len() - walls;
         let options = BufferOptions::new(count)
             .with_earliest()
+            .with_walls(u32::try_from(walls)?)
+            .with_triangles(u32::try_from(triangles)?)
             .with_timestamp_period(queue.get_timestamp_period());
         let buffers = pipeline.create_buffers(&options)?;
 
@@ -141,26 +150,31 @@ impl Simulation {
         // application's file.
         let shader = [include_str!("simulation.wgsl"), WGSL].concat();
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some("bounce"),
+            label: Some("simulation"),
             source: wgpu::ShaderSource::Wgsl(shader.into()),
         });
-        let bounce = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("bounce"),
-            layout: None,
-            module: &module,
-            entry_point: Some("advance"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache: None,
-        });
+        let compute = |entry_point| {
+            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry_point),
+                layout: None,
+                module: &module,
+                entry_point: Some(entry_point),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                cache: None,
+            })
+        };
         let mut simulation = Self {
             device: device.clone(),
-            positions,
-            velocities,
-            new: [new_positions, new_velocities],
+            positions: per_sphere("positions", SPHERE),
+            velocities: per_sphere("velocities", SPHERE),
+            new: ["new positions", "new velocities"].map(|label| per_sphere(label, SPHERE)),
+            heads: per_sphere("heads", size_of::<u32>() as u64),
+            walls: world.walls.clone(),
             count,
             dt: rules.dt,
             buffers,
-            bounce,
+            meet_walls: compute("meet_walls"),
+            advance: compute("advance"),
             uniform,
             bound: None,
             ticket: None,
@@ -174,6 +188,15 @@ impl Simulation {
         self.count
     }
 
+    pub(crate) fn triangle_count(&self) -> u32 {
+        self.buffers.options().triangles
+    }
+
+    /// Returns carom's buffer of the triangles of the mesh, from which the renderer draws it.
+    pub(crate) fn triangles(&self) -> anyhow::Result<&wgpu::Buffer> {
+        Ok(self.buffers.wall_triangles()?)
+    }
+
     /// Puts the spheres back into the initial state `world`, which was passed to `new`.
     pub(crate) fn restart(&mut self, queue: &wgpu::Queue, world: &World) {
         self.ticket = None;
@@ -182,7 +205,7 @@ impl Simulation {
         queue.write_buffer(&self.velocities, 0, bytemuck::cast_slice(&world.velocities));
     }
 
-    /// Records a time step: carom's commands, the bounce shader, and the copy of the new positions and
+    /// Records a time step: carom's commands, the application's shaders, and the copy of the new positions and
     /// velocities over the old ones. Submit the encoder afterwards, then call [`report`](Self::report).
     pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
         // Describe where the spheres are. An `Attribute` is a buffer with an offset and a stride in bytes.
@@ -195,8 +218,9 @@ impl Simulation {
         )
         .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
         // `CollisionBuffers::record` only adds commands to the encoder. It does not submit, poll or block.
-        self.buffers
-            .record(encoder, &Step::on_device(&spheres, self.dt))?;
+        // Walls may move and change from step to step. These do not.
+        let step = Step::on_device(&spheres, self.dt).with_walls(&self.walls);
+        self.buffers.record(encoder, &step)?;
         // Read back the summary of this step, unless the readback of an earlier summary is still in flight.
         if self.ticket.is_none() {
             self.ticket = Some(self.buffers.read_summary(encoder)?);
@@ -207,12 +231,18 @@ impl Simulation {
             Some(bound) => bound,
             None => self.bind()?,
         };
+        let [walls, spheres] = &bound;
+        encoder.clear_buffer(&self.heads, 0, None);
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("bounce"),
             timestamp_writes: None,
         });
-        pass.set_pipeline(&self.bounce);
-        pass.set_bind_group(0, &bound, &[]);
+        // Only the GPU knows the number of wall collisions, so it also sets the number of workgroups.
+        pass.set_pipeline(&self.meet_walls);
+        pass.set_bind_group(0, walls, &[]);
+        pass.dispatch_workgroups_indirect(self.buffers.wall_dispatch()?, 0);
+        pass.set_pipeline(&self.advance);
+        pass.set_bind_group(0, spheres, &[]);
         pass.dispatch_workgroups(self.count.div_ceil(WORKGROUP), 1, 1);
         drop(pass);
         self.bound = Some(bound);
@@ -222,29 +252,49 @@ impl Simulation {
         Ok(())
     }
 
-    /// Creates the bind group for the shader `simulation.wgsl`.
-    fn bind(&self) -> anyhow::Result<wgpu::BindGroup> {
+    /// Creates the bind groups for the two entry points of the shader `simulation.wgsl`.
+    fn bind(&self) -> anyhow::Result<[wgpu::BindGroup; 2]> {
+        let wall_collisions = self.buffers.wall_collisions()?;
+        let meetings = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("meetings"),
+            size: wall_collisions.size() / WALL_COLLISION * MEETING,
+            usage: wgpu::BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        });
         let [new_positions, new_velocities] = &self.new;
+        // The index of a buffer in this list is its binding in the shader.
         let buffers = [
             &self.uniform,
             &self.positions,
             &self.velocities,
+            self.buffers.results(),
             self.buffers.earliest()?,
+            wall_collisions,
+            self.buffers.wall_shapes()?,
+            self.buffers.wall_triangles()?,
+            &self.heads,
+            &meetings,
             new_positions,
             new_velocities,
         ];
-        let entries: Vec<_> = (0..)
-            .zip(buffers)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry {
-                binding,
-                resource: buffer.as_entire_binding(),
+        let bind = |pipeline: &wgpu::ComputePipeline, bindings: &[u32]| {
+            let entries: Vec<_> = bindings
+                .iter()
+                .map(|&binding| wgpu::BindGroupEntry {
+                    binding,
+                    resource: buffers[binding as usize].as_entire_binding(),
+                })
+                .collect();
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("bounce"),
+                layout: &pipeline.get_bind_group_layout(0),
+                entries: &entries,
             })
-            .collect();
-        Ok(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("bounce"),
-            layout: &self.bounce.get_bind_group_layout(0),
-            entries: &entries,
-        }))
+        };
+        Ok([
+            bind(&self.meet_walls, &[1, 2, 3, 5, 6, 7, 8, 9]),
+            bind(&self.advance, &[0, 1, 2, 3, 4, 8, 9, 10, 11]),
+        ])
     }
 
     /// Returns the latest pair count and stage times that have arrived, without waiting. A readback arrives
@@ -254,9 +304,9 @@ impl Simulation {
             match ticket.try_take()? {
                 Readback::Pending(ticket) => self.ticket = Some(ticket),
                 Readback::Ready(summary) => {
-                    // If a step finds more pairs than carom's buffer of pairs holds, some bounces of this
-                    // step are missing. Grow the buffers for the following steps. If `grow` returns true,
-                    // bind groups that contain carom's buffers must be recreated.
+                    // If a step finds more than carom's buffers hold, the shader moves no sphere. Grow the
+                    // buffers for the following steps. If `grow` returns true, bind groups that contain
+                    // carom's buffers must be recreated.
                     if let Some(required) = summary.required_capacity()
                         && self.buffers.grow(&required)?
                     {

@@ -1,18 +1,28 @@
-// Moves every sphere by one time step. A sphere bounces off the sphere that it touches first, according to
-// carom's earliest impacts. An invocation, one per sphere, also reads the state of another sphere, so the new
-// state is written to separate buffers.
+// Moves every sphere by one time step. A sphere bounces off the sphere or the wall that it touches first. An
+// invocation of `advance`, one per sphere, also reads the state of another sphere, so the new state is written
+// to separate buffers.
 //
-// `simulation.rs` appends carom's WGSL to this shader, which declares CaromEarliest and CAROM_NONE.
+// `simulation.rs` appends carom's WGSL to this shader, which declares the types and functions whose names begin
+// with Carom, CAROM or carom.
 
 struct Params {
-    // Half the extent of the box, which reaches from -half to half.
-    half: vec3<f32>,
     dt: f32,
     count: u32,
     restitution: f32,
-    walls: u32,
     // Factor by which the glow of a sphere decays in a time step.
     fade: f32,
+}
+
+// A sphere that meets a wall during the step.
+struct Meeting {
+    // Unit vector from the sphere into the wall.
+    normal: vec3<f32>,
+    // Speed of sphere and wall towards each other.
+    approach: f32,
+    toi: f32,
+    wall: u32,
+    // Index of another meeting of the same sphere plus 1, or 0.
+    next: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -21,10 +31,46 @@ struct Params {
 // Velocity (xyz) and glow (w) of each sphere. A bounce raises the glow to at least the magnitude of the
 // velocity change, and the glow decays with time.
 @group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
-// Earliest impact of each sphere, computed by carom.
-@group(0) @binding(3) var<storage, read> earliest: array<CaromEarliest>;
-@group(0) @binding(4) var<storage, read_write> new_positions: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> new_velocities: array<vec4<f32>>;
+// These five buffers are carom's: the counts and the status of the step, the earliest impact of each sphere,
+// the wall collisions, the walls of simple shapes, and the triangles of the mesh.
+@group(0) @binding(3) var<storage, read> results: CaromResults;
+@group(0) @binding(4) var<storage, read> earliest: array<CaromEarliest>;
+@group(0) @binding(5) var<storage, read> wall_collisions: array<CaromWallCollision>;
+@group(0) @binding(6) var<storage, read> walls: array<CaromWall>;
+@group(0) @binding(7) var<storage, read> triangles: array<CaromTriangle>;
+// The meetings of each sphere are a linked list. `heads` has the index of its first meeting plus 1, or 0.
+@group(0) @binding(8) var<storage, read_write> heads: array<atomic<u32>>;
+@group(0) @binding(9) var<storage, read_write> meetings: array<Meeting>;
+@group(0) @binding(10) var<storage, read_write> new_positions: array<vec4<f32>>;
+@group(0) @binding(11) var<storage, read_write> new_velocities: array<vec4<f32>>;
+
+// Lists the walls that each sphere moves towards when it touches them. An invocation handles one of carom's
+// wall collisions. A sphere that slides along a wall or leaves it touches it, too, but can move on.
+@compute @workgroup_size(CAROM_WORKGROUP)
+fn meet_walls(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let k = carom_index(results.wall_columns, workgroup, local);
+    if k >= results.walls {
+        return;
+    }
+    let hit = wall_collisions[k];
+    let wall = carom_wall(hit);
+    let place = positions[hit.sphere];
+    let velocity = velocities[hit.sphere].xyz;
+    var contact: CaromWallContact;
+    if wall < results.first_triangle {
+        contact = carom_wall_contact(walls[wall], place.xyz, place.w, velocity, hit.toi);
+    } else {
+        let triangle = triangles[wall - results.first_triangle];
+        contact = carom_triangle_contact(triangle, place.xyz, place.w, velocity, hit.toi);
+    }
+    if contact.approach_speed > 0.0 {
+        let next = atomicExchange(&heads[hit.sphere], k + 1u);
+        meetings[k] = Meeting(contact.normal, contact.approach_speed, hit.toi, wall, next);
+    }
+}
 
 // The bounce of two spheres a and b. `axis` points from the centre of a to the centre of b at the time of
 // impact. The velocities of the spheres change by `axis * of_a` and `axis * of_b`. The axis is not
@@ -56,64 +102,55 @@ fn bounce(a: u32, b: u32, toi: f32) -> Bounce {
     return Bounce(axis, change * mass_b, -change * mass_a);
 }
 
-// Reflects a coordinate between mirrors at -room and room, as often as necessary. Returns the new coordinate,
-// and whether the direction of motion is reversed (-1) or not (1).
-fn fold(way: f32, room: f32) -> vec2<f32> {
-    if abs(way) <= room {
-        return vec2(way, 1.0);
-    }
-    if room <= 0.0 {
-        return vec2(0.0, 1.0);
-    }
-    let trips = (way + room) / (4.0 * room);
-    let part = trips - floor(trips);
-    let back = part > 0.5;
-    let there = select(4.0 * part - 1.0, 3.0 - 4.0 * part, back);
-    return vec2(clamp(room * there, -room, room), select(1.0, -1.0, back));
-}
-
 @compute @workgroup_size(256)
 fn advance(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x;
     if i >= params.count {
         return;
     }
-    var place = positions[i].xyz;
-    var velocity = velocities[i].xyz;
-    let radius = positions[i].w;
-    var glow = velocities[i].w * params.fade;
+    // If one of carom's buffers overflows, some impacts are missing, and spheres would pass through each other
+    // or through a wall. Then nothing moves in this step. The host notices the overflow in the summary of the
+    // step and grows the buffers.
+    if (results.status & CAROM_INCOMPLETE) != 0u {
+        new_positions[i] = positions[i];
+        new_velocities[i] = velocities[i];
+        return;
+    }
+    var time = params.dt;
+    var change = vec3(0.0);
 
-    // The partner of a sphere is the sphere that it touches first, or CAROM_NONE if it touches nothing. Two
-    // spheres bounce only if each is the partner of the other. If the partner of a sphere hits a third sphere
-    // earlier, the sphere moves on without a bounce. The next step finds the impact if the two still meet.
-    //
-    // If carom's buffer of pairs overflows, some impacts are missing in this step. The host notices an
-    // overflow in the summary of the step and grows the buffers. A shader can notice an overflow, too: it can
-    // bind carom's results and test `(results.status & CAROM_INCOMPLETE) != 0u`.
-    let first = earliest[i];
-    var rest = params.dt;
-    if first.partner != CAROM_NONE && earliest[first.partner].partner == i {
-        let a = min(i, first.partner);
-        let b = max(i, first.partner);
+    // The partner of a sphere is the sphere or wall that it touches first, or CAROM_NONE if it touches nothing.
+    // Two spheres bounce only if each is the partner of the other. If the partner of a sphere hits a third
+    // sphere earlier, the sphere moves on without a bounce. The next step finds the impact if the two still
+    // meet. CAROM_NONE and the numbers of walls have the bit CAROM_WALL.
+    let partner = earliest[i].partner;
+    if (partner & CAROM_WALL) == 0u && earliest[partner].partner == i {
+        let a = min(i, partner);
+        let b = max(i, partner);
         let toi = earliest[a].toi;
         let found = bounce(a, b, toi);
-        let change = found.axis * select(found.of_b, found.of_a, i == a);
-        place += velocity * toi;
-        velocity += change;
-        rest -= toi;
-        glow = max(glow, length(change));
-    }
-    place += velocity * rest;
-
-    if params.walls != 0u {
-        for (var axis = 0; axis < 3; axis++) {
-            let folded = fold(place[axis], params.half[axis] - radius);
-            place[axis] = folded.x;
-            if folded.y < 0.0 {
-                velocity[axis] *= -params.restitution;
-            }
+        change = found.axis * select(found.of_b, found.of_a, i == a);
+        if any(change != vec3(0.0)) {
+            time = toi;
         }
     }
-    new_positions[i] = vec4(place, radius);
+    // A wall may be hit first. If several are, the smallest number decides, because the order of the list is
+    // not the same in every run.
+    var wall = 0u;
+    for (var link = atomicLoad(&heads[i]); link != 0u; link = meetings[link - 1u].next) {
+        let met = meetings[link - 1u];
+        if met.toi < time || (met.toi == time && met.wall < wall) {
+            time = met.toi;
+            wall = met.wall;
+            change = -(1.0 + params.restitution) * met.approach * met.normal;
+        }
+    }
+
+    // A sphere that bounces stays at the place of its impact until the next step, because carom has not searched
+    // its new way for walls.
+    let place = positions[i].xyz + velocities[i].xyz * time;
+    let velocity = velocities[i].xyz + change;
+    let glow = max(velocities[i].w * params.fade, length(change));
+    new_positions[i] = vec4(place, positions[i].w);
     new_velocities[i] = vec4(velocity, glow);
 }

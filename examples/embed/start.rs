@@ -1,4 +1,9 @@
-//! The initial state of the simulation: slow spheres, and some hot regions with fast spheres.
+//! The initial state of the simulation: slow spheres, some hot regions with fast spheres, and a torus around one
+//! of these regions.
+
+use std::f32::consts::TAU;
+
+use carom::{Mesh, Walls};
 
 use crate::simulation::World;
 
@@ -19,64 +24,123 @@ const FIRES: [([f32; 3], f32); 3] = [
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// Returns `count` spheres with a total momentum of 0. Each sphere lies inside its own cubic cell, so no two
-/// overlap.
-pub(crate) fn world(count: u32, seed: u64) -> World {
+/// Radius of the ring in the middle of the torus's tube, and radius of the tube, as fractions of the height.
+const TORUS: [f32; 2] = [0.27, 0.075];
+/// Number of facets of the torus along the ring, and around the tube.
+const FACETS: [u32; 2] = [24, 9];
+
+/// Returns `count` spheres with a total momentum of 0, in a box with a torus. Each sphere lies inside its own
+/// cubic cell, so no two overlap.
+pub(crate) fn world(count: u32, seed: u64) -> anyhow::Result<World> {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let cells = cells(count);
-    let sides = cells.map(|n| n as f32);
-    let all = cells.map(u64::from).iter().product::<u64>();
+    let (torus, cells) = cells(count);
+    let sides = torus.sides;
+    let half = sides.map(|side| 0.5 * side);
+    let all = cells.len() as u64;
     let mut positions = Vec::new();
     let mut velocities = Vec::new();
-    for z in 0..cells[2] {
-        for y in 0..cells[1] {
-            for x in 0..cells[0] {
-                let number = u64::from(x)
-                    + u64::from(cells[0]) * (u64::from(y) + u64::from(cells[1]) * u64::from(z));
-                let before = number * u64::from(count) / all;
-                let until = (number + 1) * u64::from(count) / all;
-                if before == until {
-                    continue;
-                }
-                let radius = RADIUS * (0.5 + 0.5 * rng.f32());
-                let corner = [x, y, z].map(|n| n as f32);
-                let place = corner.map(|low| low + radius + (1.0 - 2.0 * radius) * rng.f32());
-                let burns = FIRES.iter().any(|(middle, reach)| {
-                    let square: f32 = (0..3)
-                        .map(|axis| (place[axis] - middle[axis] * sides[axis]).powi(2))
-                        .sum();
-                    square.sqrt() < reach * sides[1]
-                });
-                let speed = if burns { HOT } else { WARM };
-                let [px, py, pz] = [0, 1, 2].map(|axis| place[axis] - 0.5 * sides[axis]);
-                positions.push([px, py, pz, radius]);
-                velocities.push([
-                    speed * normal(&mut rng),
-                    speed * normal(&mut rng),
-                    speed * normal(&mut rng),
-                    0.0,
-                ]);
-            }
+    for (number, corner) in (0..).zip(cells) {
+        let before = number * u64::from(count) / all;
+        let until = (number + 1) * u64::from(count) / all;
+        if before == until {
+            continue;
         }
+        let radius = RADIUS * (0.5 + 0.5 * rng.f32());
+        let place = corner.map(|low| low + radius + (1.0 - 2.0 * radius) * rng.f32());
+        let burns = FIRES.iter().any(|(middle, reach)| {
+            let square: f32 = (0..3)
+                .map(|axis| (place[axis] - middle[axis] * sides[axis]).powi(2))
+                .sum();
+            square.sqrt() < reach * sides[1]
+        });
+        let speed = if burns { HOT } else { WARM };
+        let [px, py, pz] = [0, 1, 2].map(|axis| place[axis] - half[axis]);
+        positions.push([px, py, pz, radius]);
+        velocities.push([
+            speed * normal(&mut rng),
+            speed * normal(&mut rng),
+            speed * normal(&mut rng),
+            0.0,
+        ]);
     }
     stop_as_a_whole(&positions, &mut velocities);
-    World {
-        half: sides.map(|side| 0.5 * side),
+    let mut walls = Walls::inside_box(half.map(|along| -along), half);
+    walls.push_mesh(torus.mesh()?);
+    Ok(World {
+        half,
+        walls,
         positions,
         velocities,
-    }
+    })
 }
 
-/// Returns the size of the smallest box with at least `count` cells, in cells.
-fn cells(count: u32) -> [u32; 3] {
+/// Returns the smallest box in which at least `count` cells are outside the torus, and the corners of these
+/// cells.
+fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     let volume: f32 = SHAPE.iter().product();
     let mut scale = (count as f32 / volume).cbrt();
     loop {
-        let cells = SHAPE.map(|side| whole(side * scale));
-        if cells.map(u64::from).iter().product::<u64>() >= u64::from(count) {
-            return cells;
+        let [width, height, depth] = SHAPE.map(|side| whole(side * scale));
+        let torus = Torus {
+            sides: [width, height, depth].map(|side| side as f32),
+        };
+        let planes = (0..depth).flat_map(|z| (0..height).map(move |y| [y, z]));
+        let cells = planes.flat_map(|[y, z]| (0..width).map(move |x| [x, y, z]));
+        let cells = cells.map(|cell| cell.map(|n| n as f32));
+        let cells: Vec<_> = cells.filter(|&cell| !torus.reaches(cell)).collect();
+        if cells.len() >= count as usize {
+            return (torus, cells);
         }
         scale *= 1.01;
+    }
+}
+
+/// A torus around the first hot region. It sticks out of the front of the box a little.
+struct Torus {
+    sides: [f32; 3],
+}
+
+impl Torus {
+    /// Returns the centre of the torus, from the same corner of the box as the cells, and its two radii.
+    fn shape(&self) -> ([f32; 3], f32, f32) {
+        let [ring, tube] = TORUS.map(|size| size * self.sides[1]);
+        let [x, y, z] = [0, 1, 2].map(|axis| FIRES[0].0[axis] * self.sides[axis]);
+        ([x, y, z - 0.4 * tube], ring, tube)
+    }
+
+    /// Returns whether the torus may reach into a cell, whose centre is half a diagonal from its corners.
+    fn reaches(&self, cell: [f32; 3]) -> bool {
+        let (centre, ring, tube) = self.shape();
+        let [x, y, z] = [0, 1, 2].map(|axis| cell[axis] + 0.5 - centre[axis]);
+        (x.hypot(y) - ring).hypot(z) < tube + 0.75_f32.sqrt()
+    }
+
+    /// Returns a mesh with its corners on the torus.
+    fn mesh(&self) -> anyhow::Result<Mesh> {
+        let (centre, ring, tube) = self.shape();
+        let [along, around] = FACETS;
+        let mut corners = Vec::new();
+        let mut triangles = Vec::new();
+        for i in 0..along {
+            for k in 0..around {
+                let (sin, cos) = (TAU * i as f32 / along as f32).sin_cos();
+                let (out, up) = (TAU * k as f32 / around as f32).sin_cos();
+                let away = ring + tube * up;
+                let place = [away * cos, away * sin, tube * out];
+                corners.push(
+                    [0, 1, 2].map(|axis| centre[axis] + place[axis] - 0.5 * self.sides[axis]),
+                );
+                let corner = |i, k| i % along * around + k % around;
+                let [a, b, c, d] = [
+                    corner(i, k),
+                    corner(i + 1, k),
+                    corner(i + 1, k + 1),
+                    corner(i, k + 1),
+                ];
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        Ok(Mesh::new(corners, triangles)?)
     }
 }
 

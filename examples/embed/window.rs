@@ -141,7 +141,7 @@ impl Scene {
             config.format = format;
         }
 
-        let world = start::world(args.spheres, args.seed);
+        let world = start::world(args.spheres, args.seed)?;
         let simulation = Simulation::new(&gpu.device, &gpu.queue, &world, args.rules())?;
         let drawing = Drawing::new(
             &gpu.device,
@@ -149,7 +149,7 @@ impl Scene {
             config.format,
             &simulation,
             world.half,
-        );
+        )?;
         let mut scene = Self {
             camera: Camera::new(world.half),
             text: Text::new()?,
@@ -237,7 +237,7 @@ impl Scene {
             let words = self
                 .text
                 .table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);
-            self.drawing.say(&self.simulation, &words);
+            self.drawing.say(&self.simulation, &words)?;
         }
         let view = target
             .texture

@@ -1,6 +1,10 @@
 //! Random worlds of spheres and walls.
 
 #![allow(
+    clippy::cast_possible_truncation,
+    reason = "random numbers are rounded to float32"
+)]
+#![allow(
     dead_code,
     reason = "shared by several tests, each of which uses a part"
 )]

@@ -11,8 +11,6 @@
     reason = "a box is at most 2²⁰ cells away, and margins cover the rounding to float32"
 )]
 
-use std::array::from_fn;
-
 use glam::{DVec3, Vec3};
 use wide::f32x4;
 
@@ -30,6 +28,9 @@ const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// Bound of the rounding error of a sphere's coordinate along an edge of a periodic cell. It is
 /// relative to the sum of the magnitudes of the terms that add up to the coordinate.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
+
+/// The bits of all three edges in [`LatticeBox::corner`].
+pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
@@ -116,24 +117,17 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
+    /// Returns the edges along which the lower corner of the box of an image is in the cell, with bit
+    /// k for edge k. The image reaches into the cell, so the corner is otherwise below it.
+    pub(super) fn corner(&self, image: [i32; 3]) -> u8 {
+        let is_in_cell = |k: usize| (self.low.0[k] >> FRACTION_BITS) as i32 + image[k] == 0;
+        (0..3).map(|k| u8::from(is_in_cell(k)) << k).sum()
+    }
+
     pub(super) fn is_in_range(&self, cells: i32) -> bool {
         let limit = i64::from(cells) << FRACTION_BITS;
         let in_range = |x: &i64| (-limit..=limit).contains(x);
         self.low.0.iter().chain(&self.high.0).all(in_range)
-    }
-}
-
-impl LatticePoint {
-    /// A periodic domain may contain several copies of one touching pair, but only one copy reports
-    /// it. In this copy, the two bounding boxes overlap in a box with its lower corner in the cell.
-    /// Returns the image of the first sphere in this copy. `between` is the image of the second
-    /// sphere relative to the first.
-    #[inline(always)]
-    pub(super) fn owner(&self, second: &Self, between: [i32; 3]) -> [i32; 3] {
-        from_fn(|k| {
-            let low = second.0[k] + (i64::from(between[k]) << FRACTION_BITS);
-            -(self.0[k].max(low) >> FRACTION_BITS) as i32
-        })
     }
 }
 
@@ -194,7 +188,12 @@ impl Cell {
                 let within = each(farthest, limits, |x, limit| x.simd_le(limit));
                 within[0] & within[1] & within[2]
             };
-            return self.masks([within(aligned.inside), within(aligned.near)]);
+            let inside = within(aligned.inside);
+            // Most spheres stay inside.
+            if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
+                return Stays::INSIDE;
+            }
+            return self.masks([inside, within(aligned.near)]);
         }
         let all = f32x4::splat(1.0).simd_gt(f32x4::splat(0.0));
         let mut stays = [all; 2];

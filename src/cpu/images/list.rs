@@ -6,14 +6,13 @@
     reason = "there are at most 2³⁰ spheres and images"
 )]
 
-use std::array::from_fn;
 use std::collections::TryReserveError;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::cell::{Cell, LatticeBox, LatticePoint};
+use super::cell::{ALL_EDGES, Cell, LatticeBox};
 use crate::limits::{CHUNK, most_images};
 use crate::memory::out_of_memory;
 use crate::reuse::{ScratchGuard, ScratchPool};
@@ -29,21 +28,19 @@ use crate::{Error, Sphere};
 pub(super) const IMAGED: u32 = 1 << 31;
 /// Number of images after which a task adds them to the count that all tasks share.
 const MAX_UNCOUNTED: u64 = 1 << 12;
-/// Flag in the field `sphere` of an image: the periodic cell contains several images of the same
-/// time segment.
-const SEVERAL: u32 = 1 << 31;
 
 /// A periodic image of a sphere or time segment. It is displaced, or the periodic cell contains
 /// several images of the same segment.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
-    /// Index of the sphere, with the flag [`SEVERAL`].
     sphere: u32,
     /// Displacement of the image, in whole edges of the reduced lattice (with the shortest edges).
     image: [i32; 3],
     /// Centre of the image and a bound of its error.
     place: ([f32; 3], f32),
-    low: LatticePoint,
+    /// The edges along which the lower corner of the image's bounding box is in the cell, as bits:
+    /// see [`LatticeBox::corner`].
+    corner: u8,
 }
 
 /// Images (see [`Imaged`]), with a list for each field. Each stage reads one or two of the fields,
@@ -53,7 +50,7 @@ struct AllImaged {
     spheres: Vec<u32>,
     images: Vec<[i32; 3]>,
     places: Vec<([f32; 3], f32)>,
-    lows: Vec<LatticePoint>,
+    corners: Vec<u8>,
 }
 
 impl AllImaged {
@@ -61,14 +58,14 @@ impl AllImaged {
         self.spheres.clear();
         self.images.clear();
         self.places.clear();
-        self.lows.clear();
+        self.corners.clear();
     }
 
     fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
         self.spheres.try_reserve(more)?;
         self.images.try_reserve(more)?;
         self.places.try_reserve(more)?;
-        self.lows.try_reserve(more)
+        self.corners.try_reserve(more)
     }
 
     fn extend(&mut self, imaged: &[Imaged]) {
@@ -76,7 +73,8 @@ impl AllImaged {
             .extend(imaged.iter().map(|imaged| imaged.sphere));
         self.images.extend(imaged.iter().map(|imaged| imaged.image));
         self.places.extend(imaged.iter().map(|imaged| imaged.place));
-        self.lows.extend(imaged.iter().map(|imaged| imaged.low));
+        self.corners
+            .extend(imaged.iter().map(|imaged| imaged.corner));
     }
 
     fn bytes(&self) -> usize {
@@ -195,7 +193,7 @@ impl ImageList {
 
     #[inline(always)]
     pub(super) fn sphere(&self, word: u32) -> Option<u32> {
-        Self::index(word).map(|index| self.imaged.spheres[index] & !SEVERAL)
+        Self::index(word).map(|index| self.imaged.spheres[index])
     }
 
     #[inline(always)]
@@ -210,23 +208,17 @@ impl ImageList {
     }
 
     /// The grids may contain several periodic copies of a touching pair. Returns whether these two
-    /// entries are the copy that reports it.
+    /// entries are the copy that reports it: the bounding boxes of the two entries intersect in a
+    /// box with its lower corner in the cell of the domain.
     #[inline(always)]
     pub(super) fn reports(&self, words: [u32; 2]) -> bool {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        let AllImaged {
-            spheres,
-            images,
-            lows,
-            ..
-        } = &self.imaged;
-        if spheres[first] & spheres[second] & SEVERAL == 0 {
-            return true;
-        }
-        let between = from_fn(|k| images[second][k] - images[first][k]);
-        lows[first].owner(&lows[second], between) == images[first]
+        // No box begins above the cell. So along each edge, the greater of the two lower ends is in
+        // the cell if one of them is.
+        let corners = &self.imaged.corners;
+        corners[first] | corners[second] == ALL_EDGES
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -429,12 +421,11 @@ impl Part<'_> {
                     let mut word = sphere;
                     if several || image != [0; 3] {
                         word = self.imaged.len() as u32 | IMAGED;
-                        let flag = if several { SEVERAL } else { 0 };
                         self.imaged.push(Imaged {
-                            sphere: sphere | flag,
+                            sphere,
                             image,
                             place: center(image),
-                            low: lattice_box.low,
+                            corner: lattice_box.corner(image),
                         });
                     }
                     let image = NamedImage { segment, word };

@@ -1,0 +1,85 @@
+//! A billiard table, its balls, and their paths. Lengths are in metres, times in seconds.
+
+use carom::glam::DVec3;
+use carom::{Error, HardSphere, Partner, Simulation, SimulationOptions, StepReport, Wall, Walls};
+
+/// Length and width of the table between its cushions. The origin is the middle.
+pub(crate) const SIZE: [f32; 2] = [2.54, 1.27];
+/// Radius of a ball.
+pub(crate) const RADIUS: f64 = 0.028_575;
+/// Mass of a ball, in kilograms.
+const MASS: f64 = 0.17;
+/// Distance between the surfaces of neighbouring balls of the rack. It tells which of the impacts is the first.
+const GAP: f64 = 2e-5;
+/// Names of the walls of [`start`].
+pub(crate) const CUSHIONS: [&str; 4] = ["left", "right", "lower", "upper"];
+
+/// Puts the cue ball, number 0, and the triangle of the other 15 balls on the table. The cue ball has the given
+/// speed, and hits the first ball of the triangle almost centrally.
+pub(crate) fn start(speed: f64, [balls, cushions]: [f64; 2]) -> Result<Simulation, Error> {
+    let cue = HardSphere::new([-0.635, 0.004, 0.0], RADIUS).with_velocity([speed, 0.0, 0.0]);
+    let mut spheres = vec![cue.with_mass(MASS)];
+    let distance = 2.0 * RADIUS + GAP;
+    for row in 0..5 {
+        for place in 0..=row {
+            let x = 0.635 + f64::from(row) * distance * 0.75_f64.sqrt();
+            let y = (f64::from(place) - 0.5 * f64::from(row)) * distance;
+            spheres.push(HardSphere::new([x, y, 0.0], RADIUS).with_mass(MASS));
+        }
+    }
+    let [x, y] = SIZE.map(|length| -0.5 * length);
+    let walls = [
+        Wall::half_space([1.0, 0.0, 0.0], x),
+        Wall::half_space([-1.0, 0.0, 0.0], x),
+        Wall::half_space([0.0, 1.0, 0.0], y),
+        Wall::half_space([0.0, -1.0, 0.0], y),
+    ];
+    // Centres and velocities without a z component keep none, so the motion stays in the plane.
+    let options = SimulationOptions::new()
+        .with_walls(Walls::from_iter(walls))
+        .with_restitution(balls)
+        .with_wall_restitution(cushions)
+        .with_impact_list();
+    Simulation::new(spheres, options)
+}
+
+/// The path of a ball: straight pieces between the times and places of its impacts.
+pub(crate) struct Path {
+    pub(crate) points: Vec<(f64, DVec3)>,
+    velocity: DVec3,
+}
+
+impl Path {
+    fn go_to(&mut self, time: f64) {
+        if let Some(&(from, place)) = self.points.last() {
+            self.points
+                .push((time, place + self.velocity * (time - from)));
+        }
+    }
+}
+
+/// Returns the paths that the listed impacts give to balls that start at time 0, until the time `end`.
+pub(crate) fn paths(start: &[HardSphere], report: &StepReport, end: f64) -> Vec<Path> {
+    let mut paths: Vec<_> = start
+        .iter()
+        .map(|ball| Path {
+            points: vec![(0.0, ball.center)],
+            velocity: ball.velocity,
+        })
+        .collect();
+    for impact in &report.list {
+        let change = impact.normal * (impact.impulse / MASS);
+        let path = &mut paths[impact.sphere as usize];
+        path.go_to(impact.time);
+        path.velocity -= change;
+        if let Partner::Sphere(other) = impact.partner {
+            let path = &mut paths[other as usize];
+            path.go_to(impact.time);
+            path.velocity += change;
+        }
+    }
+    for path in &mut paths {
+        path.go_to(end);
+    }
+    paths
+}

@@ -1,0 +1,47 @@
+//! Finds the deepest overlap of spheres in a periodic cell, in float64.
+
+use carom::glam::DVec3;
+use carom::{Backend, Detector, Domain, Error, HardSphere, Options, Sphere, Step};
+
+pub(crate) struct Overlaps {
+    detector: Detector,
+    domain: Domain,
+    edge: f64,
+    /// Deepest overlap so far, in radii, beyond 4 units in the last place of the largest coordinate.
+    pub(crate) deepest: f64,
+}
+
+impl Overlaps {
+    pub(crate) fn new(domain: Domain) -> Result<Self, Error> {
+        Ok(Self {
+            detector: Detector::new(Options::new().with_backend(Backend::Cpu))?,
+            domain,
+            edge: domain.edges()[0][0].into(),
+            deepest: 0.0,
+        })
+    }
+
+    /// Compares all pairs of spheres that float32 coordinates cannot tell from overlapping ones.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a margin covers the rounding to float32"
+    )]
+    pub(crate) fn check(&mut self, spheres: &[HardSphere]) -> Result<(), Error> {
+        let rounding = 2.0 * f64::from(f32::EPSILON) * self.edge;
+        let near: Vec<_> = spheres
+            .iter()
+            .map(|sphere| Sphere::new(sphere.center.as_vec3(), (sphere.radius + rounding) as f32))
+            .collect();
+        let found = self
+            .detector
+            .detect(&Step::new(&near, 0.0).in_domain(&self.domain))?;
+        for (pair, &image) in found.pairs.iter().zip(&found.images) {
+            let [a, b] = [pair.a, pair.b].map(|index| &spheres[index as usize]);
+            let away = b.center - a.center + DVec3::from(self.domain.displacement(image));
+            let ulp = 4.0 * f64::EPSILON * self.edge;
+            let depth = a.radius + b.radius - ulp - away.length();
+            self.deepest = self.deepest.max(depth / a.radius.min(b.radius));
+        }
+        Ok(())
+    }
+}

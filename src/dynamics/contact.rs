@@ -1,0 +1,162 @@
+//! A candidate with everything that its test needs: when the two meet, and what happens then.
+
+use glam::DVec3;
+
+use super::candidates::Candidate;
+use super::path::Piece;
+use super::predict::meeting;
+use super::report::Partner;
+use super::substep::Setting;
+use super::surface::{Motion, Touch, round_meeting, round_touch};
+use super::walls::MovingWall;
+
+/// Two spheres, or a sphere and a wall.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Contact<'a> {
+    Spheres {
+        /// Displacement of the image of the second sphere.
+        shift: DVec3,
+        /// Sum of the radii.
+        reach: f64,
+        /// Acceleration of the second sphere relative to the first: not 0 if gravity acts on only one of them.
+        acceleration: DVec3,
+    },
+    Wall {
+        wall: &'a MovingWall,
+        /// Displacement of the image of the sphere, minus the displacement of the wall before the substep.
+        shift: DVec3,
+        radius: f64,
+        gravity: DVec3,
+    },
+}
+
+/// The geometry of an impact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blow {
+    /// Unit vector from the sphere to its partner.
+    pub(crate) normal: DVec3,
+    /// Speed of approach along the normal.
+    pub(crate) approach: f64,
+    /// Acceleration along the normal towards each other, while one slides along the other.
+    pub(crate) pressing: f64,
+    /// Distance of the centres of two spheres, or 0.
+    pub(crate) distance: f64,
+}
+
+impl<'a> Contact<'a> {
+    pub(crate) fn new(candidate: &Candidate, setting: &Setting<'a>) -> Self {
+        let shift = setting.lattice.shift(candidate.image);
+        let sphere = &setting.spheres[candidate.sphere as usize];
+        match candidate.partner {
+            Partner::Sphere(other) => {
+                let other = &setting.spheres[other as usize];
+                Self::Spheres {
+                    shift,
+                    reach: sphere.radius + other.radius,
+                    acceleration: match (sphere.is_fixed(), other.is_fixed()) {
+                        (true, false) => setting.options.gravity,
+                        (false, true) => -setting.options.gravity,
+                        _ => DVec3::ZERO,
+                    },
+                }
+            }
+            Partner::Wall(number) => {
+                let wall = setting.walls.get(number);
+                Self::Wall {
+                    wall,
+                    shift: shift - wall.velocity * setting.time,
+                    radius: sphere.radius,
+                    gravity: setting.options.gravity,
+                }
+            }
+        }
+    }
+
+    /// Returns the motion of the second sphere relative to the first, or of the sphere relative to the wall.
+    fn motion(&self, a: &Piece, b: &Piece) -> Motion {
+        match *self {
+            Self::Spheres {
+                shift,
+                acceleration,
+                ..
+            } => Motion {
+                place: (b.center - a.center) + shift,
+                velocity: b.velocity - a.velocity,
+                acceleration,
+            },
+            Self::Wall {
+                wall,
+                shift,
+                gravity,
+                ..
+            } => Motion {
+                place: a.center + shift,
+                velocity: a.velocity - wall.velocity,
+                acceleration: gravity,
+            },
+        }
+    }
+
+    /// Returns the first time in a range at which both meet. A wall ignores `b`.
+    pub(crate) fn meeting(&self, a: &Piece, b: &Piece, range: [f64; 2]) -> Option<f64> {
+        match *self {
+            Self::Spheres {
+                shift,
+                reach,
+                acceleration: DVec3::ZERO,
+            } => meeting(a, b, shift, reach, range),
+            Self::Spheres { reach, .. } => {
+                let motion = self.motion(a, b).from(range[0]);
+                let time = round_meeting(&motion, reach, false, range[1] - range[0], |_| true)?;
+                Some(range[0] + time)
+            }
+            Self::Wall { wall, radius, .. } => {
+                wall.surface.meeting(&self.motion(a, b), radius, range)
+            }
+        }
+    }
+
+    /// Returns the distance between both at a time, negative where they overlap.
+    pub(crate) fn gap(&self, a: &Piece, b: &Piece, time: f64) -> f64 {
+        let place = self.motion(a, b).place_at(time);
+        match *self {
+            Self::Spheres { reach, .. } => place.length() - reach,
+            Self::Wall { wall, radius, .. } => wall.surface.gap(place, radius),
+        }
+    }
+
+    /// Returns the sum of the radii of two spheres, or the radius of a sphere at a wall.
+    pub(crate) fn size(&self) -> f64 {
+        match *self {
+            Self::Spheres { reach, .. } => reach,
+            Self::Wall { radius, .. } => radius,
+        }
+    }
+
+    pub(crate) fn blow(&self, a: &Piece, b: &Piece, time: f64) -> Blow {
+        let motion = self.motion(a, b);
+        let velocity = motion.velocity_at(time);
+        match *self {
+            Self::Spheres { .. } => {
+                let motion = motion.from(time);
+                // Spheres with coincident centres have no normal.
+                let Touch { normal, pressing } = round_touch(&motion, false, DVec3::X);
+                Blow {
+                    normal: -normal,
+                    approach: velocity.dot(normal),
+                    pressing,
+                    distance: motion.place.length(),
+                }
+            }
+            Self::Wall { wall, .. } => {
+                let Touch { normal, pressing } = wall.surface.touch(&motion, time);
+                Blow {
+                    normal,
+                    approach: velocity.dot(normal),
+                    pressing,
+                    distance: 0.0,
+                }
+            }
+        }
+    }
+}

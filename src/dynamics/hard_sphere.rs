@@ -1,0 +1,140 @@
+//! Defines [`HardSphere`], the state of one sphere of a simulation.
+
+use glam::{DVec3, Vec3};
+
+use crate::{Error, MAX_MAGNITUDE, Sphere};
+
+/// The state of one sphere of a [`Simulation`](crate::Simulation), in float64.
+///
+/// ```
+/// use carom::HardSphere;
+/// let ball = HardSphere::new([0.0, 1.0, 0.0], 0.5).with_velocity([2.0, 0.0, 0.0]).with_mass(3.0);
+/// assert_eq!(ball.kinetic_energy(), 6.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct HardSphere {
+    /// Centre, in the unit of length of the application.
+    pub center: DVec3,
+    /// Velocity, as length per unit of time.
+    pub velocity: DVec3,
+    /// Radius, 0 or more.
+    pub radius: f64,
+    /// Mass, more than 0. A sphere of infinite mass keeps its velocity at every impact, and gravity does not
+    /// act on it.
+    pub mass: f64,
+}
+
+impl HardSphere {
+    /// Creates a sphere at rest with a mass of 1.
+    pub fn new(center: impl Into<DVec3>, radius: f64) -> Self {
+        Self {
+            center: center.into(),
+            velocity: DVec3::ZERO,
+            radius,
+            mass: 1.0,
+        }
+    }
+
+    /// Returns the same sphere with this velocity.
+    #[must_use]
+    pub fn with_velocity(mut self, velocity: impl Into<DVec3>) -> Self {
+        self.velocity = velocity.into();
+        self
+    }
+
+    /// Returns the same sphere with this mass.
+    #[must_use]
+    pub fn with_mass(mut self, mass: f64) -> Self {
+        self.mass = mass;
+        self
+    }
+
+    /// Returns the same sphere with the mass of a ball of this density: 4/3·π·radius³·`density`.
+    ///
+    /// In a simulation of discs in a plane, the masses of discs are proportional to radius² instead: use
+    /// [`with_mass`](Self::with_mass).
+    #[must_use]
+    pub fn with_density(self, density: f64) -> Self {
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * self.radius.powi(3);
+        self.with_mass(density * volume)
+    }
+
+    /// Returns the same sphere with infinite mass: no impact and no gravity changes its velocity.
+    #[must_use]
+    pub fn fixed(self) -> Self {
+        self.with_mass(f64::INFINITY)
+    }
+
+    /// Returns whether the mass is infinite.
+    pub fn is_fixed(&self) -> bool {
+        self.mass == f64::INFINITY
+    }
+
+    /// Returns the kinetic energy ½·mass·velocity², or 0 for a sphere of infinite mass.
+    pub fn kinetic_energy(&self) -> f64 {
+        if self.is_fixed() {
+            0.0
+        } else {
+            0.5 * self.mass * self.velocity.length_squared()
+        }
+    }
+
+    /// Returns the momentum mass·velocity, or 0 for a sphere of infinite mass.
+    pub fn momentum(&self) -> DVec3 {
+        if self.is_fixed() {
+            DVec3::ZERO
+        } else {
+            self.mass * self.velocity
+        }
+    }
+
+    /// Checks that the numbers are in range. The error names the sphere by `index`.
+    pub(crate) fn check(&self, index: usize) -> Result<(), Error> {
+        let most = f64::from(MAX_MAGNITUDE);
+        let (c, v) = (self.center, self.velocity);
+        let numbers = [
+            ("center.x", c.x),
+            ("center.y", c.y),
+            ("center.z", c.z),
+            ("velocity.x", v.x),
+            ("velocity.y", v.y),
+            ("velocity.z", v.z),
+        ];
+        let invalid = |field, value, allowed: &str| Error::InvalidHardSphere {
+            index,
+            problem: format!("its {field} is {value:?}, but must be {allowed}"),
+        };
+        for (field, value) in numbers {
+            if !(-most..=most).contains(&value) {
+                let allowed = format!("a finite number of magnitude at most {most:e}");
+                return Err(invalid(field, value, &allowed));
+            }
+        }
+        if !(0.0..=most).contains(&self.radius) {
+            let allowed = format!("a finite number from 0 to {most:e}");
+            return Err(invalid("radius", self.radius, &allowed));
+        }
+        // A normal number has a finite reciprocal.
+        if self.mass > 0.0 && (self.mass.is_normal() || self.is_fixed()) {
+            return Ok(());
+        }
+        let allowed = "a normal number above 0, or infinite for a fixed sphere";
+        Err(invalid("mass", self.mass, allowed))
+    }
+
+    /// Returns 1/mass, which is 0 for a sphere of infinite mass.
+    pub(crate) fn inverse_mass(&self) -> f64 {
+        self.mass.recip()
+    }
+}
+
+impl From<Sphere> for HardSphere {
+    /// Creates a hard sphere with a mass of 1. The collision groups are not part of it: see
+    /// [`SimulationOptions::with_groups`](crate::SimulationOptions::with_groups).
+    fn from(sphere: Sphere) -> Self {
+        let center = Vec3::from(sphere.center).as_dvec3();
+        Self::new(center, sphere.radius.into())
+            .with_velocity(Vec3::from(sphere.velocity).as_dvec3())
+    }
+}

@@ -1,0 +1,42 @@
+//! Hard-sphere dynamics: moves spheres through time so that every impact happens at its time and in its order.
+//!
+//! A step is divided into substeps. Each substep has these stages, each with a file of its name:
+//!
+//! - `candidates`: a detector finds the pairs of spheres that can touch while every sphere stays within its
+//!   pad, a bound on the distance that it moves.
+//! - `predict`: finds the next impact of two spheres on their present paths; `surface` and `descent` do so for
+//!   walls, and `contact` for both.
+//! - `islands`: groups the spheres that hit each other, directly or through others.
+//! - `replay`: processes the impacts of one island in the order of time.
+//! - `merge`: tests the new paths against the spheres outside their islands, merges the islands that meet, and
+//!   repeats until none do.
+//!
+//! `substep` runs these stages, and `pace` chooses its duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true
+//! sequence of impacts.
+
+mod candidates;
+mod contact;
+mod descent;
+mod hard_sphere;
+mod islands;
+mod lattice;
+mod merge;
+mod options;
+mod pace;
+mod path;
+mod predict;
+mod replay;
+mod report;
+mod rows;
+mod rules;
+mod separate;
+mod simulation;
+mod substep;
+mod surface;
+mod walls;
+
+pub use self::hard_sphere::HardSphere;
+pub use self::options::SimulationOptions;
+pub use self::report::{Impact, Partner, StepReport};
+pub use self::rules::{Encounter, Response};
+pub use self::simulation::Simulation;

@@ -1,0 +1,201 @@
+//! Options of a simulation.
+
+use glam::DVec3;
+
+use crate::{Domain, Error, MAX_MAGNITUDE, Walls};
+
+/// Options of a [`Simulation`](crate::Simulation).
+///
+/// ```
+/// use carom::{Domain, SimulationOptions};
+/// let options = SimulationOptions::new()
+///     .with_restitution(0.9)
+///     .with_domain(Domain::rectangular([0.0; 3], [10.0; 3]));
+/// assert_eq!(options.restitution, 0.9);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SimulationOptions {
+    /// Coefficient of restitution of two spheres, from 0 to 1: the ratio of the speed at which they separate
+    /// along the normal to the speed at which they approach. The default is 1, elastic impacts.
+    pub restitution: f64,
+    /// Coefficient of restitution of a sphere and a wall, from 0 to 1. The default is 1.
+    pub wall_restitution: f64,
+    /// The walls, at their places at time 0. Each moves with its constant velocity. Spheres of infinite mass
+    /// pass through walls.
+    pub walls: Walls,
+    /// Acceleration of all spheres of finite mass. The default is 0.
+    pub gravity: DVec3,
+    /// The domain: open space, the default, or a periodic cell.
+    pub domain: Domain,
+    /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
+    /// an impact less than this time after the last impact of one of its spheres is elastic. A sphere that
+    /// gravity or the bend of a wall presses against its partner also leaves it with such a speed that the next
+    /// impact with it comes a contact time later, so a sphere at rest on a floor makes tiny jumps. The default
+    /// is 0.
+    ///
+    /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
+    /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
+    /// slide along a hollow wall.
+    pub contact_time: f64,
+    /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
+    /// sphere, or an empty vector if every sphere may hit every other.
+    pub groups: Vec<u32>,
+    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one another, and spheres
+    /// with `None` belong to no body. The program keeps the spheres of a body together.
+    pub bodies: Vec<Option<u32>>,
+    /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
+    /// speed, and the rounding of results, but not the physics.
+    pub impacts_per_substep: f64,
+    /// Largest number of impacts of one sphere in a substep. The default is 100 000.
+    pub max_impacts: u32,
+    /// Whether each step returns the list of its impacts. The default is false.
+    pub impact_list: bool,
+    /// Number of threads, as in [`Options::threads`](crate::Options::threads). The results have the same bytes
+    /// for any number of threads.
+    pub threads: usize,
+}
+
+impl SimulationOptions {
+    /// Returns the default options: elastic spheres in open space.
+    pub fn new() -> Self {
+        Self {
+            restitution: 1.0,
+            wall_restitution: 1.0,
+            walls: Walls::new(),
+            gravity: DVec3::ZERO,
+            domain: Domain::open(),
+            contact_time: 0.0,
+            groups: Vec::new(),
+            bodies: Vec::new(),
+            impacts_per_substep: 0.4,
+            max_impacts: 100_000,
+            impact_list: false,
+            threads: 0,
+        }
+    }
+
+    /// Returns the same options with this [`restitution`](Self::restitution) of two spheres.
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = restitution;
+        self
+    }
+
+    /// Returns the same options with these [`walls`](Self::walls).
+    #[must_use]
+    pub fn with_walls(mut self, walls: Walls) -> Self {
+        self.walls = walls;
+        self
+    }
+
+    /// Returns the same options with this [`wall_restitution`](Self::wall_restitution).
+    #[must_use]
+    pub fn with_wall_restitution(mut self, restitution: f64) -> Self {
+        self.wall_restitution = restitution;
+        self
+    }
+
+    /// Returns the same options with this [`gravity`](Self::gravity).
+    #[must_use]
+    pub fn with_gravity(mut self, gravity: impl Into<DVec3>) -> Self {
+        self.gravity = gravity.into();
+        self
+    }
+
+    /// Returns the same options with this [`domain`](Self::domain).
+    #[must_use]
+    pub fn with_domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Returns the same options with this [`contact_time`](Self::contact_time).
+    #[must_use]
+    pub fn with_contact_time(mut self, contact_time: f64) -> Self {
+        self.contact_time = contact_time;
+        self
+    }
+
+    /// Returns the same options with these [`groups`](Self::groups).
+    #[must_use]
+    pub fn with_groups(mut self, groups: Vec<u32>) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    /// Returns the same options with these compound [`bodies`](Self::bodies).
+    #[must_use]
+    pub fn with_bodies(mut self, bodies: Vec<Option<u32>>) -> Self {
+        self.bodies = bodies;
+        self
+    }
+
+    /// Returns the same options with this number of [`impacts_per_substep`](Self::impacts_per_substep).
+    #[must_use]
+    pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
+        self.impacts_per_substep = impacts;
+        self
+    }
+
+    /// Returns the same options with this number of [`max_impacts`](Self::max_impacts).
+    #[must_use]
+    pub fn with_max_impacts(mut self, max_impacts: u32) -> Self {
+        self.max_impacts = max_impacts;
+        self
+    }
+
+    /// Returns the same options with the list of impacts in every report: see
+    /// [`StepReport::list`](crate::StepReport::list).
+    #[must_use]
+    pub fn with_impact_list(mut self) -> Self {
+        self.impact_list = true;
+        self
+    }
+
+    /// Returns the same options with this number of [`threads`](Self::threads).
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Checks the numbers, for a simulation of `spheres` spheres.
+    pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
+        let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
+            if allowed.contains(&value) {
+                return Ok(());
+            }
+            let [least, most] = [allowed.start(), allowed.end()];
+            Err(Error::InvalidSimulation {
+                problem: format!("the {what} is {value:?}, but must be from {least:?} to {most:?}"),
+            })
+        };
+        number("restitution", self.restitution, 0.0..=1.0)?;
+        number("restitution of walls", self.wall_restitution, 0.0..=1.0)?;
+        let most = f64::from(MAX_MAGNITUDE);
+        for (axis, value) in ["x", "y", "z"].into_iter().zip(self.gravity.to_array()) {
+            number(&format!("gravity along {axis}"), value, -most..=most)?;
+        }
+        number("contact time", self.contact_time, 0.0..=f64::MAX)?;
+        let impacts = self.impacts_per_substep;
+        number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
+        for (what, length) in [("groups", self.groups.len()), ("bodies", self.bodies.len())] {
+            if length != 0 && length != spheres {
+                return Err(Error::InvalidSimulation {
+                    problem: format!(
+                        "there are {what} for {length} spheres, but there are {spheres} spheres"
+                    ),
+                });
+            }
+        }
+        self.domain.check()?;
+        self.walls.check(0.0, &self.domain)
+    }
+}
+
+impl Default for SimulationOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

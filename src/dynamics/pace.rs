@@ -1,0 +1,73 @@
+//! The duration of the next substep.
+
+use super::{HardSphere, SimulationOptions};
+
+/// Largest number of candidate pairs for each sphere, on average, that a substep aims at. It limits the substeps
+/// of dilute gases, whose spheres move far between impacts.
+const CANDIDATES: f64 = 6.0;
+
+/// A substep that is too long by more than this ratio is shortened and begun anew.
+const TOO_LONG: f64 = 3.0;
+
+/// Largest ratio of the durations of two successive substeps.
+const LONGER: f64 = 2.0;
+
+/// Distance that the fastest sphere moves in the first substep, in mean radii.
+const FIRST: f64 = 0.1;
+
+/// Distance that the fastest sphere moves at least in a substep that is short because of its candidates, in mean
+/// radii. Still shorter substeps would not have fewer candidates.
+const LEAST: f64 = 0.001;
+
+/// Up to this number of candidate pairs, no substep is too long.
+const FEW: usize = 1000;
+
+/// How much work a substep is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) spheres: usize,
+    /// Number of candidates that are pairs of spheres.
+    pub(crate) pairs: usize,
+    /// Number of candidates that meet on straight paths after the start.
+    pub(crate) hits: usize,
+}
+
+/// Returns the duration of the first substep.
+pub(crate) fn first(spheres: &[HardSphere], options: &SimulationOptions) -> f64 {
+    travel_time(spheres, options, FIRST)
+}
+
+/// Returns the duration of the substep that follows a substep of this duration and load.
+pub(crate) fn next(
+    duration: f64,
+    load: Load,
+    spheres: &[HardSphere],
+    options: &SimulationOptions,
+) -> f64 {
+    let count = load.spheres.max(1) as f64;
+    let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep;
+    let next = duration * impacts.recip().min(LONGER);
+    let candidates = load.pairs as f64 / count / CANDIDATES;
+    if candidates <= 1.0 {
+        return next;
+    }
+    let least = travel_time(spheres, options, LEAST);
+    next.min((duration / candidates.cbrt()).max(least))
+}
+
+/// Returns whether a substep is so long that it is better begun anew with the duration `next`.
+pub(crate) fn is_too_long(duration: f64, next: f64, load: Load) -> bool {
+    load.pairs > FEW && duration > TOO_LONG * next
+}
+
+/// Returns the time in which the fastest sphere moves by a number of mean radii.
+fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) -> f64 {
+    let speeds = spheres.iter().map(|sphere| sphere.velocity.length());
+    let fastest = speeds.fold(0.0, f64::max);
+    let sum: f64 = spheres.iter().map(|sphere| sphere.radius).sum();
+    let distance = radii * sum / spheres.len().max(1) as f64;
+    let falling = (2.0 * distance / options.gravity.length()).sqrt();
+    let time = (distance / fastest).min(falling);
+    // Points, and spheres that nothing moves, have no such time.
+    if time > 0.0 { time } else { f64::INFINITY }
+}

@@ -1,0 +1,43 @@
+//! The path of a sphere during a substep: pieces of free motion between impacts.
+
+use glam::DVec3;
+
+use super::HardSphere;
+
+/// A part of a path without impacts. Times count from the start of the substep.
+///
+/// `center` and `velocity` are extrapolated to time 0, so two pieces can be compared at any time without
+/// moving one of them first. Gravity is left out: it displaces all spheres of finite mass by the same vector,
+/// so it cancels between two of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// Time from which the piece is valid.
+    pub(crate) start: f64,
+    pub(crate) center: DVec3,
+    pub(crate) velocity: DVec3,
+}
+
+impl Piece {
+    /// Returns the motion of a sphere that meets nothing.
+    pub(crate) fn straight(sphere: &HardSphere) -> Self {
+        Self {
+            start: 0.0,
+            center: sphere.center,
+            velocity: sphere.velocity,
+        }
+    }
+
+    /// Returns the place at a time, without the displacement by gravity.
+    pub(crate) fn place(&self, time: f64) -> DVec3 {
+        self.center + self.velocity * time
+    }
+
+    /// Returns the piece that follows after the velocity has changed at a time.
+    pub(crate) fn turn(&self, time: f64, change: DVec3) -> Self {
+        Self {
+            start: time,
+            center: self.center - change * time,
+            velocity: self.velocity + change,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Finds the next impact of two spheres, each on one piece of its path.
+
+use glam::DVec3;
+
+use super::path::Piece;
+
+/// Two spheres count as in contact up to this difference of c = |p|² − r², relative to r².
+const CONTACT: f64 = 1e-12;
+
+/// Two spheres in contact count as moving apart unless they approach faster than this, relative to their
+/// speeds. It is some hundred times the rounding error of an approach speed, so an impact that has just been
+/// processed is not found again.
+pub(crate) const RESTING: f64 = 1e-13;
+
+/// Returns the first time from `from` to `until` at which sphere b, displaced by `shift`, meets sphere a.
+///
+/// `reach` is the sum of the radii. Spheres that overlap at `from` meet at once if they approach each other, and
+/// otherwise not at all while both pieces last.
+pub(crate) fn meeting(
+    a: &Piece,
+    b: &Piece,
+    shift: DVec3,
+    reach: f64,
+    [from, until]: [f64; 2],
+) -> Option<f64> {
+    let v = b.velocity - a.velocity;
+    let p = (b.center - a.center) + shift + v * from;
+    let b_half = p.dot(v);
+    if b_half >= 0.0 {
+        return None;
+    }
+    let square = reach * reach;
+    let c = p.length_squared() - square;
+    if c <= CONTACT * square {
+        let speeds = a.velocity.length() + b.velocity.length();
+        if b_half >= -RESTING * reach * speeds {
+            return None;
+        }
+        if c <= 0.0 {
+            return Some(from);
+        }
+    }
+    let discriminant = b_half * b_half - v.length_squared() * c;
+    if discriminant < 0.0 {
+        return None;
+    }
+    let time = from + c / (discriminant.sqrt() - b_half);
+    (time <= until).then_some(time)
+}
+
+/// Returns whether `meet` finds an impact of a piece of path `a` and a piece of path `b`, in the range of times in
+/// which both are valid, between time 0 and `until`.
+pub(crate) fn paths_meet(
+    a: &[Piece],
+    b: &[Piece],
+    until: f64,
+    meet: impl Fn(&Piece, &Piece, [f64; 2]) -> bool,
+) -> bool {
+    let end = |path: &[Piece], k: usize| path.get(k + 1).map_or(until, |next| next.start);
+    let (mut i, mut j) = (0, 0);
+    while let (Some(one), Some(other)) = (a.get(i), b.get(j)) {
+        let [end_a, end_b] = [end(a, i), end(b, j)];
+        if meet(one, other, [one.start.max(other.start), end_a.min(end_b)]) {
+            return true;
+        }
+        i += usize::from(end_a <= end_b);
+        j += usize::from(end_b <= end_a);
+    }
+    false
+}

@@ -1,0 +1,74 @@
+//! The results of a step of a simulation.
+
+use std::cmp::Ordering;
+
+use glam::DVec3;
+
+/// The object that a sphere hits: another sphere or a wall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Partner {
+    /// Index of the other sphere.
+    Sphere(u32),
+    /// Number of the wall. [`Walls`](crate::Walls) says how walls are numbered.
+    Wall(u32),
+}
+
+/// An impact of two spheres, or of a sphere and a wall, during a step of a [`Simulation`](crate::Simulation).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Impact {
+    /// Time of the impact, on the clock of [`Simulation::time`](crate::Simulation::time).
+    pub time: f64,
+    /// Index of the sphere, or the smaller of the two indices for an impact of two spheres.
+    pub sphere: u32,
+    /// The object that the sphere hits.
+    pub partner: Partner,
+    /// In a periodic domain, the image (periodic copy) of the partner that the sphere hits, or the image of the
+    /// sphere that hits a wall. It refers to the positions at the start of the substep, which are in the cell.
+    pub image: [i32; 3],
+    /// Unit vector from the centre of the sphere to the contact point.
+    pub normal: DVec3,
+    /// Momentum that passes along the normal from the sphere to its partner. The momentum of the sphere changes by
+    /// −impulse·normal, unless a rule has set velocities that differ along other directions, too.
+    pub impulse: f64,
+}
+
+impl Impact {
+    /// Compares the order in which impacts happen: by time, then by sphere, partner and image.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let key = |impact: &Self| (impact.sphere, impact.partner, impact.image);
+        let by_time = self.time.total_cmp(&other.time);
+        by_time.then_with(|| key(self).cmp(&key(other)))
+    }
+}
+
+/// Sums over the impacts of one step, returned by [`Simulation::step`](crate::Simulation::step).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct StepReport {
+    /// Number of impacts between spheres.
+    pub impacts: u64,
+    /// Number of impacts of spheres with walls.
+    pub wall_impacts: u64,
+    /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
+    /// along its normal, divided by its area and by the duration of the step.
+    pub wall_impulses: Vec<DVec3>,
+    /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse.
+    ///
+    /// The compressibility factor of N equal spheres over a time τ is Z = 1 + virial / (2·E·τ), where E is the
+    /// kinetic energy (in three dimensions, 2·E = 3·N·k·T).
+    pub virial: f64,
+    /// Kinetic energy of all spheres of finite mass at the end of the step.
+    pub kinetic_energy: f64,
+    /// Number of substeps.
+    pub substeps: u64,
+    /// Number of spheres in the largest group whose impacts had to be processed one after the other.
+    pub largest_island: usize,
+    /// Number of rounds, over all substeps, in which groups of impacts were processed.
+    pub rounds: u64,
+    /// The impacts in the order in which they happen: by time, sphere, partner and image. Empty unless
+    /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.
+    pub list: Vec<Impact>,
+}

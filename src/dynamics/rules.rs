@@ -1,0 +1,65 @@
+//! Rules: functions that decide what an impact does.
+
+use std::fmt;
+
+use glam::DVec3;
+
+use super::Partner;
+
+/// Two spheres that meet, or a sphere that meets a wall, before it is decided what happens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Encounter {
+    /// Time on the clock of [`Simulation::time`](crate::Simulation::time).
+    pub time: f64,
+    /// Index of the sphere, or the smaller of the two indices for two spheres.
+    pub sphere: u32,
+    /// The object that the sphere meets.
+    pub partner: Partner,
+    /// Image of the partner, or of the sphere at a wall: see [`Impact::image`](crate::Impact::image).
+    pub image: [i32; 3],
+    /// Unit vector from the centre of the sphere to the contact point.
+    pub normal: DVec3,
+    /// Velocities of the sphere and of its partner.
+    pub velocities: [DVec3; 2],
+    /// Speed of approach along the normal.
+    pub approach_speed: f64,
+}
+
+/// What an encounter does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Response {
+    /// The velocities change as the masses and the restitution say.
+    #[default]
+    Bounce,
+    /// The two pass through each other, until they are separate.
+    Ignore,
+    /// The sphere and its partner get these velocities. The velocity of a wall is ignored. If they still approach,
+    /// they pass through each other.
+    Velocities([DVec3; 2]),
+}
+
+/// The rule of a step, or `None` if every impact is a bounce.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Rule<'a>(pub(crate) Option<&'a (dyn Fn(&Encounter) -> Response + Sync)>);
+
+impl Rule<'_> {
+    pub(crate) fn response(&self, encounter: &Encounter) -> Response {
+        self.0.map_or(Response::Bounce, |rule| rule(encounter))
+    }
+
+    pub(crate) fn is_default(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl fmt::Debug for Rule<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.is_default() {
+            "bounce"
+        } else {
+            "a function"
+        };
+        f.debug_tuple("Rule").field(&name).finish()
+    }
+}

@@ -1,0 +1,56 @@
+//! Moves overlapping spheres apart, before they are simulated.
+
+use super::candidates::Candidates;
+use super::contact::Contact;
+use super::path::Piece;
+use super::substep::Start;
+use super::{HardSphere, Partner};
+use crate::{Detector, Error};
+
+/// Depth up to which spheres do not count as overlapping, relative to the sum of their radii.
+const DEPTH: f64 = 1e-9;
+
+/// Does one pass over all overlaps, in the order of sphere, partner and image, and returns the deepest one that
+/// it has found, or `None` if there was none.
+///
+/// Two spheres move along their normal until they touch, each by a share in proportion to its inverse mass. A
+/// sphere that overlaps a wall moves along the normal of the wall.
+pub(crate) fn separate_once(
+    spheres: &mut [HardSphere],
+    start: &Start<'_>,
+    candidates: &mut Candidates,
+    detector: &mut Detector,
+) -> Result<Option<(u32, Partner, f64)>, Error> {
+    candidates.search(detector, start)?;
+    let setting = start.setting(candidates);
+    let mut list = candidates.list().to_vec();
+    list.sort_unstable();
+    let mut deepest: Option<(u32, Partner, f64)> = None;
+    for candidate in &list {
+        let index = candidate.sphere as usize;
+        let other = candidate.other().map_or(index, |other| other as usize);
+        let [a, b] = [index, other].map(|index| Piece::straight(&spheres[index]));
+        let contact = Contact::new(candidate, &setting);
+        let depth = -contact.gap(&a, &b, 0.0);
+        let size = contact.size();
+        if depth <= DEPTH * size {
+            continue;
+        }
+        if deepest.is_none_or(|(_, _, most)| depth > most) {
+            deepest = Some((candidate.sphere, candidate.partner, depth));
+        }
+        let normal = contact.blow(&a, &b, 0.0).normal;
+        let shares = match candidate.other() {
+            None => [1.0, 0.0],
+            Some(_) => {
+                let inverse = [index, other].map(|index| spheres[index].inverse_mass());
+                inverse.map(|x| x / (inverse[0] + inverse[1]))
+            }
+        };
+        // A little more than the depth, so that rounding leaves no overlap.
+        let by = normal * (depth + 1e-12 * size);
+        spheres[index].center -= by * shares[0];
+        spheres[other].center += by * shares[1];
+    }
+    Ok(deepest)
+}

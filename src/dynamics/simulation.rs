@@ -1,0 +1,421 @@
+//! The public type of a simulation, which owns the state and divides steps into substeps.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::lattice::Lattice;
+use super::pace::{self, Load};
+use super::path::Piece;
+use super::report::Partner;
+use super::rules::Rule;
+use super::separate::separate_once;
+use super::substep::{Start, Substep, fall};
+use super::walls::MovingWalls;
+use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
+use crate::limits::MAX_SPHERES;
+use crate::threads::Threads;
+use crate::{Backend, Detector, Error, Options};
+
+/// Moves hard spheres through time, so that every impact happens at its time and in its order.
+///
+/// Spheres move freely between impacts. When two of them meet, their velocities change along the normal, as the
+/// coefficient of restitution says. The impacts of each sphere are the same, and in the same order, as if all
+/// impacts were processed one after the other in the order of time. Impacts at exactly the same time are
+/// processed in the order of sphere, partner and image.
+///
+/// The state is in float64. The result has the same bytes for any number of threads. The units of length, time
+/// and mass are your choice.
+///
+/// Spheres that overlap meet at once if they approach each other, and otherwise pass until they are separate.
+/// [`separate`](Self::separate) moves overlapping spheres apart.
+///
+/// ```
+/// use carom::{HardSphere, Simulation, SimulationOptions};
+/// let left = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
+/// let right = HardSphere::new([3.0, 0.0, 0.0], 0.5);
+/// let mut simulation = Simulation::new(vec![left, right], SimulationOptions::new())?;
+/// let report = simulation.step(2.0)?;
+/// assert_eq!(report.impacts, 1);
+/// assert_eq!(simulation.spheres()[0].velocity.x, 0.0);
+/// // Sphere 1 was hit at time 1, and has moved by 2 since.
+/// assert!((simulation.spheres()[1].center.x - 5.0).abs() < 1e-12);
+/// # Ok::<(), carom::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Simulation {
+    spheres: Vec<HardSphere>,
+    options: SimulationOptions,
+    lattice: Lattice,
+    /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
+    /// of this image.
+    cells: Vec<[i32; 3]>,
+    walls: MovingWalls,
+    /// Time of the last impact of each sphere. Empty if there is no contact time.
+    last: Vec<f64>,
+    time: f64,
+    /// Intended duration of the next substep.
+    pace: Option<f64>,
+    detector: Detector,
+    pool: Option<Arc<ThreadPool>>,
+    substep: Substep,
+}
+
+impl Simulation {
+    /// Creates a simulation at time 0. In a periodic domain, the centres are wrapped into its cell.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidHardSphere`] for a sphere with a number that is out of range, such as a mass of 0.
+    /// - [`Error::InvalidSimulation`], [`Error::InvalidDomain`] or [`Error::InvalidWall`] for options that are
+    ///   out of range.
+    /// - [`Error::TooManySpheres`] for more than 2³⁰ spheres.
+    /// - [`Error::Threads`] if the threads cannot be started.
+    pub fn new(spheres: Vec<HardSphere>, options: SimulationOptions) -> Result<Self, Error> {
+        if spheres.len() > MAX_SPHERES {
+            return Err(Error::TooManySpheres {
+                count: spheres.len(),
+                limit: MAX_SPHERES,
+            });
+        }
+        options.check(spheres.len())?;
+        check_spheres(&spheres)?;
+        let lattice = Lattice::new(&options.domain)?;
+        let pool = match options.threads {
+            0 => None,
+            threads => {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+                Some(Arc::new(pool.map_err(Error::threads)?))
+            }
+        };
+        // The detector works on the threads of the pool that calls it.
+        let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+        let last = if options.contact_time > 0.0 {
+            vec![f64::NEG_INFINITY; spheres.len()]
+        } else {
+            Vec::new()
+        };
+        let cells = if lattice.is_open() {
+            Vec::new()
+        } else {
+            vec![[0; 3]; spheres.len()]
+        };
+        let walls = MovingWalls::new(&options.walls, &options.domain);
+        let mut simulation = Self {
+            spheres,
+            walls,
+            options,
+            lattice,
+            cells,
+            last,
+            time: 0.0,
+            pace: None,
+            detector,
+            pool,
+            substep: Substep::default(),
+        };
+        simulation.wrap();
+        Ok(simulation)
+    }
+
+    /// Returns the spheres. In a periodic domain, their centres are in the cell, up to rounding.
+    pub fn spheres(&self) -> &[HardSphere] {
+        &self.spheres
+    }
+
+    /// Returns the centre of a sphere without wrapping into the cell of a periodic domain, so that it moves
+    /// continuously, or `None` if there is no such sphere.
+    pub fn unwrapped_center(&self, sphere: usize) -> Option<DVec3> {
+        let center = self.spheres.get(sphere)?.center;
+        let cell = self.cells.get(sphere).copied().unwrap_or_default();
+        Some(center + self.lattice.shift(cell))
+    }
+
+    /// Returns the time since the simulation was created.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &SimulationOptions {
+        &self.options
+    }
+
+    /// Changes the spheres with a function, such as to give them other velocities.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
+    /// they were.
+    pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
+        let mut spheres = self.spheres.clone();
+        change(&mut spheres);
+        check_spheres(&spheres)?;
+        self.spheres = spheres;
+        self.wrap();
+        Ok(())
+    }
+
+    /// Moves spheres apart that overlap each other or a wall, in at most `passes` passes. Returns the number of
+    /// passes that were needed.
+    ///
+    /// A pass goes over all overlaps in the order of sphere, partner and image. Two spheres move along the line
+    /// of their centres until they touch, each in proportion to its inverse mass, so a sphere of infinite mass
+    /// stays. A sphere that overlaps a wall moves along the wall's normal. Velocities do not change. An overlap
+    /// of 10⁻⁹ of the sum of the radii is ignored.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Simulation, SimulationOptions};
+    /// let balls = [0.0, 1.0, 2.0].map(|x| HardSphere::new([x, 0.0, 0.0], 0.6));
+    /// let mut simulation = Simulation::new(balls.to_vec(), SimulationOptions::new())?;
+    /// simulation.separate(100)?;
+    /// let [a, b] = [0, 1].map(|k| simulation.spheres()[k].center.x);
+    /// assert!(b - a > 1.2 - 1e-8);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::StillOverlapping`] if the passes do not suffice, and the errors of [`Detector::detect`]. The
+    /// spheres are then as they were.
+    pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
+        let pool = self.pool.clone();
+        let threads = Threads(pool.as_deref());
+        threads.run(usize::MAX, || self.separate_here(passes))
+    }
+
+    /// Moves overlapping spheres apart on the threads of the current pool.
+    fn separate_here(&mut self, passes: u32) -> Result<u32, Error> {
+        let mut spheres = self.spheres.clone();
+        let mut deepest = None;
+        for pass in 0..=passes {
+            let before = spheres.clone();
+            let start = Start {
+                spheres: &before,
+                last: &[],
+                options: &self.options,
+                lattice: &self.lattice,
+                walls: &self.walls,
+                rule: Rule::default(),
+                time: self.time,
+                duration: 0.0,
+            };
+            let candidates = &mut self.substep.candidates;
+            deepest = separate_once(&mut spheres, &start, candidates, &mut self.detector)?;
+            if deepest.is_none() {
+                self.spheres = before;
+                self.wrap();
+                return Ok(pass);
+            }
+        }
+        let (sphere, _, depth) = deepest.unwrap_or((0, Partner::Sphere(0), 0.0));
+        Err(Error::StillOverlapping {
+            passes,
+            sphere: sphere as usize,
+            depth,
+        })
+    }
+
+    /// Moves the spheres through a time `duration`, and reports the impacts.
+    ///
+    /// # Errors
+    /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
+    ///
+    /// - [`Error::InvalidSimulation`] for a duration that is negative or not finite.
+    /// - [`Error::TooManyImpacts`] if a sphere has more impacts in one substep than
+    ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres.
+    /// - The errors of [`Detector::detect`], such as [`Error::InvalidSphere`] for a sphere that has moved out of
+    ///   range.
+    pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
+        self.step_by(duration, Rule::default())
+    }
+
+    /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
+    ///
+    /// The function must be pure: its result may depend on nothing but the encounter. It may be called for
+    /// encounters that are later discarded, in any order and on several threads. So it must not count or record:
+    /// the list of the impacts that have happened is [`StepReport::list`]. Encounters that the function ignores are
+    /// not in the list. Two that are passing through each other at the start of a substep meet again at its
+    /// start.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};
+    /// let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([v, 0.0, 0.0]);
+    /// let balls = vec![ball(0.0, 1.0), ball(2.0, 0.0), ball(4.0, 0.0)];
+    /// let mut simulation = Simulation::new(balls, SimulationOptions::new())?;
+    /// // Sphere 1 is a ghost.
+    /// let report = simulation.step_with(4.0, &|encounter| {
+    ///     if encounter.sphere == 1 || encounter.partner == Partner::Sphere(1) {
+    ///         Response::Ignore
+    ///     } else {
+    ///         Response::Bounce
+    ///     }
+    /// })?;
+    /// assert_eq!(report.impacts, 1);
+    /// assert_eq!(simulation.spheres()[2].velocity.x, 1.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`step`](Self::step).
+    pub fn step_with(
+        &mut self,
+        duration: f64,
+        rule: &(dyn Fn(&Encounter) -> Response + Sync),
+    ) -> Result<StepReport, Error> {
+        self.step_by(duration, Rule(Some(rule)))
+    }
+
+    fn step_by(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
+        if !(0.0..=f64::MAX).contains(&duration) {
+            return Err(Error::InvalidSimulation {
+                problem: format!("the step takes {duration:?}, but must take a finite time from 0"),
+            });
+        }
+        let pool = self.pool.clone();
+        let threads = Threads(pool.as_deref());
+        threads.run(usize::MAX, || self.step_here(duration, rule))
+    }
+
+    /// Does a step on the threads of the current pool.
+    fn step_here(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
+        let mut report = StepReport {
+            wall_impulses: vec![DVec3::ZERO; self.walls.len()],
+            ..StepReport::default()
+        };
+        let end = self.time + duration;
+        while self.time < end {
+            self.advance(end, rule, &mut report)?;
+        }
+        report.kinetic_energy = self.kinetic_energy();
+        Ok(report)
+    }
+
+    /// Returns the kinetic energy of all spheres of finite mass.
+    pub fn kinetic_energy(&self) -> f64 {
+        self.spheres.iter().map(HardSphere::kinetic_energy).sum()
+    }
+
+    /// Does one substep, which ends at `end` or before.
+    fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
+        let remaining = end - self.time;
+        // The clock must be able to resolve the substep.
+        let shortest = 8.0 * f64::EPSILON * end;
+        let pace = self
+            .pace
+            .unwrap_or_else(|| pace::first(&self.spheres, &self.options));
+        let mut duration = pace.max(shortest).min(remaining);
+        // Substeps of equal length avoid a short one at the end.
+        let count = (remaining / duration).ceil();
+        if count.is_finite() {
+            duration = (remaining / count).min(remaining);
+        }
+        let last: Vec<_> = self.last.par_iter().map(|last| last - self.time).collect();
+        loop {
+            let start = Start {
+                spheres: &self.spheres,
+                last: &last,
+                options: &self.options,
+                lattice: &self.lattice,
+                walls: &self.walls,
+                rule,
+                time: self.time,
+                duration,
+            };
+            let mut next = duration;
+            let accept = |load: Load| {
+                next = pace::next(duration, load, &self.spheres, &self.options).max(shortest);
+                !pace::is_too_long(duration, next, load)
+            };
+            let rounds = self.substep.run(&mut self.detector, &start, accept)?;
+            if let Some(rounds) = rounds {
+                self.pace = Some(next);
+                report.rounds += rounds;
+                break;
+            }
+            duration = next;
+        }
+        self.complete(duration, end, report)
+    }
+
+    /// Moves the spheres to the end of a substep, and adds its impacts to the report.
+    fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
+        let (islands, options) = (&self.substep.islands, &self.options);
+        let (spheres, last) = (&mut self.spheres, &mut self.last);
+        let time = self.time;
+        let all = spheres.par_iter_mut().enumerate();
+        all.for_each(|(index, sphere)| {
+            let piece = islands.path(index).and_then(<[_]>::last);
+            let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
+            sphere.center = piece.place(duration) + fall(options, sphere, duration);
+            sphere.velocity = piece.velocity;
+            if !sphere.is_fixed() {
+                sphere.velocity += options.gravity * duration;
+            }
+        });
+        if options.contact_time > 0.0 {
+            let all = last.par_iter_mut().enumerate();
+            all.for_each(|(index, last)| {
+                if let Some([_, .., piece]) = islands.path(index) {
+                    *last = time + piece.start;
+                }
+            });
+        }
+        let from = report.list.len();
+        for island in islands.list() {
+            if island.members.is_empty() {
+                continue;
+            }
+            report.largest_island = report.largest_island.max(island.members.len());
+            for impact in &island.impacts {
+                match impact.partner {
+                    Partner::Sphere(_) => report.impacts += 1,
+                    Partner::Wall(wall) => {
+                        report.wall_impacts += 1;
+                        report.wall_impulses[wall as usize] += impact.impulse * impact.normal;
+                    }
+                }
+            }
+            report.virial += island.virial;
+            if self.options.impact_list {
+                report.list.extend_from_slice(&island.impacts);
+            }
+        }
+        report.list[from..].par_sort_unstable_by(|one, other| one.order(other));
+        for impact in &mut report.list[from..] {
+            impact.time += time;
+        }
+        report.substeps += 1;
+        // The last substep ends at `end` without rounding. If the clock cannot resolve the substep, the step ends.
+        let next = time + duration;
+        self.time = if next > time && duration < end - time {
+            next
+        } else {
+            end
+        };
+        self.wrap();
+        Ok(())
+    }
+
+    /// Moves spheres that have left the cell of a periodic domain back into it.
+    fn wrap(&mut self) {
+        if self.lattice.is_open() {
+            return;
+        }
+        let lattice = &self.lattice;
+        let all = self.spheres.par_iter_mut().zip(&mut self.cells);
+        all.for_each(|(sphere, cell)| {
+            let moved = lattice.cell(sphere.center);
+            if moved != [0; 3] {
+                sphere.center -= lattice.shift(moved);
+                for (cell, moved) in cell.iter_mut().zip(moved) {
+                    *cell = cell.saturating_add(moved);
+                }
+            }
+        });
+    }
+}
+
+fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {
+    let mut spheres = spheres.iter().enumerate();
+    spheres.try_for_each(|(index, sphere)| sphere.check(index))
+}

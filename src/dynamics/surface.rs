@@ -1,0 +1,351 @@
+//! The surfaces of walls in float64: when a sphere meets them, and where.
+
+use glam::{DVec3, Vec3};
+
+use super::descent::{Polynomial, first_descent};
+use super::predict::RESTING;
+use crate::{Wall, WallShape};
+
+/// Motion of the centre of a sphere relative to a surface: place and velocity at time 0, and acceleration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    pub(crate) place: DVec3,
+    pub(crate) velocity: DVec3,
+    pub(crate) acceleration: DVec3,
+}
+
+impl Motion {
+    pub(crate) fn place_at(&self, time: f64) -> DVec3 {
+        self.place + (self.velocity + self.acceleration * (time / 2.0)) * time
+    }
+
+    pub(crate) fn velocity_at(&self, time: f64) -> DVec3 {
+        self.velocity + self.acceleration * time
+    }
+
+    /// Returns the same motion with its times counted from `time`.
+    pub(crate) fn from(&self, time: f64) -> Self {
+        Self {
+            place: self.place_at(time),
+            velocity: self.velocity_at(time),
+            acceleration: self.acceleration,
+        }
+    }
+
+    fn map(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
+        Self {
+            place: map(self.place),
+            velocity: map(self.velocity),
+            acceleration: map(self.acceleration),
+        }
+    }
+}
+
+/// A surface at rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Surface {
+    /// The half-space of the points x with normal·x ≥ offset is free. The normal is a unit vector.
+    Plane {
+        normal: DVec3,
+        offset: f64,
+    },
+    Round {
+        point: DVec3,
+        /// Direction of the axis of a cylinder, a unit vector, or `None` for a sphere.
+        axis: Option<DVec3>,
+        radius: f64,
+        inside: bool,
+    },
+    Triangle {
+        corners: [DVec3; 3],
+        normal: DVec3,
+    },
+}
+
+/// The geometry of a contact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch {
+    /// Unit vector from the centre of the sphere into the wall.
+    pub(crate) normal: DVec3,
+    /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the bend of
+    /// the wall. Negative if the sphere would leave the wall.
+    pub(crate) pressing: f64,
+}
+
+fn vector(x: [f32; 3]) -> DVec3 {
+    Vec3::from(x).as_dvec3()
+}
+
+/// Returns the part of a vector that is perpendicular to an axis, or the vector itself for `None`.
+fn beside(x: DVec3, axis: Option<DVec3>) -> DVec3 {
+    axis.map_or(x, |axis| x - axis * axis.dot(x))
+}
+
+impl Surface {
+    pub(crate) fn of_wall(wall: &Wall) -> Self {
+        let round = |point, axis: Option<[f32; 3]>, radius: f32, inside| Self::Round {
+            point: vector(point),
+            axis: axis.map(|axis| vector(axis).normalize()),
+            radius: radius.into(),
+            inside,
+        };
+        match wall.shape {
+            WallShape::HalfSpace { normal, offset } => {
+                let normal = vector(normal);
+                Self::Plane {
+                    normal: normal.normalize(),
+                    offset: f64::from(offset) / normal.length(),
+                }
+            }
+            WallShape::Sphere { center, radius } => round(center, None, radius, false),
+            WallShape::SphereInside { center, radius } => round(center, None, radius, true),
+            WallShape::Cylinder {
+                point,
+                axis,
+                radius,
+            } => round(point, Some(axis), radius, false),
+            WallShape::CylinderInside {
+                point,
+                axis,
+                radius,
+            } => round(point, Some(axis), radius, true),
+        }
+    }
+
+    pub(crate) fn triangle(corners: [[f32; 3]; 3]) -> Self {
+        let corners = corners.map(vector);
+        let [a, b, c] = corners;
+        let normal = (b - a).cross(c - a).normalize();
+        Self::Triangle { corners, normal }
+    }
+
+    /// Returns the first time in a range at which a moving sphere meets the surface.
+    pub(crate) fn meeting(
+        &self,
+        motion: &Motion,
+        radius: f64,
+        [from, until]: [f64; 2],
+    ) -> Option<f64> {
+        let motion = motion.from(from);
+        let end = until - from;
+        let time = match *self {
+            Self::Plane { normal, offset } => {
+                let force = normal.dot(motion.acceleration);
+                let polynomial = [
+                    normal.dot(motion.place) - offset - radius,
+                    normal.dot(motion.velocity),
+                    // Rounding must not press a sphere against a wall that it falls along.
+                    if force.abs() <= RESTING * motion.acceleration.length() {
+                        0.0
+                    } else {
+                        0.5 * force
+                    },
+                    0.0,
+                    0.0,
+                ];
+                let tolerance = RESTING * motion.velocity.length();
+                first_descent(&polynomial, end, tolerance, |_| true)
+            }
+            Self::Round {
+                point,
+                axis,
+                radius: round,
+                inside,
+            } => {
+                let reach = if inside {
+                    (round - radius).max(0.0)
+                } else {
+                    round + radius
+                };
+                let motion = Motion {
+                    place: motion.place - point,
+                    ..motion
+                };
+                let motion = motion.map(|x| beside(x, axis));
+                round_meeting(&motion, reach, inside, end, |_| true)
+            }
+            Self::Triangle { corners, normal } => {
+                triangle_meeting(&corners, normal, &motion, radius, end)
+            }
+        };
+        time.map(|time| from + time)
+    }
+
+    /// Returns the distance between the surface and a sphere, negative where they overlap.
+    pub(crate) fn gap(&self, center: DVec3, radius: f64) -> f64 {
+        match *self {
+            Self::Plane { normal, offset } => normal.dot(center) - offset - radius,
+            Self::Round {
+                point,
+                axis,
+                radius: round,
+                inside,
+            } => {
+                let away = beside(center - point, axis).length();
+                if inside {
+                    round - radius - away
+                } else {
+                    away - round - radius
+                }
+            }
+            Self::Triangle { corners, normal } => {
+                (center - nearest(&corners, normal, center)).length() - radius
+            }
+        }
+    }
+
+    /// Returns the contact of a sphere that touches the surface at a time.
+    pub(crate) fn touch(&self, motion: &Motion, time: f64) -> Touch {
+        let motion = motion.from(time);
+        match *self {
+            Self::Plane { normal, .. } => Touch {
+                normal: -normal,
+                pressing: -normal.dot(motion.acceleration),
+            },
+            Self::Round {
+                point,
+                axis,
+                inside,
+                ..
+            } => {
+                let motion = Motion {
+                    place: motion.place - point,
+                    ..motion
+                };
+                let any = axis.map_or(DVec3::X, DVec3::any_orthonormal_vector);
+                round_touch(&motion.map(|x| beside(x, axis)), inside, any)
+            }
+            Self::Triangle { corners, normal } => {
+                let point = nearest(&corners, normal, motion.place);
+                let motion = Motion {
+                    place: motion.place - point,
+                    ..motion
+                };
+                // The face does not bend. An edge or a corner bends away from the sphere, so at most gravity
+                // presses the sphere against it.
+                let touch = round_touch(&motion, false, normal);
+                Touch {
+                    pressing: touch.normal.dot(motion.acceleration),
+                    ..touch
+                }
+            }
+        }
+    }
+}
+
+/// Returns the first time from 0 to `end` at which the distance of a motion from the origin falls to `reach`
+/// or, from inside, rises to it.
+pub(crate) fn round_meeting(
+    motion: &Motion,
+    reach: f64,
+    inside: bool,
+    end: f64,
+    accept: impl FnMut(f64) -> bool,
+) -> Option<f64> {
+    let &Motion {
+        place: p,
+        velocity: v,
+        acceleration: a,
+    } = motion;
+    let mut polynomial: Polynomial = [
+        p.length_squared() - reach * reach,
+        2.0 * p.dot(v),
+        v.length_squared() + p.dot(a),
+        v.dot(a),
+        0.25 * a.length_squared(),
+    ];
+    if inside {
+        polynomial = polynomial.map(|c| -c);
+    }
+    let tolerance = 2.0 * RESTING * p.length() * v.length();
+    first_descent(&polynomial, end, tolerance, accept)
+}
+
+/// Returns the contact of a sphere whose centre is at the place of the motion relative to the centre or axis
+/// of a round surface. `any` is the direction outwards if the place is 0.
+pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
+    let &Motion {
+        place: p,
+        velocity: v,
+        acceleration: a,
+    } = motion;
+    let distance = p.length();
+    let outwards = p.try_normalize().unwrap_or(any);
+    let along = v - outwards * outwards.dot(v);
+    // The second derivative of the distance.
+    let bend = if distance > 0.0 {
+        along.length_squared() / distance
+    } else {
+        0.0
+    };
+    let leaving = bend + outwards.dot(a);
+    if inside {
+        Touch {
+            normal: outwards,
+            pressing: leaving,
+        }
+    } else {
+        Touch {
+            normal: -outwards,
+            pressing: -leaving,
+        }
+    }
+}
+
+/// A sphere meets a triangle when it meets its face, an edge or a corner within the triangle.
+fn triangle_meeting(
+    corners: &[DVec3; 3],
+    normal: DVec3,
+    motion: &Motion,
+    radius: f64,
+    end: f64,
+) -> Option<f64> {
+    let mut first = f64::INFINITY;
+    let mut keep = |time: Option<f64>| first = first.min(time.unwrap_or(f64::INFINITY));
+    let from_face = Motion {
+        place: motion.place - corners[0],
+        ..*motion
+    };
+    let across = from_face.map(|x| normal * normal.dot(x));
+    keep(round_meeting(&across, radius, false, end, |time| {
+        is_above(corners, normal, motion.place_at(time))
+    }));
+    for k in 0..3 {
+        let [from, to] = [corners[k], corners[(k + 1) % 3]];
+        let away = Motion {
+            place: motion.place - from,
+            ..*motion
+        };
+        keep(round_meeting(&away, radius, false, end, |_| true));
+        let (axis, length) = (to - from).normalize_and_length();
+        let across = away.map(|x| beside(x, Some(axis)));
+        keep(round_meeting(&across, radius, false, end, |time| {
+            (0.0..=length).contains(&axis.dot(away.place_at(time)))
+        }));
+    }
+    (first <= end).then_some(first)
+}
+
+/// Returns whether the point of the plane of a triangle that is nearest to `place` lies in the triangle.
+fn is_above(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> bool {
+    (0..3).all(|k| {
+        let [from, to] = [corners[k], corners[(k + 1) % 3]];
+        (to - from).cross(place - from).dot(normal) >= 0.0
+    })
+}
+
+/// Returns the point of a triangle that is nearest to a place.
+fn nearest(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> DVec3 {
+    if is_above(corners, normal, place) {
+        return place - normal * normal.dot(place - corners[0]);
+    }
+    let on_edges = (0..3).map(|k| {
+        let [from, to] = [corners[k], corners[(k + 1) % 3]];
+        let edge = to - from;
+        let along = edge.dot(place - from) / edge.length_squared();
+        from + edge * along.clamp(0.0, 1.0)
+    });
+    let distance = |point: &DVec3| (place - point).length_squared();
+    let nearest = on_edges.min_by(|one, other| distance(one).total_cmp(&distance(other)));
+    nearest.unwrap_or(corners[0])
+}

@@ -1,0 +1,241 @@
+//! The walls of a simulation: their surfaces, and the walls that a sphere can touch in a substep.
+
+use glam::{DVec3, Vec3};
+
+use super::lattice::Lattice;
+use super::report::Partner;
+use super::surface::Surface;
+use super::{HardSphere, candidates::Candidate};
+use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid};
+use crate::{Detector, Domain, Error, Sphere, Step, WallShape, Walls};
+
+/// A wall. Its surface is at its place at time 0 of the simulation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MovingWall {
+    pub(crate) surface: Surface,
+    pub(crate) velocity: DVec3,
+    groups: u32,
+}
+
+/// All walls of a simulation.
+#[derive(Debug, Default)]
+pub(crate) struct MovingWalls {
+    /// The walls by their numbers: simple shapes, and then triangles.
+    list: Vec<MovingWall>,
+    /// Walls that every sphere is tested against.
+    unbounded: Vec<Unbounded>,
+    /// Walls that are found by their bounding spheres at time 0.
+    bounded: Vec<(u32, Sphere)>,
+}
+
+#[derive(Debug)]
+struct Unbounded {
+    number: u32,
+    /// A solid cylinder in a periodic domain, which images of spheres touch.
+    images: Option<(Round, CylinderImages)>,
+}
+
+/// The spheres of a search for walls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Searching<'a> {
+    /// Indices of the spheres.
+    pub(crate) who: &'a [u32],
+    pub(crate) spheres: &'a [HardSphere],
+    pub(crate) pads: &'a [f64],
+    pub(crate) padded: &'a [Sphere],
+    /// Time of the simulation at the start of the substep.
+    pub(crate) time: f64,
+    pub(crate) duration: f64,
+}
+
+impl MovingWalls {
+    pub(crate) fn new(walls: &Walls, domain: &Domain) -> Self {
+        let mut moving = Self::default();
+        for (wall, number) in walls.simple().iter().zip(0..) {
+            moving.list.push(MovingWall {
+                surface: Surface::of_wall(wall),
+                velocity: vector(wall.velocity),
+                groups: wall.groups,
+            });
+            match wall.shape {
+                WallShape::Sphere { center, radius } if !domain.is_open() => {
+                    let bound = Sphere::new(center, radius).with_velocity(wall.velocity);
+                    moving.bounded.push((number, bound));
+                }
+                _ => moving.unbounded.push(Unbounded {
+                    number,
+                    images: match wall.solid() {
+                        Solid::Round(round) => {
+                            CylinderImages::new(&round, domain).map(|images| (round, images))
+                        }
+                        _ => None,
+                    },
+                }),
+            }
+        }
+        let mut number = walls.simple().len();
+        for mesh in walls.meshes() {
+            for (triangle, bound) in mesh.triangles().iter().zip(mesh.bounds()) {
+                moving.list.push(MovingWall {
+                    surface: Surface::triangle(triangle.map(|k| mesh.vertices()[k as usize])),
+                    velocity: vector(mesh.velocity()),
+                    groups: bound.groups,
+                });
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "memory is too small for so many"
+                )]
+                moving.bounded.push((number as u32, *bound));
+                number += 1;
+            }
+        }
+        moving
+    }
+
+    pub(crate) fn get(&self, number: u32) -> &MovingWall {
+        &self.list[number as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Finds the walls that spheres can touch while they stay within their pads. A candidate may be found again
+    /// that an earlier search has found.
+    pub(crate) fn find(
+        &self,
+        detector: &mut Detector,
+        lattice: &Lattice,
+        searching: &Searching<'_>,
+    ) -> Result<Vec<Candidate>, Error> {
+        let mut found = Vec::new();
+        for wall in &self.unbounded {
+            self.find_unbounded(wall, lattice, searching, &mut found)?;
+        }
+        if !self.bounded.is_empty() && !searching.who.is_empty() {
+            self.find_bounded(detector, lattice, searching, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn find_unbounded(
+        &self,
+        wall: &Unbounded,
+        lattice: &Lattice,
+        searching: &Searching<'_>,
+        found: &mut Vec<Candidate>,
+    ) -> Result<(), Error> {
+        let &Searching {
+            spheres,
+            pads,
+            padded,
+            time,
+            duration,
+            ..
+        } = searching;
+        let number = wall.number;
+        let MovingWall {
+            surface,
+            velocity,
+            groups,
+        } = self.get(number);
+        let displaced = *velocity * time;
+        let travel = velocity.length() * duration * (1.0 + 1e-9);
+        let as_sphere = Sphere {
+            groups: *groups,
+            ..Sphere::default()
+        };
+        for &index in searching.who {
+            let (sphere, own) = (&spheres[index as usize], &padded[index as usize]);
+            if sphere.is_fixed() || own.ignores(&as_sphere) {
+                continue;
+            }
+            let mut test = |image| {
+                let center = sphere.center + lattice.shift(image) - displaced;
+                let rounding = 8.0 * f64::EPSILON * (center.length() + displaced.length());
+                let reach = pads[index as usize] + travel + rounding;
+                if surface.gap(center, sphere.radius) <= reach {
+                    found.push(Candidate {
+                        sphere: index,
+                        partner: Partner::Wall(number),
+                        image,
+                    });
+                }
+            };
+            match &wall.images {
+                None => test([0; 3]),
+                Some((round, images)) => {
+                    let (round, rounding) = moved_round(round, displaced);
+                    let radius = f64::from(own.radius) + rounding + travel;
+                    let grown = Sphere::new(own.center, next_up(radius));
+                    let reaching = images.reaching(&round, &grown, 0.0);
+                    let reaching = reaching.ok_or(Error::ImageOutOfRange {
+                        index: index as usize,
+                        set: None,
+                        limit: MAX_CELLS,
+                    })?;
+                    reaching.each(test);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn find_bounded(
+        &self,
+        detector: &mut Detector,
+        lattice: &Lattice,
+        searching: &Searching<'_>,
+        found: &mut Vec<Candidate>,
+    ) -> Result<(), Error> {
+        let who = searching.who.iter();
+        let own: Vec<_> = who.map(|&index| searching.padded[index as usize]).collect();
+        let bounds = self.bounded.iter().map(|(_, bound)| {
+            let center = vector(bound.center) + vector(bound.velocity) * searching.time;
+            let rounded = center.as_vec3();
+            let rounding = (rounded.as_dvec3() - center).length();
+            let travel = vector(bound.velocity).length() * searching.duration;
+            let radius = (f64::from(bound.radius) + rounding + travel) * (1.0 + 1e-9);
+            Sphere {
+                groups: bound.groups,
+                ..Sphere::new(rounded, next_up(radius))
+            }
+        });
+        let bounds: Vec<_> = bounds.collect();
+        let step = Step::between(&own, &bounds, 0.0).in_domain(lattice.domain());
+        let near = detector.detect(&step)?;
+        for (index, pair) in near.pairs.iter().enumerate() {
+            let sphere = searching.who[pair.a as usize];
+            if searching.spheres[sphere as usize].is_fixed() {
+                continue;
+            }
+            let image = near.images.get(index).copied().unwrap_or_default();
+            found.push(Candidate {
+                sphere,
+                partner: Partner::Wall(self.bounded[pair.b as usize].0),
+                image: image.map(|n| -n),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn vector(x: [f32; 3]) -> DVec3 {
+    Vec3::from(x).as_dvec3()
+}
+
+/// Returns a cylinder after a displacement, rounded to float32, and the size of the rounding.
+fn moved_round(round: &Round, displaced: DVec3) -> (Round, f64) {
+    let point = vector(round.point) + displaced;
+    let rounded = point.as_vec3();
+    let moved = Round {
+        point: rounded.to_array(),
+        ..*round
+    };
+    (moved, (rounded.as_dvec3() - point).length())
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "rounded up to float32")]
+fn next_up(x: f64) -> f32 {
+    (x as f32).next_up()
+}

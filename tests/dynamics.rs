@@ -1,0 +1,626 @@
+//! Tests the simulation of hard spheres against a plain event-driven simulation, and against cases with a known
+//! sequence of impacts.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "numbers of spheres are small"
+)]
+
+mod event_driven;
+
+use carom::glam::DVec3;
+use carom::{
+    Domain, Error, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions, Sphere,
+    StepReport,
+};
+use event_driven::{Ball, Reference};
+use fastrand::Rng;
+
+fn normal(rng: &mut Rng) -> f64 {
+    let (u, v) = (1.0 - rng.f64(), rng.f64());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+/// Returns spheres of diameter 1 on a cubic lattice, with random velocities and without total momentum, and the
+/// edge of their cell.
+fn lattice(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let mut rng = Rng::with_seed(seed);
+    let count = per_edge.pow(3);
+    let edge = (count as f64 * std::f64::consts::PI / 6.0 / packing).cbrt();
+    // The edge of the domain is a float32.
+    let edge = f64::from(edge as f32);
+    let step = edge / per_edge as f64;
+    let mut spheres = Vec::with_capacity(count);
+    for index in 0..count {
+        let place = [
+            index % per_edge,
+            index / per_edge % per_edge,
+            index / per_edge.pow(2),
+        ];
+        let center = DVec3::from(place.map(|k| (k as f64 + 0.5) * step));
+        let velocity = DVec3::from([0; 3].map(|_| normal(&mut rng)));
+        spheres.push(HardSphere::new(center, 0.5).with_velocity(velocity));
+    }
+    let mean = spheres.iter().map(|sphere| sphere.velocity).sum::<DVec3>() / count as f64;
+    for sphere in &mut spheres {
+        sphere.velocity -= mean;
+    }
+    (spheres, edge)
+}
+
+fn periodic(edge: f64) -> SimulationOptions {
+    SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [edge as f32; 3]))
+}
+
+/// Returns a fluid of spheres in equilibrium, and the edge of its cell.
+fn fluid(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let (spheres, edge) = lattice(per_edge, packing, seed);
+    let count = spheres.len() as u64;
+    let mut simulation = Simulation::new(spheres, periodic(edge)).expect("a valid fluid");
+    let mut impacts = 0;
+    while impacts < 5 * count {
+        impacts += step(&mut simulation, 0.05).impacts;
+    }
+    (simulation.spheres().to_vec(), edge)
+}
+
+fn step(simulation: &mut Simulation, duration: f64) -> StepReport {
+    simulation.step(duration).expect("the step succeeds")
+}
+
+fn balls(spheres: &[HardSphere]) -> Vec<Ball> {
+    let ball = |sphere: &HardSphere| Ball {
+        place: sphere.center.to_array(),
+        velocity: sphere.velocity.to_array(),
+        radius: sphere.radius,
+        mass: sphere.mass,
+    };
+    spheres.iter().map(ball).collect()
+}
+
+fn other(impact: &Impact) -> usize {
+    match impact.partner {
+        Partner::Sphere(other) => other as usize,
+        Partner::Wall(wall) => panic!("there is no wall {wall}"),
+    }
+}
+
+/// Adds an impact to the lists of partners of both spheres.
+fn note(partners: &mut [Vec<usize>], a: usize, b: usize) {
+    partners[a].push(b);
+    partners[b].push(a);
+}
+
+/// Checks that the first `count` partners of each sphere are those of the reference.
+fn check_order(
+    spheres: Vec<HardSphere>,
+    options: SimulationOptions,
+    edge: Option<f64>,
+    count: usize,
+) {
+    let restitution = options.restitution;
+    let length = spheres.len();
+    let mut simulation =
+        Simulation::new(spheres.clone(), options.with_impact_list()).expect("a valid simulation");
+    let mut found = vec![Vec::new(); length];
+    while found.iter().any(|partners: &Vec<_>| partners.len() < count) {
+        let report = step(&mut simulation, 0.25);
+        assert!(report.list.is_sorted_by_key(|impact| impact.time));
+        assert_eq!(report.list.len() as u64, report.impacts);
+        for impact in &report.list {
+            note(&mut found, impact.sphere as usize, other(impact));
+        }
+        assert!(simulation.time() < 100.0);
+    }
+    let mut reference = Reference::new(&balls(&spheres), edge, restitution, simulation.time());
+    let mut expected = vec![Vec::new(); length];
+    while let Some(event) = reference.next() {
+        note(&mut expected, event.a, event.b);
+        if expected.iter().all(|partners| partners.len() >= count) {
+            break;
+        }
+    }
+    for (sphere, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert_eq!(found[..count], expected[..count], "sphere {sphere}");
+    }
+}
+
+fn check_fluid(seed: u64) {
+    let (spheres, edge) = fluid(10, 0.3, seed);
+    // Long substeps make large islands, and short ones make small islands.
+    let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
+    let options = periodic(edge).with_impacts_per_substep(impacts);
+    check_order(spheres, options, Some(edge), 5);
+}
+
+#[test]
+fn spheres_of_a_fluid_meet_in_the_order_of_the_reference() {
+    for seed in 0..3 {
+        check_fluid(seed);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; run it with `--ignored`"]
+fn spheres_of_many_fluids_meet_in_the_order_of_the_reference() {
+    for seed in 0..20 {
+        check_fluid(seed);
+    }
+}
+
+/// A cloud of spheres of different radii and masses that flies together and apart again, with inelastic
+/// impacts.
+#[test]
+fn a_mixture_in_open_space_meets_in_the_order_of_the_reference() {
+    for seed in 0..4 {
+        let mut rng = Rng::with_seed(seed);
+        let (mut spheres, edge) = lattice(8, 0.1, seed);
+        for sphere in &mut spheres {
+            sphere.radius = 0.1 + 0.6 * rng.f64();
+            sphere.mass = 10_f64.powf(2.0 * rng.f64() - 1.0);
+            sphere.velocity += 2.0 * (DVec3::splat(edge / 2.0) - sphere.center);
+        }
+        let options = SimulationOptions::new().with_restitution(0.8);
+        let mut simulation = Simulation::new(spheres.clone(), options.clone().with_impact_list())
+            .expect("a valid cloud");
+        let report = step(&mut simulation, 0.5);
+        let mut reference = Reference::new(&balls(&spheres), None, 0.8, 0.5);
+        let expected: Vec<_> = std::iter::from_fn(|| reference.next()).collect();
+        // The differences of rounding grow with each impact, so the lists differ at last.
+        let same = report
+            .list
+            .iter()
+            .zip(&expected)
+            .take_while(|(impact, event)| {
+                (impact.sphere as usize, other(impact)) == (event.a, event.b)
+            });
+        let compared = same.count();
+        assert!(compared > 4000, "{compared} impacts were compared");
+    }
+}
+
+/// Returns a number rounded to multiples of 10⁻⁹.
+fn rounded(x: f64) -> f64 {
+    (x * 1e9).round() / 1e9
+}
+
+/// Five equal balls in a row, of which the first moves: the velocity passes through the row.
+#[test]
+fn a_cradle_passes_the_velocity_on() {
+    let mut balls: Vec<_> = (0..5)
+        .map(|k| HardSphere::new([3.0 * f64::from(k), 0.0, 0.0], 1.0))
+        .collect();
+    balls[0].velocity.x = 2.0;
+    let options = SimulationOptions::new().with_impact_list();
+    let mut simulation = Simulation::new(balls, options).expect("a valid cradle");
+    let report = step(&mut simulation, 3.0);
+    let impacts: Vec<_> = report
+        .list
+        .iter()
+        .map(|impact| (rounded(impact.time), impact.sphere, other(impact)))
+        .collect();
+    assert_eq!(
+        impacts,
+        [(0.5, 0, 1), (1.0, 1, 2), (1.5, 2, 3), (2.0, 3, 4)]
+    );
+    let velocities: Vec<_> = simulation
+        .spheres()
+        .iter()
+        .map(|ball| ball.velocity.x)
+        .collect();
+    assert_eq!(velocities, [0.0, 0.0, 0.0, 0.0, 2.0]);
+    assert_eq!(rounded(simulation.spheres()[4].center.x), 14.0);
+}
+
+/// Balls at rest are hit one after the other in one substep, in which each moves much farther than a search
+/// among balls at rest can expect.
+#[test]
+fn a_long_row_of_balls_at_rest_is_set_off_in_one_substep() {
+    let mut balls: Vec<_> = (0..30)
+        .map(|k| HardSphere::new([3.0 * f64::from(k), 0.0, 0.0], 1.0))
+        .collect();
+    balls[0].velocity.x = 1.0;
+    let options = SimulationOptions::new().with_impacts_per_substep(1e6);
+    let mut simulation = Simulation::new(balls, options.with_impact_list()).expect("a valid row");
+    let report = step(&mut simulation, 29.5);
+    assert!(report.substeps < 10);
+    let impacts: Vec<_> = report
+        .list
+        .iter()
+        .map(|impact| (rounded(impact.time), impact.sphere))
+        .collect();
+    let expected: Vec<_> = (0..29).map(|k| (f64::from(k) + 1.0, k)).collect();
+    assert_eq!(impacts, expected);
+}
+
+/// The balls of a real cradle touch. Two balls arrive, and two leave.
+#[test]
+fn a_cradle_of_touching_balls_passes_two_balls_on() {
+    let mut balls: Vec<_> = (0..6)
+        .map(|k| HardSphere::new([2.0 * f64::from(k), 0.0, 0.0], 1.0))
+        .collect();
+    for ball in &mut balls[..2] {
+        ball.center.x -= 1.0;
+        ball.velocity.x = 1.0;
+    }
+    let mut simulation = Simulation::new(balls, SimulationOptions::new()).expect("a valid cradle");
+    let report = step(&mut simulation, 2.0);
+    assert_eq!(report.impacts, 8);
+    let velocities: Vec<_> = simulation
+        .spheres()
+        .iter()
+        .map(|ball| ball.velocity.x)
+        .collect();
+    assert_eq!(velocities, [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
+}
+
+/// Two balls on a ring meet alternately on one side and on the other, for ever, after equal times.
+#[test]
+fn two_balls_on_a_ring_meet_for_ever() {
+    let left = HardSphere::new([2.0, 4.0, 4.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
+    let right = HardSphere::new([6.0, 4.0, 4.0], 1.0);
+    let options = periodic(8.0).with_impact_list();
+    let mut simulation = Simulation::new(vec![left, right], options).expect("a valid ring");
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        let report = step(&mut simulation, 40.0);
+        times.extend(report.list.iter().map(|impact| rounded(impact.time)));
+    }
+    // The first gap is 2 wide, and the others are 4 wide.
+    let expected: Vec<_> = (0..1000).map(|k| 2.0 + 4.0 * f64::from(k)).collect();
+    assert_eq!(times, expected);
+    let center = simulation.unwrapped_center(0).expect("sphere 0 exists");
+    assert_eq!(rounded(center.x), 2.0 + 2000.0);
+}
+
+#[test]
+fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
+    let heavy = HardSphere::new([0.0; 3], 1.0)
+        .with_velocity([3.0, 0.0, 0.0])
+        .with_mass(2.0);
+    let light = HardSphere::new([5.0, 0.0, 0.0], 1.0).with_velocity([-1.0, 0.0, 0.0]);
+    let options = SimulationOptions::new()
+        .with_restitution(0.5)
+        .with_impact_list();
+    let mut simulation = Simulation::new(vec![heavy, light], options).expect("two balls");
+    let report = step(&mut simulation, 1.0);
+    let impact = report.list[0];
+    assert_eq!(
+        (impact.time, impact.impulse, impact.normal),
+        (0.75, 4.0, DVec3::X)
+    );
+    // The momentum of 5 remains. The speed of approach was 4, and the speed of separation is 2.
+    let velocities: Vec<_> = simulation
+        .spheres()
+        .iter()
+        .map(|ball| ball.velocity.x)
+        .collect();
+    assert_eq!(velocities, [1.0, 3.0]);
+    assert_eq!(report.kinetic_energy, 0.5 * (2.0 + 9.0));
+    assert_eq!(report.virial, 2.0 * 4.0);
+}
+
+#[test]
+fn a_fixed_sphere_reflects_and_stays() {
+    let ball = HardSphere::new([0.0; 3], 1.0).with_velocity([1.0, 0.0, 0.0]);
+    let post = HardSphere::new([4.0, 0.0, 0.0], 1.0).fixed();
+    let mut simulation =
+        Simulation::new(vec![post, ball], SimulationOptions::new()).expect("a ball and a post");
+    step(&mut simulation, 3.0);
+    assert_eq!(simulation.spheres()[0], post);
+    assert_eq!(simulation.spheres()[1].velocity.x, -1.0);
+    assert_eq!(simulation.spheres()[1].center.x, 1.0);
+}
+
+/// Returns how deep two spheres overlap, in units of the smaller radius, beyond the allowed rounding of
+/// coordinates.
+fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
+    let mut deepest: f64 = 0.0;
+    for (index, a) in spheres.iter().enumerate() {
+        for b in &spheres[..index] {
+            let away = b.center - a.center;
+            let away = away - edge * (away / edge).round();
+            let rounding = 4.0 * f64::EPSILON * edge;
+            let depth = a.radius + b.radius - away.length() - rounding;
+            deepest = deepest.max(depth / a.radius.min(b.radius));
+        }
+    }
+    deepest
+}
+
+/// Follows a dense fluid through 100 impacts a sphere, in short steps: the spheres never overlap, and energy
+/// and momentum do not drift.
+#[test]
+fn spheres_never_overlap_and_keep_energy_and_momentum() {
+    for (seed, packing) in [(1, 0.3), (2, 0.45)] {
+        let (spheres, edge) = lattice(7, packing, seed);
+        let mut simulation = Simulation::new(spheres, periodic(edge)).expect("a valid fluid");
+        let energy = simulation.kinetic_energy();
+        let (mut impacts, mut substeps, mut steps, mut deepest) = (0, 0, 0, 0.0_f64);
+        while impacts < 50 * 343 {
+            let report = step(&mut simulation, 0.01);
+            impacts += report.impacts;
+            substeps += report.substeps;
+            steps += 1;
+            deepest = deepest.max(deepest_overlap(simulation.spheres(), edge));
+        }
+        assert!(
+            substeps <= 2 * steps,
+            "the overlaps are checked after most substeps"
+        );
+        assert!(deepest <= 1e-6, "an overlap is {deepest:e} radii deep");
+        let drift = (simulation.kinetic_energy() / energy - 1.0).abs();
+        assert!(drift < 1e-9, "the energy has drifted by {drift:e}");
+        let momenta = simulation.spheres().iter().map(HardSphere::momentum);
+        let (sum, speeds) = momenta.fold((DVec3::ZERO, 0.0), |(sum, speeds), momentum| {
+            (sum + momentum, speeds + momentum.length())
+        });
+        assert!(sum.length() < 1e-9 * speeds, "the momentum is {sum}");
+    }
+}
+
+#[test]
+fn the_bytes_are_the_same_for_any_number_of_threads() {
+    let (spheres, edge) = lattice(14, 0.35, 5);
+    let run = |threads| {
+        let options = periodic(edge).with_threads(threads).with_impact_list();
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid fluid");
+        let reports: Vec<_> = (0..10).map(|_| step(&mut simulation, 0.1)).collect();
+        assert!(reports.iter().map(|report| report.impacts).sum::<u64>() > 3 * 2744);
+        (simulation.spheres().to_vec(), reports)
+    };
+    let expected = run(1);
+    assert_eq!(run(2), expected);
+    assert_eq!(run(5), expected);
+}
+
+/// Returns a face-centred cubic packing, and the edge of its cell.
+fn packing(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let mut rng = Rng::with_seed(seed);
+    let count = 4 * per_edge.pow(3);
+    let edge = (count as f64 * std::f64::consts::PI / 6.0 / packing).cbrt();
+    let edge = f64::from(edge as f32);
+    let step = edge / per_edge as f64;
+    let mut spheres = Vec::with_capacity(count);
+    for index in 0..count {
+        let cell = index / 4;
+        let cell = [
+            cell % per_edge,
+            cell / per_edge % per_edge,
+            cell / per_edge.pow(2),
+        ];
+        let mut place = cell.map(|k| k as f64 + 0.25);
+        let corner = index % 4;
+        for (axis, x) in place.iter_mut().enumerate() {
+            *x += if corner != 0 && corner != axis + 1 {
+                0.5
+            } else {
+                0.0
+            };
+        }
+        let velocity = DVec3::from([0; 3].map(|_| normal(&mut rng)));
+        spheres.push(HardSphere::new(DVec3::from(place) * step, 0.5).with_velocity(velocity));
+    }
+    (spheres, edge)
+}
+
+/// A crystal near close packing is one large island in each substep, and the order of impacts is still that of
+/// the reference.
+#[test]
+fn a_jammed_packing_meets_in_the_order_of_the_reference() {
+    let (spheres, edge) = packing(4, 0.735, 1);
+    let options = periodic(edge)
+        .with_impacts_per_substep(2.0)
+        .with_impact_list();
+    let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid packing");
+    let report = step(&mut simulation, 0.02);
+    assert!(report.largest_island > 128, "{}", report.largest_island);
+    assert!(report.impacts > 1500, "{}", report.impacts);
+    let mut reference = Reference::new(&balls(&spheres), Some(edge), 1.0, 0.02);
+    let expected: Vec<_> = std::iter::from_fn(|| reference.next()).collect();
+    let same = report
+        .list
+        .iter()
+        .zip(&expected)
+        .take_while(|(impact, event)| {
+            (impact.sphere as usize, other(impact)) == (event.a, event.b)
+        });
+    let compared = same.count();
+    assert!(compared > 700, "{compared} impacts were compared");
+}
+
+/// Three balls on a line, of which the middle one loses its speed between the others: infinitely many impacts in a
+/// finite time below a restitution of 7 − √48 ≈ 0.072.
+#[test]
+fn inelastic_collapse_is_an_error_without_a_contact_time() {
+    let balls = [(-3.0, 1.0), (0.0, 0.0), (3.5, -1.0)]
+        .map(|(x, v)| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]));
+    let options = SimulationOptions::new()
+        .with_restitution(0.05)
+        .with_max_impacts(100);
+    let mut collapsing = Simulation::new(balls.to_vec(), options.clone()).expect("three balls");
+    let error = collapsing.step(100.0).expect_err("the balls collapse");
+    assert!(
+        matches!(error, Error::TooManyImpacts { limit: 100, .. }),
+        "{error}"
+    );
+    // The simulation is still at the end of a complete substep.
+    assert!(collapsing.time() < 5.0);
+    let momentum: DVec3 = collapsing.spheres().iter().map(HardSphere::momentum).sum();
+    assert!(momentum.length() < 1e-12);
+    let options = options.with_contact_time(1e-6);
+    let mut simulation = Simulation::new(balls.to_vec(), options).expect("three balls");
+    let report = step(&mut simulation, 100.0);
+    assert!(report.impacts < 100, "{} impacts", report.impacts);
+    for pair in simulation.spheres().windows(2) {
+        assert!(pair[1].center.x - pair[0].center.x > 2.0 - 1e-9);
+    }
+}
+
+/// Without restitution, balls that meet head-on stay in contact and move on together.
+#[test]
+fn balls_without_restitution_stay_together() {
+    let left = HardSphere::new([0.0, 0.3, 0.1], 1.0).with_velocity([3.0, 0.0, 0.0]);
+    let right = HardSphere::new([5.0, 0.0, 0.0], 1.0).with_velocity([0.0, 0.1, 0.2]);
+    let options = SimulationOptions::new().with_restitution(0.0);
+    let mut simulation = Simulation::new(vec![left, right], options).expect("two balls");
+    let report = step(&mut simulation, 3.0);
+    assert_eq!(report.impacts, 1);
+    let [a, b] = [0, 1].map(|k| simulation.spheres()[k]);
+    assert!(a.center.distance(b.center) > 2.0 - 1e-9);
+}
+
+#[test]
+fn spheres_of_one_body_and_of_ignored_groups_do_not_meet() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let balls = vec![ball(0.0, 1.0), ball(4.0, -1.0), ball(8.0, -1.0)];
+    let run = |options: SimulationOptions| {
+        let options = options.with_impact_list();
+        let mut simulation = Simulation::new(balls.clone(), options).expect("three balls");
+        let report = step(&mut simulation, 10.0);
+        let pairs = report
+            .list
+            .iter()
+            .map(|impact| (impact.sphere, other(impact)));
+        pairs.collect::<Vec<_>>()
+    };
+    let options = SimulationOptions::new;
+    assert_eq!(run(options()), [(0, 1), (1, 2)]);
+    assert_eq!(
+        run(options().with_bodies(vec![Some(7), Some(7), None])),
+        [(0, 2)]
+    );
+    assert_eq!(run(options().with_bodies(vec![None; 3])), run(options()));
+    let group = Sphere::default().with_groups(1, 2).groups;
+    let ignored = Sphere::default().with_groups(2, 0).groups;
+    assert_eq!(
+        run(options().with_groups(vec![group, ignored, 0])),
+        [(0, 2)]
+    );
+}
+
+/// A rule by which sphere 0 passes through all others, and all others take the velocity of sphere 1.
+#[test]
+fn a_rule_decides_what_an_impact_does() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let balls = vec![
+        ball(0.0, 5.0),
+        ball(4.0, 1.0),
+        ball(8.0, 0.0),
+        ball(12.0, 0.0),
+    ];
+    let options = SimulationOptions::new().with_impact_list();
+    let mut simulation = Simulation::new(balls, options).expect("four balls");
+    let report = simulation.step_with(10.0, &|encounter| match encounter.sphere {
+        0 => Response::Ignore,
+        _ => {
+            assert!(encounter.approach_speed > 0.0);
+            Response::Velocities([encounter.velocities[0]; 2])
+        }
+    });
+    let report = report.expect("the step succeeds");
+    let impacts = report.list.iter();
+    let impacts = impacts.map(|impact| (rounded(impact.time), impact.sphere, other(impact)));
+    assert_eq!(impacts.collect::<Vec<_>>(), [(2.0, 1, 2), (4.0, 2, 3)]);
+    let velocities = simulation.spheres().iter().map(|ball| ball.velocity.x);
+    assert_eq!(velocities.collect::<Vec<_>>(), [5.0, 1.0, 1.0, 1.0]);
+    assert_eq!(rounded(simulation.spheres()[0].center.x), 50.0);
+}
+
+/// Spheres that pass through one another in a fluid, and a rule that is the default, change nothing.
+#[test]
+fn a_fluid_moves_through_spheres_that_a_rule_ignores() {
+    let (spheres, edge) = fluid(6, 0.3, 1);
+    let mut expected = Simulation::new(spheres.clone(), periodic(edge)).expect("a fluid");
+    let mut found = Simulation::new(spheres.clone(), periodic(edge)).expect("a fluid");
+    step(&mut expected, 1.0);
+    found
+        .step_with(1.0, &|_| Response::Bounce)
+        .expect("the step succeeds");
+    assert_eq!(expected.spheres(), found.spheres());
+    // Without any impact, all spheres keep their velocities.
+    let mut free = Simulation::new(spheres.clone(), periodic(edge)).expect("a fluid");
+    let report = free
+        .step_with(1.0, &|_| Response::Ignore)
+        .expect("the step succeeds");
+    assert_eq!(report.impacts, 0);
+    for (before, after) in spheres.iter().zip(free.spheres()) {
+        assert_eq!(before.velocity, after.velocity);
+    }
+}
+
+#[test]
+fn overlapping_spheres_meet_at_once_or_part() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let run = |velocities: [f64; 2]| {
+        let balls = vec![ball(0.0, velocities[0]), ball(1.5, velocities[1])];
+        let options = SimulationOptions::new().with_impact_list();
+        let mut simulation = Simulation::new(balls, options).expect("two balls");
+        let report = step(&mut simulation, 2.0);
+        report
+            .list
+            .iter()
+            .map(|impact| impact.time)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run([1.0, -1.0]), [0.0]);
+    assert_eq!(run([-1.0, 1.0]), [0.0; 0]);
+    assert_eq!(run([0.0, 0.0]), [0.0; 0]);
+}
+
+#[test]
+fn overlapping_spheres_are_moved_apart() {
+    let mut rng = Rng::with_seed(8);
+    let edge = 12.0;
+    let balls: Vec<_> = (0..600)
+        .map(|_| HardSphere::new(DVec3::from([0; 3].map(|_| edge * rng.f64())), 0.5))
+        .collect();
+    assert!(deepest_overlap(&balls, edge) > 0.5);
+    let mut simulation = Simulation::new(balls.clone(), periodic(edge)).expect("balls");
+    let passes = simulation.separate(500).expect("there is enough space");
+    assert!(passes > 1);
+    assert!(deepest_overlap(simulation.spheres(), edge) < 1e-8);
+    let mut crowded = Simulation::new(balls.clone(), periodic(4.0)).expect("balls");
+    let before = crowded.spheres().to_vec();
+    let error = crowded
+        .separate(20)
+        .expect_err("the spheres fill more than the cell");
+    assert!(
+        matches!(error, Error::StillOverlapping { passes: 20, .. }),
+        "{error}"
+    );
+    assert_eq!(crowded.spheres(), before);
+}
+
+#[test]
+fn numbers_out_of_range_are_named() {
+    let ball = HardSphere::new([0.0; 3], 1.0);
+    let error = |spheres, options| {
+        Simulation::new(spheres, options)
+            .expect_err("an error")
+            .to_string()
+    };
+    let options = SimulationOptions::new;
+    assert_eq!(
+        error(vec![ball, ball.with_mass(0.0)], options()),
+        "sphere 1 of the simulation is invalid: its mass is 0.0, but must be a normal number above 0, or \
+         infinite for a fixed sphere"
+    );
+    // A point has no mass of its own.
+    let point = HardSphere::new([0.0; 3], 0.0).with_density(1.0);
+    assert!(error(vec![point], options()).contains("its mass is 0.0"));
+    assert!(
+        error(vec![ball.with_velocity([f64::NAN; 3])], options()).contains("its velocity.x is NaN")
+    );
+    assert!(error(vec![ball], options().with_restitution(1.5)).contains("the restitution is 1.5"));
+    assert!(error(vec![ball], options().with_groups(vec![1, 2])).contains("groups for 2 spheres"));
+    let mut simulation = Simulation::new(vec![ball], options()).expect("one ball");
+    let error = simulation.step(-1.0).expect_err("the duration is negative");
+    assert!(matches!(error, Error::InvalidSimulation { .. }));
+    let error = simulation.edit(|spheres| spheres[0].mass = -1.0);
+    assert!(matches!(
+        error,
+        Err(Error::InvalidHardSphere { index: 0, .. })
+    ));
+    assert_eq!(simulation.spheres()[0], ball);
+}

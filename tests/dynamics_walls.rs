@@ -1,0 +1,489 @@
+//! Tests simulations of hard spheres with walls and gravity.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "random numbers are rounded to float32"
+)]
+
+use carom::glam::{DVec3, Vec3};
+use carom::{
+    Domain, Error, HardSphere, Mesh, Partner, Simulation, SimulationOptions, StepReport, Wall,
+    WallShape, Walls,
+};
+use fastrand::Rng;
+
+fn simulation(spheres: &[HardSphere], options: SimulationOptions) -> Simulation {
+    Simulation::new(spheres.to_vec(), options).expect("a valid simulation")
+}
+
+fn step(simulation: &mut Simulation, duration: f64) -> StepReport {
+    simulation.step(duration).expect("the step succeeds")
+}
+
+fn with_walls(walls: impl IntoIterator<Item = Wall>) -> SimulationOptions {
+    SimulationOptions::new().with_walls(Walls::from_iter(walls))
+}
+
+fn rounded(x: f64) -> f64 {
+    (x * 1e9).round() / 1e9
+}
+
+/// Returns the rounded times, spheres and walls of the impacts with walls.
+fn at_walls(report: &StepReport) -> Vec<(f64, u32, u32)> {
+    let wall = |partner| match partner {
+        Partner::Wall(wall) => Some(wall),
+        Partner::Sphere(_) => None,
+    };
+    let impacts = report.list.iter();
+    let at_walls = impacts
+        .filter_map(|impact| Some((rounded(impact.time), impact.sphere, wall(impact.partner)?)));
+    at_walls.collect()
+}
+
+fn random(rng: &mut Rng) -> DVec3 {
+    DVec3::from([0; 3].map(|_| 2.0 * rng.f64() - 1.0))
+}
+
+#[test]
+fn a_ball_bounces_between_two_walls_for_ever() {
+    let ball = HardSphere::new([0.0; 3], 1.0).with_velocity([2.0, 0.0, 0.0]);
+    let walls = [
+        Wall::half_space([3.0, 0.0, 0.0], -15.0),
+        Wall::half_space([-0.5, 0.0, 0.0], -2.5),
+    ];
+    let mut simulation = simulation(&[ball], with_walls(walls).with_impact_list());
+    let report = step(&mut simulation, 4000.0);
+    let expected: Vec<_> = (0..1000)
+        .map(|k| (2.0 + 4.0 * f64::from(k), 0, 1 - k % 2))
+        .collect();
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|(t, i, w)| (t, i, w as u32))
+        .collect();
+    assert_eq!(at_walls(&report), expected);
+    assert_eq!(report.wall_impacts, 1000);
+    assert_eq!(
+        report.wall_impulses,
+        [DVec3::NEG_X * 2000.0, DVec3::X * 2000.0]
+    );
+}
+
+/// Two balls and two walls on a line. Equal balls exchange their velocities, so the motion is that of two points
+/// that pass through each other, between walls that are 6 apart: one point starts at 1 with velocity 1, the
+/// other at 5 with velocity −2.
+#[test]
+fn two_balls_in_a_box_meet_in_a_known_sequence() {
+    let left = HardSphere::new([2.0, 5.0, 5.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
+    let right = HardSphere::new([8.0, 5.0, 5.0], 1.0).with_velocity([-2.0, 0.0, 0.0]);
+    let options = SimulationOptions::new()
+        .with_walls(Walls::inside_box([0.0; 3], [10.0; 3]))
+        .with_impact_list();
+    let mut simulation = simulation(&[left, right], options);
+    let report = step(&mut simulation, 1200.0);
+    let found: Vec<_> = report
+        .list
+        .iter()
+        .map(|impact| (rounded(impact.time), impact.sphere, impact.partner))
+        .collect();
+    let low = (0, Partner::Wall(0));
+    let high = (1, Partner::Wall(1));
+    let meet = (0, Partner::Sphere(1));
+    // The first time of each kind of impact, and the time from one to the next.
+    let kinds = [
+        (4.0 / 3.0, 4.0, meet),
+        (6.0, 12.0, meet),
+        (5.0, 12.0, high),
+        (11.0, 12.0, low),
+        (2.5, 6.0, low),
+        (5.5, 6.0, high),
+    ];
+    let mut expected = Vec::new();
+    for (first, period, (ball, partner)) in kinds {
+        let count = (1200.0 / period) as i32;
+        expected
+            .extend((0..count).map(|k| (rounded(first + period * f64::from(k)), ball, partner)));
+    }
+    expected.sort_by(|one, other| one.0.total_cmp(&other.0));
+    assert_eq!(found, expected);
+}
+
+/// The ball of radius 4 in a round wall of radius 100 that `docs/` and the sources of the method give.
+#[test]
+fn a_ball_in_a_round_wall_turns_back() {
+    let ball = HardSphere::new([0.0; 3], 4.0).with_velocity([10.0, 0.0, 0.0]);
+    let options = with_walls([Wall::sphere_inside([0.0; 3], 100.0)]).with_impact_list();
+    let mut simulation = simulation(&[ball], options);
+    let report = step(&mut simulation, 10.0);
+    assert_eq!(at_walls(&report), [(9.6, 0, 0)]);
+    assert_eq!(
+        simulation.spheres()[0].velocity,
+        DVec3::new(-10.0, 0.0, 0.0)
+    );
+}
+
+#[test]
+fn a_dropped_ball_bounces_to_the_given_share_of_its_height() {
+    let ball = HardSphere::new([0.0, 0.0, 9.0], 1.0);
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
+        .with_gravity([0.0, 0.0, -4.0])
+        .with_wall_restitution(0.5)
+        .with_impact_list();
+    let mut simulation = simulation(&[ball], options);
+    // It falls by 8 in a time of 2, and then flies for 2, 1, ½ and so on.
+    let report = step(&mut simulation, 5.9);
+    let times: Vec<_> = at_walls(&report).iter().map(|impact| impact.0).collect();
+    assert_eq!(times, [2.0, 4.0, 5.0, 5.5, 5.75, 5.875]);
+}
+
+#[test]
+fn a_moving_wall_pushes_a_ball_and_balls_pass_momentum_to_walls() {
+    let ball = HardSphere::new([0.0; 3], 1.0).with_mass(3.0);
+    let piston = Wall::half_space([1.0, 0.0, 0.0], -5.0).with_velocity([2.0, 0.0, 0.0]);
+    let mut simulation = simulation(&[ball], with_walls([piston]).with_impact_list());
+    assert_eq!(step(&mut simulation, 1.0).wall_impacts, 0);
+    let report = step(&mut simulation, 3.0);
+    assert_eq!(at_walls(&report), [(2.0, 0, 0)]);
+    assert_eq!(simulation.spheres()[0].velocity.x, 4.0);
+    assert_eq!(report.wall_impulses, [DVec3::new(-12.0, 0.0, 0.0)]);
+}
+
+/// Returns the distance of a sphere from a wall, computed independently of carom.
+fn gap(sphere: &HardSphere, wall: &Wall, time: f64) -> f64 {
+    let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
+    let center = sphere.center - vector(wall.velocity) * time;
+    let r = sphere.radius;
+    let from_axis = |point, axis| {
+        let axis = vector(axis);
+        (center - vector(point)).cross(axis).length() / axis.length()
+    };
+    match wall.shape {
+        WallShape::HalfSpace { normal, offset } => {
+            let normal = vector(normal);
+            (normal.dot(center) - f64::from(offset)) / normal.length() - r
+        }
+        WallShape::Sphere { center: at, radius } => {
+            (center - vector(at)).length() - f64::from(radius) - r
+        }
+        WallShape::SphereInside { center: at, radius } => {
+            f64::from(radius) - (center - vector(at)).length() - r
+        }
+        WallShape::Cylinder {
+            point,
+            axis,
+            radius,
+        } => from_axis(point, axis) - f64::from(radius) - r,
+        WallShape::CylinderInside {
+            point,
+            axis,
+            radius,
+        } => f64::from(radius) - from_axis(point, axis) - r,
+    }
+}
+
+/// Balls fall and bounce among walls of every kind. No ball ever enters a wall or another ball, and without
+/// moving walls the energy stays the same.
+#[test]
+fn balls_stay_out_of_walls_of_every_kind() {
+    let mut rng = Rng::with_seed(7);
+    for world in 0..60 {
+        let moving = world % 2 == 1;
+        let gravity = if world % 3 == 0 {
+            DVec3::ZERO
+        } else {
+            5.0 * random(&mut rng)
+        };
+        let mut walls = vec![
+            Wall::sphere_inside([0.0; 3], 10.0),
+            Wall::half_space(random(&mut rng).as_vec3(), -4.0),
+            Wall::sphere((8.0 * random(&mut rng)).as_vec3(), 2.0),
+            Wall::cylinder(
+                (6.0 * random(&mut rng)).as_vec3(),
+                random(&mut rng).as_vec3(),
+                1.0,
+            ),
+            Wall::cylinder_inside([0.0; 3], random(&mut rng).as_vec3(), 9.0),
+        ];
+        if moving {
+            for wall in &mut walls[2..4] {
+                wall.velocity = random(&mut rng).as_vec3().to_array();
+            }
+        }
+        let mut balls: Vec<HardSphere> = Vec::new();
+        for _ in 0..1000 {
+            let ball = HardSphere::new(10.0 * random(&mut rng), 0.1 + 0.5 * rng.f64())
+                .with_velocity(3.0 * random(&mut rng))
+                .with_mass(0.5 + rng.f64());
+            let free = walls.iter().all(|wall| gap(&ball, wall, 0.0) > 0.0);
+            let apart = |other: &HardSphere| {
+                other.center.distance(ball.center) > other.radius + ball.radius
+            };
+            if free && balls.iter().all(apart) && balls.len() < 30 {
+                balls.push(ball);
+            }
+        }
+        // Posts stand in the way.
+        if let [first, second, ..] = &mut balls[..] {
+            *first = first.with_velocity([0.0; 3]).fixed();
+            *second = second.fixed();
+            if !moving {
+                second.velocity = DVec3::ZERO;
+            }
+        }
+        let options = with_walls(walls.iter().copied()).with_gravity(gravity);
+        let mut simulation = simulation(&balls, options);
+        let energy = |simulation: &Simulation| {
+            let free = simulation.spheres().iter().filter(|ball| !ball.is_fixed());
+            let potential = free.map(|ball| -ball.mass * gravity.dot(ball.center));
+            simulation.kinetic_energy() + potential.sum::<f64>()
+        };
+        let before = energy(&simulation);
+        let (mut impacts, mut wall_impacts) = (0, 0);
+        for _ in 0..200 {
+            let report = step(&mut simulation, 0.01);
+            impacts += report.impacts;
+            wall_impacts += report.wall_impacts;
+            let time = simulation.time();
+            for (index, ball) in simulation.spheres().iter().enumerate() {
+                if !ball.is_fixed() {
+                    for wall in &walls {
+                        let gap = gap(ball, wall, time);
+                        // A moving wall may squeeze a ball against another wall.
+                        assert!(gap > -1e-9, "world {world}, ball {index}, {wall:?}: {gap}");
+                    }
+                }
+                for other in &simulation.spheres()[..index] {
+                    let gap = other.center.distance(ball.center) - other.radius - ball.radius;
+                    assert!(gap > -1e-9 || ball.is_fixed() && other.is_fixed(), "{gap}");
+                }
+            }
+        }
+        if !moving {
+            assert!(
+                (energy(&simulation) / before - 1.0).abs() < 1e-9,
+                "world {world}"
+            );
+        }
+        assert!(
+            balls.len() < 5 || impacts + wall_impacts > 10,
+            "{impacts} {wall_impacts}"
+        );
+    }
+}
+
+/// Returns the mesh of a box.
+fn box_mesh(low: [f32; 3], high: [f32; 3]) -> Mesh {
+    let corner = |k: usize| [0, 1, 2].map(|axis| [low, high][k >> axis & 1][axis]);
+    let vertices = (0..8).map(corner).collect();
+    let faces: [[u32; 4]; 6] = [
+        [0, 2, 6, 4],
+        [1, 3, 7, 5],
+        [0, 1, 5, 4],
+        [2, 3, 7, 6],
+        [0, 1, 3, 2],
+        [4, 5, 7, 6],
+    ];
+    let triangles = faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    Mesh::new(vertices, triangles.collect()).expect("a valid mesh")
+}
+
+/// Balls in a box of triangles move as in a box of half-spaces.
+#[test]
+fn a_box_of_triangles_reflects_like_a_box_of_planes() {
+    let mut rng = Rng::with_seed(3);
+    let balls: Vec<_> = (0..8)
+        .map(|k| {
+            let center = DVec3::from([0, 1, 2].map(|axis| 2.5 + 5.0 * f64::from(k >> axis & 1)));
+            HardSphere::new(center, 0.5 + 0.5 * rng.f64()).with_velocity(4.0 * random(&mut rng))
+        })
+        .collect();
+    for gravity in [DVec3::ZERO, DVec3::new(0.5, -1.0, -3.0)] {
+        let mut mesh = Walls::new();
+        mesh.push_mesh(box_mesh([0.0; 3], [10.0; 3]));
+        let options = SimulationOptions::new()
+            .with_gravity(gravity)
+            .with_impact_list();
+        let planes = Walls::inside_box([0.0; 3], [10.0; 3]);
+        let mut of_planes = simulation(&balls, options.clone().with_walls(planes));
+        let mut of_triangles = simulation(&balls, options.with_walls(mesh));
+        let [one, other] = [&mut of_planes, &mut of_triangles].map(|world| step(world, 20.0));
+        assert!(one.wall_impacts > 60 && one.impacts > 2, "{one:?}");
+        let faces = |report: &StepReport, triangles: u32| -> Vec<_> {
+            let impacts = at_walls(report).into_iter();
+            impacts
+                .map(|(_, ball, wall)| (ball, wall / triangles))
+                .collect()
+        };
+        assert!(one.substeps < 200 && other.substeps < 200);
+        let (expected, found) = (faces(&one, 1), faces(&other, 2));
+        assert_eq!(found[..60], expected[..60]);
+    }
+}
+
+/// An edge acts like a cylinder of radius 0, and a corner like a sphere of radius 0.
+#[test]
+fn edges_and_corners_reflect_like_thin_cylinders_and_points() {
+    let mut rng = Rng::with_seed(5);
+    let mut hits = [0; 2];
+    for _ in 0..300 {
+        // A wedge with its edge along x, from −5 to 5, which points up.
+        let vertices = vec![[-5.0, 0.0, 0.0], [5.0, 0.0, 0.0], [0.0, 0.3, -9.0]];
+        let mut walls = Walls::new();
+        walls.push_mesh(Mesh::new(vertices, vec![[0, 1, 2]]).expect("a valid triangle"));
+        let corner = rng.bool();
+        let middle = if corner { 5.4 } else { 0.0 };
+        let ball = HardSphere::new([middle + 0.2 * rng.f64(), rng.f64() - 0.5, 2.0], 1.0)
+            .with_velocity([0.0, 0.2 * (rng.f64() - 0.5), -1.0]);
+        let like = if corner {
+            Wall::sphere([5.0, 0.0, 0.0], 0.0)
+        } else {
+            Wall::cylinder([0.0; 3], [1.0, 0.0, 0.0], 0.0)
+        };
+        let gravity = [0.0, 0.1, -0.3];
+        let options = SimulationOptions::new()
+            .with_gravity(gravity)
+            .with_walls(walls);
+        let mut mesh = simulation(&[ball], options);
+        let mut round = simulation(&[ball], with_walls([like]).with_gravity(gravity));
+        let reports = [&mut mesh, &mut round].map(|world| step(world, 1.5));
+        if reports[0].wall_impacts == 1 && reports[1].wall_impacts == 1 {
+            hits[usize::from(corner)] += 1;
+            let away = mesh.spheres()[0].center - round.spheres()[0].center;
+            assert!(away.length() < 1e-9, "{away}");
+        }
+    }
+    assert!(hits[0] > 100 && hits[1] > 100, "{hits:?}");
+}
+
+/// Discs in a plane: nothing leaves the plane, not even by rounding.
+#[test]
+fn spheres_in_a_plane_stay_in_the_plane() {
+    let mut rng = Rng::with_seed(2);
+    let discs: Vec<_> = (0..100)
+        .map(|k| {
+            let place = DVec3::new(f64::from(k % 10), f64::from(k / 10), 0.0);
+            let velocity = random(&mut rng) * DVec3::new(1.0, 1.0, 0.0);
+            HardSphere::new(place, 0.4).with_velocity(velocity)
+        })
+        .collect();
+    let walls = [
+        Wall::half_space([1.0, 0.3, 0.0], -3.0),
+        Wall::cylinder([4.5, 4.5, 0.0], [0.0, 0.0, 1.0], 0.05),
+        Wall::cylinder_inside([4.5, 4.5, 0.0], [0.0, 0.0, 1.0], 8.0),
+    ];
+    let options = with_walls(walls)
+        .with_gravity([0.0, -0.1, 0.0])
+        .with_restitution(0.95);
+    let mut simulation = simulation(&discs, options);
+    let report = step(&mut simulation, 30.0);
+    assert!(report.impacts > 500 && report.wall_impacts > 100);
+    for disc in simulation.spheres() {
+        assert_eq!((disc.center.z, disc.velocity.z), (0.0, 0.0));
+    }
+}
+
+/// A channel that is periodic along x and y, with a floor, a ceiling, a post that repeats with the domain, and a
+/// round obstacle near a face of the cell.
+#[test]
+fn images_of_balls_meet_walls_in_a_periodic_domain() {
+    let mut rng = Rng::with_seed(4);
+    let domain = Domain::rectangular([0.0; 3], [6.0; 3]).with_periodic([true, true, false]);
+    let walls = [
+        Wall::half_space([0.0, 0.0, 1.0], 0.0),
+        Wall::half_space([0.0, 0.0, -1.0], -6.0),
+        Wall::cylinder([0.2, 0.1, 0.0], [0.0, 0.0, 1.0], 0.5),
+        Wall::sphere([3.0, 5.9, 3.0], 0.6),
+    ];
+    let mut balls = Vec::new();
+    for k in 0..27 {
+        let place = DVec3::new(f64::from(k % 3), f64::from(k / 3 % 3), f64::from(k / 9));
+        let ball = HardSphere::new(2.0 * place + 1.0, 0.3).with_velocity(random(&mut rng));
+        balls.push(ball);
+    }
+    let options = with_walls(walls).with_domain(domain);
+    let mut simulation = simulation(&balls, options);
+    let mut counts = [0.0; 4];
+    for _ in 0..300 {
+        let report = step(&mut simulation, 0.1);
+        for (count, impulse) in counts.iter_mut().zip(&report.wall_impulses) {
+            *count += impulse.length();
+        }
+        for ball in simulation.spheres() {
+            for (x, y) in [-1, 0, 1]
+                .into_iter()
+                .flat_map(|x| [-1, 0, 1].map(|y| (x, y)))
+            {
+                let image = HardSphere {
+                    center: ball.center + 6.0 * DVec3::new(f64::from(x), f64::from(y), 0.0),
+                    ..*ball
+                };
+                for wall in &walls {
+                    assert!(gap(&image, wall, 0.0) > -1e-9);
+                }
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 5.0), "{counts:?}");
+}
+
+/// A ball that slides along a plane without restitution keeps its speed along the plane.
+#[test]
+fn a_ball_slides_along_a_plane() {
+    let ball = HardSphere::new([0.0, 0.0, 2.0], 1.0).with_velocity([3.0, 1.0, -1.0]);
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)]).with_wall_restitution(0.0);
+    let mut simulation = simulation(&[ball], options);
+    assert_eq!(step(&mut simulation, 100.0).wall_impacts, 1);
+    let after = simulation.spheres()[0];
+    assert_eq!(after.velocity, DVec3::new(3.0, 1.0, 0.0));
+    assert_eq!(after.center.z, 1.0);
+    assert_eq!(rounded(after.center.x), 300.0);
+}
+
+/// A ball that comes to rest on a floor makes jumps of the contact time. Without a contact time, the number of
+/// impacts is infinite, which is a named error.
+#[test]
+fn a_ball_comes_to_rest_on_a_floor() {
+    let ball = HardSphere::new([0.0, 0.0, 2.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
+        .with_gravity([0.0, 0.0, -10.0])
+        .with_wall_restitution(0.5);
+    let mut collapsing = simulation(&[ball], options.clone());
+    let error = collapsing
+        .step(10.0)
+        .expect_err("the ball has infinitely many impacts");
+    assert!(
+        matches!(error, Error::TooManyImpacts { sphere: 0, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("contact time"));
+    let mut resting = simulation(&[ball], options.with_contact_time(1e-3));
+    let report = step(&mut resting, 10.0);
+    assert!(
+        report.wall_impacts < 12_000,
+        "{} impacts",
+        report.wall_impacts
+    );
+    let after = resting.spheres()[0];
+    assert!((after.center.z - 1.0).abs() < 1e-5, "{}", after.center.z);
+    assert_eq!(rounded(after.center.x), 10.0);
+}
+
+/// A ball that slides along the inside of a round wall follows the wall.
+#[test]
+fn a_ball_slides_along_a_hollow_wall() {
+    let ball = HardSphere::new([0.0, 0.0, 0.0], 1.0).with_velocity([1.0, 1.0, 0.0]);
+    let options = with_walls([Wall::cylinder_inside([0.0, 2.0, 0.0], [0.0, 0.0, 1.0], 5.0)])
+        .with_wall_restitution(0.0)
+        .with_contact_time(1e-3);
+    let mut simulation = simulation(&[ball], options);
+    let report = step(&mut simulation, 50.0);
+    assert!(
+        (10..60_000).contains(&report.wall_impacts),
+        "{} impacts",
+        report.wall_impacts
+    );
+    let after = simulation.spheres()[0];
+    let from_axis = after.center.truncate() - carom::glam::DVec2::new(0.0, 2.0);
+    assert!((from_axis.length() - 4.0).abs() < 1e-6, "{from_axis}");
+}
