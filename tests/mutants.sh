@@ -210,6 +210,12 @@ mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
     'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
     'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
+mutant 'spheres larger than a cell are sought only in the cells beside it' src/walls/tree.rs \
+    'const MOST_CELLS: f32 = 0.99;' 'const MOST_CELLS: f32 = 2.99;' --lib walls::tree
+mutant 'the cells beside those with a triangle are not marked along x' src/walls/tree.rs \
+    'bits | bits << 1 | bits >> 1' 'bits' --lib walls::tree
+mutant 'no margin for rounding in the tree of a mesh' src/walls/tree.rs \
+    'const ERROR: f32 = 1.0 / (1 << 18) as f32;' 'const ERROR: f32 = 0.0;' --lib walls::tree
 
 mutant 'islands that meet are not merged' src/dynamics/merge.rs \
     'first = islands.join(&meetings);' 'first = islands.list().len() + 0 * meetings.len();' \

@@ -45,12 +45,20 @@ fn every_touched_triangle_is_named() {
         let count = [1, 3, 17, 300][rng.usize(..4)];
         let mesh = mesh(&mut rng, count, scale, offset);
         for _ in 0..40 {
-            let sphere = Sphere {
+            let mut sphere = Sphere {
                 center: [0; 3].map(|_| offset + number(&mut rng, 2.0 * scale)),
                 radius: number(&mut rng, scale).abs(),
                 velocity: [0; 3].map(|_| number(&mut rng, 4.0 * scale)),
                 groups: 0,
             };
+            // Half of the spheres begin beside a corner of a triangle, which they touch or just miss.
+            if rng.bool() {
+                let corner = mesh.vertices()[rng.usize(..3 * count)];
+                let axis = rng.usize(..3);
+                let away = sphere.radius * [1.0, -1.0, 0.99, -0.99][rng.usize(..4)];
+                sphere.center = corner;
+                sphere.center[axis] += away;
+            }
             let path = Path::new(sphere.center, sphere.radius, sphere.velocity);
             let lanes = |x: [f32; 3]| x.map(f32x4::splat);
             let radius = f32x4::splat(sphere.radius);
