@@ -90,7 +90,7 @@ pub(crate) fn find_at_walls(
     found.images.clear();
     let tested = walls.simple().iter();
     let tested: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
-    let mut faces = Faces::NONE;
+    let mut faces = Faces::none();
     let filters = tested.iter().map(|tested| tested.filter);
     let filters = filters.filter(|filter| !faces.take(filter)).collect();
     let in_open_space = domain.is_open() && !walls.meshes().is_empty();
@@ -327,33 +327,35 @@ impl Block {
 }
 
 /// The half-spaces of a step that are perpendicular to an axis. All of them are tested at once: along each axis,
-/// only the innermost one on either side matters.
+/// only the innermost one on either side matters. Every number is in all lanes: to copy it there in the loop over
+/// the spheres would take longer than the test.
 struct Faces {
-    low: [f32; 3],
-    high: [f32; 3],
+    low: [f32x4; 3],
+    high: [f32x4; 3],
 }
 
 impl Faces {
-    const NONE: Self = Self {
-        low: [f32::NEG_INFINITY; 3],
-        high: [f32::INFINITY; 3],
-    };
+    fn none() -> Self {
+        Self {
+            low: [f32x4::splat(f32::NEG_INFINITY); 3],
+            high: [f32x4::splat(f32::INFINITY); 3],
+        }
+    }
 
     /// Adds a half-space. Returns false for any other wall, and if the half-space is not perpendicular to an axis.
     fn take(&mut self, filter: &Filter) -> bool {
-        let Filter::HalfSpace { normal, offset } = filter else {
+        let &Filter::HalfSpace { normal, offset } = filter else {
             return false;
         };
-        let first = |lanes: f32x4| lanes.to_array()[0];
-        let (normal, offset) = (normal.map(first), first(*offset));
+        let normal = normal.map(|lanes| lanes.to_array()[0]);
         let unit = |k, sign| (0..3).all(|i| normal[i] == if i == k { sign } else { 0.0 });
         for k in 0..3 {
             if unit(k, 1.0) {
-                self.low[k] = self.low[k].max(offset);
+                self.low[k] = self.low[k].fast_max(offset);
                 return true;
             }
             if unit(k, -1.0) {
-                self.high[k] = self.high[k].min(-offset);
+                self.high[k] = self.high[k].fast_min(-offset);
                 return true;
             }
         }
@@ -366,9 +368,8 @@ impl Faces {
     fn near(&self, block: &Block) -> f32x4 {
         let mut near = f32x4::splat(0.0);
         for k in 0..3 {
-            let [low, high] = [self.low[k], self.high[k]].map(f32x4::splat);
-            near |= (block.center[k] - block.reach).simd_le(low);
-            near |= (block.center[k] + block.reach).simd_ge(high);
+            near |= (block.center[k] - block.reach).simd_le(self.low[k]);
+            near |= (block.center[k] + block.reach).simd_ge(self.high[k]);
         }
         near
     }
