@@ -13,7 +13,7 @@ use wide::f32x4;
 
 use super::walls::{WallHits, append, each_block};
 use crate::exact::Impact;
-use crate::lanes::{LANES, each, rows};
+use crate::lanes::{LANES, each, rows, three};
 use crate::limits::Limits;
 use crate::walls::{Mesh, Path, ToVisit, Walls};
 use crate::{Error, Sphere, WallCollision};
@@ -93,7 +93,7 @@ impl<'a> Meshes<'a> {
     #[inline(always)]
     fn paths(&self, mesh: &Mesh, spheres: &[Sphere; LANES]) -> Path<f32x4> {
         let [[x, y, z, radius], [u, v, w, _]] = rows(spheres.each_ref());
-        let moved = mesh.velocity().map(f32x4::splat);
+        let moved = three(mesh.velocity(), f32x4::splat);
         let dt = f32x4::splat(self.dt);
         let displacement = each([u, v, w], moved, |of_sphere, of_mesh| {
             (of_sphere - of_mesh) * dt

@@ -181,9 +181,10 @@ impl MarkedCells {
     fn cells(&self, low: &[f32; 3], points: [f32x4; 3]) -> [[i32; LANES]; 3] {
         let last = f32x4::splat((CELLS - 1) as f32);
         from_fn(|k| {
-            let [low, scale] = [low[k], self.cells_per_length[k]].map(f32x4::splat);
-            let cells = ((points[k] - low) * scale).fast_max(f32x4::splat(0.0));
-            cells.fast_min(last).fast_trunc_int().to_array()
+            let away = points[k] - f32x4::splat(low[k]);
+            let cells = away * f32x4::splat(self.cells_per_length[k]);
+            let cells = cells.fast_max(f32x4::splat(0.0)).fast_min(last);
+            cells.fast_trunc_int().to_array()
         })
     }
 
@@ -330,7 +331,7 @@ impl Tree {
         mut found: impl FnMut(u32) -> Result<(), E>,
     ) -> Result<(), E> {
         let [middle, half, reach] =
-            [path.middle, path.half, path.reach].map(|x| x.map(f32x4::splat));
+            three([path.middle, path.half, path.reach], |x| three(x, f32x4::splat));
         // The path of a slow sphere is so short that its box is hardly larger than the path.
         let is_long = (0..3).any(|k| path.half[k].abs() > path.reach[k]);
         let ToVisit(stack) = to_visit;
