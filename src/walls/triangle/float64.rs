@@ -225,11 +225,11 @@ impl Float64 {
     }
 
     /// Seeks the time of impact from below: a plane that touches the triangle at the point nearest to the
-    /// sphere is followed to the time at which the sphere touches the plane. The sphere must be free of the
-    /// triangle at the start.
-    fn search(&self, dt: f64) -> Search {
-        let mut last = self.nearest(0.0);
-        let mut before = last;
+    /// sphere is followed to the time at which the sphere touches the plane. `start` is the nearest point at the
+    /// start, when the sphere must be free of the triangle.
+    fn search(&self, start: Nearest, dt: f64) -> Search {
+        let mut last = start;
+        let mut before = start;
         for _ in 0..MOST_PLANES {
             let time = last.time;
             let search = |ended| Search {
@@ -280,7 +280,7 @@ impl Float64 {
         if !self.is_separated(start.direction, [0.0, 0.0]) {
             return Err((self.r - start.distance).max(0.0));
         }
-        let search = self.search(dt);
+        let search = self.search(start, dt);
         let misses = match search.ended {
             Ended::AtTouch => return self.rounded(&search, dt).ok_or(search.time).map(Some),
             Ended::AtEnd => self.is_separated(search.last.direction, [0.0, dt]),
@@ -341,7 +341,7 @@ impl Float64 {
         let rounded = f64::from(toi);
         let late = (rounded + f64::from(toi.next_up())) / 2.0;
         let nearest = if toi > 0.0 {
-            let search = self.search(late);
+            let search = self.search(self.nearest(0.0), late);
             let is_near = (search.time - rounded).abs() <= 2.0 * (late - rounded);
             if is_near {
                 search.last
