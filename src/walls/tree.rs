@@ -330,8 +330,9 @@ impl Tree {
         to_visit: &mut ToVisit,
         mut found: impl FnMut(u32) -> Result<(), E>,
     ) -> Result<(), E> {
-        let [middle, half, reach] =
-            three([path.middle, path.half, path.reach], |x| three(x, f32x4::splat));
+        let [middle, half, reach] = three([path.middle, path.half, path.reach], |x| {
+            three(x, f32x4::splat)
+        });
         // The path of a slow sphere is so short that its box is hardly larger than the path.
         let is_long = (0..3).any(|k| path.half[k].abs() > path.reach[k]);
         let ToVisit(stack) = to_visit;

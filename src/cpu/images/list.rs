@@ -50,22 +50,65 @@ struct AllImaged {
     spheres: Vec<u32>,
     images: Vec<[i32; 3]>,
     places: Vec<([f32; 3], f32)>,
-    corners: Vec<u8>,
+    codes: Vec<Code>,
 }
+
+/// The displacement of an image and its corner ([`Imaged::corner`]) in one byte, so that those of many images
+/// fit in the cache.
+#[derive(Clone, Copy, Debug)]
+struct Code(u8);
+
+impl Code {
+    /// The code of a displacement of more than one edge.
+    const FAR: u8 = 27;
+
+    fn new(image: [i32; 3], corner: u8) -> Self {
+        let digits = image.map(|n| n.wrapping_add(1) as u32);
+        let is_near = digits.iter().all(|&digit| digit < 3);
+        let [x, y, z] = digits.map(|digit| digit as u8);
+        let displacement = if is_near {
+            x + 3 * y + 9 * z
+        } else {
+            Self::FAR
+        };
+        Self(displacement << 3 | corner)
+    }
+
+    fn corner(self) -> u8 {
+        self.0 & ALL_EDGES
+    }
+
+    /// Returns the displacement, unless it is more than one edge.
+    #[inline(always)]
+    fn image(self) -> Option<[i32; 3]> {
+        DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
+    }
+}
+
+/// The displacements of −1, 0 or 1 edge along each edge, by their codes.
+const DISPLACEMENTS: [[i32; 3]; Code::FAR as usize] = {
+    let mut all = [[0; 3]; Code::FAR as usize];
+    let mut k = 0;
+    while k < Code::FAR as i32 {
+        all[k as usize] = [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1];
+        k += 1;
+    }
+    all
+};
 
 impl AllImaged {
     fn clear(&mut self) {
         self.spheres.clear();
         self.images.clear();
         self.places.clear();
-        self.corners.clear();
+        self.codes.clear();
     }
 
     fn try_reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
         self.spheres.try_reserve(more)?;
         self.images.try_reserve(more)?;
         self.places.try_reserve(more)?;
-        self.corners.try_reserve(more)
+        self.codes.try_reserve(more)
     }
 
     fn extend(&mut self, imaged: &[Imaged]) {
@@ -73,8 +116,8 @@ impl AllImaged {
             .extend(imaged.iter().map(|imaged| imaged.sphere));
         self.images.extend(imaged.iter().map(|imaged| imaged.image));
         self.places.extend(imaged.iter().map(|imaged| imaged.place));
-        self.corners
-            .extend(imaged.iter().map(|imaged| imaged.corner));
+        let code = |imaged: &Imaged| Code::new(imaged.image, imaged.corner);
+        self.codes.extend(imaged.iter().map(code));
     }
 
     fn bytes(&self) -> usize {
@@ -198,7 +241,9 @@ impl ImageList {
 
     #[inline(always)]
     pub(super) fn image(&self, word: u32) -> Option<[i32; 3]> {
-        Self::index(word).map(|index| self.imaged.images[index])
+        let index = Self::index(word)?;
+        let near = self.imaged.codes[index].image();
+        Some(near.unwrap_or_else(|| self.imaged.images[index]))
     }
 
     /// Returns the centre of the image and a bound of its error.
@@ -217,8 +262,8 @@ impl ImageList {
         };
         // No box begins above the cell. So along each edge, the greater of the two lower ends is in
         // the cell if one of them is.
-        let corners = &self.imaged.corners;
-        corners[first] | corners[second] == ALL_EDGES
+        let corner = |index: usize| self.imaged.codes[index].corner();
+        corner(first) | corner(second) == ALL_EDGES
     }
 
     pub(crate) fn bytes(&self) -> usize {
