@@ -144,6 +144,32 @@ fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
     assert_eq!(found.images, expected.images, "{what}");
 }
 
+/// Compares the exact lists with those of the CPU, for spheres on the host and on the device, and checks the raw
+/// list. Returns the lists of the CPU, the raw list, and its numbers of certain and of grazing entries.
+fn check_lists(
+    device: &Device,
+    buffers: &mut CollisionBuffers,
+    step: &Step<'_>,
+    spheres: &[Sphere],
+    what: &str,
+) -> (Collisions, RawStep, [usize; 2]) {
+    let expected = on_cpu(step);
+    let found = exact(device, buffers, step);
+    assert_same(&found.collisions, &expected, what);
+    let raw = raw(device, buffers, step);
+    let counts = check_raw(&raw, &expected, step, spheres);
+
+    let on_device = Interleaved::new(device, spheres);
+    let spheres = on_device.spheres();
+    let step = Step::on_device(&spheres, step.dt())
+        .with_walls(step.walls().expect("the step has walls"))
+        .in_domain(step.domain());
+    let found = exact(device, buffers, &step);
+    let what = format!("{what}, on the device");
+    assert_same(&found.collisions, &expected, &what);
+    (expected, raw, counts)
+}
+
 #[test]
 fn random_worlds_have_the_wall_collisions_of_the_cpu() {
     let device = Device::real();
@@ -156,23 +182,9 @@ fn random_worlds_have_the_wall_collisions_of_the_cpu() {
             with_groups(&mut rng, &mut world);
         }
         let step = Step::new(&world.spheres, world.dt).with_walls(&world.walls);
-        let expected = on_cpu(&step);
         let what = format!("seed {seed}");
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(&found.collisions, &expected, &what);
-        let raw = raw(&device, &mut buffers, &step);
-        let counts = check_raw(&raw, &expected, &step, &world.spheres);
+        let (_, _, counts) = check_lists(&device, &mut buffers, &step, &world.spheres, &what);
         all = [all[0] + counts[0], all[1] + counts[1]];
-
-        let on_device = Interleaved::new(&device, &world.spheres);
-        let spheres = on_device.spheres();
-        let step = Step::on_device(&spheres, world.dt).with_walls(&world.walls);
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(
-            &found.collisions,
-            &expected,
-            &format!("{what}, on the device"),
-        );
     }
     println!("{} certain and {} grazing wall collisions", all[0], all[1]);
     assert!(all[0] > 10_000 && all[1] > 500, "{all:?}");
@@ -722,26 +734,12 @@ fn check_meshes(domain: &Domain, seeds: std::ops::Range<u64>) {
         }
         let dt = pick(&mut rng, &[0.0, 0.5, 1.0, 2.0]);
         let step = Step::new(&spheres, dt).with_walls(&walls).in_domain(domain);
-        let expected = on_cpu(&step);
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(&found.collisions, &expected, &format!("seed {seed}"));
-        let raw = raw(&device, &mut buffers, &step);
-        let counts = check_raw(&raw, &expected, &step, &spheres);
+        let what = format!("seed {seed}");
+        let (expected, raw, counts) = check_lists(&device, &mut buffers, &step, &spheres, &what);
         all = [all[0] + counts[0], all[1] + counts[1]];
         if unit == 1.0 {
             check_estimates(&raw, &expected, &step, &spheres);
         }
-        let on_device = Interleaved::new(&device, &spheres);
-        let spheres = on_device.spheres();
-        let step = Step::on_device(&spheres, dt)
-            .with_walls(&walls)
-            .in_domain(domain);
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(
-            &found.collisions,
-            &expected,
-            &format!("seed {seed}, on the device"),
-        );
     }
     println!("{} certain and {} grazing wall collisions", all[0], all[1]);
     assert!(all[0] > 1000 && all[1] > 50, "{all:?}");
