@@ -3,6 +3,7 @@
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
+#import sphere_bits::{sphere_bits}
 #import types::{Sphere}
 
 // A pair of spheres with the input values of both spheres. Twin of `Gathered` in `src/gpu/shader/layout.rs`.
@@ -18,20 +19,6 @@ struct Gathered {
 @group(0) @binding(2) var<storage, read> results: CaromResults;
 @group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
 
-fn put(place: u32, side: u32, sphere: Sphere) {
-    let center = bitcast<vec3<u32>>(sphere.center);
-    let velocity = bitcast<vec3<u32>>(sphere.velocity);
-    gathered[place].values[side] = array<u32, 7>(
-        center.x,
-        center.y,
-        center.z,
-        bitcast<u32>(sphere.radius),
-        velocity.x,
-        velocity.y,
-        velocity.z,
-    );
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -45,6 +32,6 @@ fn main(
     let pair = pairs[place];
     gathered[place].a = pair.a;
     gathered[place].b_and_grazing = pair.b_and_grazing;
-    put(place, 0u, spheres[pair.a]);
-    put(place, 1u, spheres[carom_b(pair) + results.b_offset]);
+    gathered[place].values[0] = sphere_bits(spheres[pair.a]);
+    gathered[place].values[1] = sphere_bits(spheres[carom_b(pair) + results.b_offset]);
 }

@@ -3,6 +3,7 @@
 
 #import carom::{CaromResults, CaromWallCollision}
 #import invocation::{invocation}
+#import sphere_bits::{sphere_bits}
 #import types::{Sphere}
 
 // A wall collision with the input values of its sphere. Twin of `GatheredWall` in `src/gpu/shader/layout.rs`.
@@ -29,20 +30,9 @@ fn main(
         return;
     }
     let collision = wall_collisions[place];
-    let sphere = spheres[collision.sphere];
-    let center = bitcast<vec3<u32>>(sphere.center);
-    let velocity = bitcast<vec3<u32>>(sphere.velocity);
     gathered_walls[place] = GatheredWall(
         collision.sphere,
         collision.wall_and_grazing,
-        array<u32, 7>(
-            center.x,
-            center.y,
-            center.z,
-            bitcast<u32>(sphere.radius),
-            velocity.x,
-            velocity.y,
-            velocity.z,
-        ),
+        sphere_bits(spheres[collision.sphere]),
     );
 }

@@ -177,6 +177,11 @@ mutant 'a hollow wall is only touched at the end of the step' shaders/shared/wal
 mutant 'planes beside a triangle ignore half of it' shaders/shared/triangle_filter.wgsl \
     'let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);' \
     'let corner = 0.5 * max(max(dot(normal, b), dot(normal, c)), 0.0);' "${gpu_walls[@]}" random_meshes
+mutant 'spheres that miss a triangle by rounding errors certainly touch it' shaders/shared/triangle_filter.wgsl \
+    '+ at.error) < at.radius' '- at.error) < at.radius' "${gpu_walls[@]}" spheres_that_nearly
+mutant 'spheres that touch a triangle but for rounding errors certainly miss it' \
+    shaders/shared/triangle_filter.wgsl '- sphere.radius - error)' '- sphere.radius)' "${gpu_walls[@]}" \
+    spheres_that_nearly
 mutant 'a displaced sphere is as large as the sphere itself' src/shared/lattice.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
 mutant 'the filter ignores the rounding of displacements' src/shared/lattice.rs \

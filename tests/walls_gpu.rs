@@ -8,9 +8,9 @@
 mod device;
 mod wall_worlds;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use carom::glam::Vec3;
+use carom::glam::{DVec3, Vec3};
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
     RawStep, Status, StepSummary, WGSL, wgpu,
@@ -144,6 +144,32 @@ fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
     assert_eq!(found.images, expected.images, "{what}");
 }
 
+/// Compares the exact lists with those of the CPU, for spheres on the host and on the device, and checks the raw
+/// list. Returns the lists of the CPU, the raw list, and its numbers of certain and of grazing entries.
+fn check_lists(
+    device: &Device,
+    buffers: &mut CollisionBuffers,
+    step: &Step<'_>,
+    spheres: &[Sphere],
+    what: &str,
+) -> (Collisions, RawStep, [usize; 2]) {
+    let expected = on_cpu(step);
+    let found = exact(device, buffers, step);
+    assert_same(&found.collisions, &expected, what);
+    let raw = raw(device, buffers, step);
+    let counts = check_raw(&raw, &expected, step, spheres);
+
+    let on_device = Interleaved::new(device, spheres);
+    let spheres = on_device.spheres();
+    let step = Step::on_device(&spheres, step.dt())
+        .with_walls(step.walls().expect("the step has walls"))
+        .in_domain(step.domain());
+    let found = exact(device, buffers, &step);
+    let what = format!("{what}, on the device");
+    assert_same(&found.collisions, &expected, &what);
+    (expected, raw, counts)
+}
+
 #[test]
 fn random_worlds_have_the_wall_collisions_of_the_cpu() {
     let device = Device::real();
@@ -156,23 +182,9 @@ fn random_worlds_have_the_wall_collisions_of_the_cpu() {
             with_groups(&mut rng, &mut world);
         }
         let step = Step::new(&world.spheres, world.dt).with_walls(&world.walls);
-        let expected = on_cpu(&step);
         let what = format!("seed {seed}");
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(&found.collisions, &expected, &what);
-        let raw = raw(&device, &mut buffers, &step);
-        let counts = check_raw(&raw, &expected, &step, &world.spheres);
+        let (_, _, counts) = check_lists(&device, &mut buffers, &step, &world.spheres, &what);
         all = [all[0] + counts[0], all[1] + counts[1]];
-
-        let on_device = Interleaved::new(&device, &world.spheres);
-        let spheres = on_device.spheres();
-        let step = Step::on_device(&spheres, world.dt).with_walls(&world.walls);
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(
-            &found.collisions,
-            &expected,
-            &format!("{what}, on the device"),
-        );
     }
     println!("{} certain and {} grazing wall collisions", all[0], all[1]);
     assert!(all[0] > 10_000 && all[1] > 500, "{all:?}");
@@ -722,26 +734,12 @@ fn check_meshes(domain: &Domain, seeds: std::ops::Range<u64>) {
         }
         let dt = pick(&mut rng, &[0.0, 0.5, 1.0, 2.0]);
         let step = Step::new(&spheres, dt).with_walls(&walls).in_domain(domain);
-        let expected = on_cpu(&step);
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(&found.collisions, &expected, &format!("seed {seed}"));
-        let raw = raw(&device, &mut buffers, &step);
-        let counts = check_raw(&raw, &expected, &step, &spheres);
+        let what = format!("seed {seed}");
+        let (expected, raw, counts) = check_lists(&device, &mut buffers, &step, &spheres, &what);
         all = [all[0] + counts[0], all[1] + counts[1]];
         if unit == 1.0 {
             check_estimates(&raw, &expected, &step, &spheres);
         }
-        let on_device = Interleaved::new(&device, &spheres);
-        let spheres = on_device.spheres();
-        let step = Step::on_device(&spheres, dt)
-            .with_walls(&walls)
-            .in_domain(domain);
-        let found = exact(&device, &mut buffers, &step);
-        assert_same(
-            &found.collisions,
-            &expected,
-            &format!("seed {seed}, on the device"),
-        );
     }
     println!("{} certain and {} grazing wall collisions", all[0], all[1]);
     assert!(all[0] > 1000 && all[1] > 50, "{all:?}");
@@ -758,6 +756,96 @@ fn random_meshes_in_a_periodic_domain_have_the_wall_collisions_of_the_cpu() {
     let edges = [[5.0, 0.0, 0.0], [1.5, 6.0, 0.0], [0.5, -1.0, 7.0]];
     let domain = Domain::triclinic([1.0, 2.0, 3.0], edges).with_periodic([true, false, true]);
     check_meshes(&domain, 0..200);
+}
+
+fn unit_vector(rng: &mut Rng) -> DVec3 {
+    loop {
+        let x = DVec3::from([(); 3].map(|()| 2.0 * rng.f64() - 1.0));
+        if (0.1..1.0).contains(&x.length()) {
+            break x.normalize();
+        }
+    }
+}
+
+/// Returns a point on the face, on an edge or at a corner of a triangle, and a direction along which a sphere that
+/// touches the triangle at this point touches it nowhere else.
+fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
+    let first = rng.usize(..3);
+    let [a, b, c] = [0, 1, 2].map(|k| corners[(first + k) % 3]);
+    let (along, aside) = (b - a, c - a);
+    let normal = along.cross(aside).normalize();
+    let part = |rng: &mut Rng| 0.1 + 0.8 * rng.f64();
+    match rng.u8(..3) {
+        0 => {
+            let point = a + (along + (c - b) * part(rng)) * part(rng);
+            (point, if rng.bool() { normal } else { -normal })
+        }
+        1 => {
+            let outward = along.cross(normal).normalize();
+            let (sin, cos) = (std::f64::consts::PI * (rng.f64() - 0.5)).sin_cos();
+            (a + along * part(rng), outward * cos + normal * sin)
+        }
+        _ => loop {
+            let away = unit_vector(rng) - along.normalize() - aside.normalize();
+            if away.dot(along) < 0.0 && away.dot(aside) < 0.0 {
+                break (a, away.normalize());
+            }
+        },
+    }
+}
+
+/// Returns a sphere that touches a triangle of a mesh at one time of the step, up to a few units in the last place:
+/// at rest, at its closest approach, or at the end.
+fn nearly_tangent(rng: &mut Rng, mesh: &Mesh, dt: f32) -> Sphere {
+    let triangle = pick(rng, mesh.triangles());
+    let corners = triangle.map(|k| Vec3::from(mesh.vertices()[k as usize]).as_dvec3());
+    let (point, direction) = place_on(rng, corners);
+    let radius = 0.25 + rng.f32();
+    let touching = point + direction * f64::from(radius);
+    let own = Vec3::from(mesh.velocity());
+    let way = 4.0 * unit_vector(rng);
+    let (way, time) = match rng.u8(..3) {
+        0 => (DVec3::ZERO, 0.0),
+        1 => (way - direction * way.dot(direction), rng.f64()),
+        _ => (-direction * way.dot(direction).abs() + 0.1 * way, 1.0),
+    };
+    let velocity = own + way.as_vec3();
+    let relative = velocity.as_dvec3() - own.as_dvec3();
+    let center = touching - relative * (time * f64::from(dt));
+    let radius = f32::from_bits(radius.to_bits() + rng.u32(..7) - 3);
+    // The spheres ignore one another.
+    Sphere::new(center.as_vec3(), radius)
+        .with_velocity(velocity)
+        .with_groups(1, 1)
+}
+
+/// Tests spheres that miss a triangle by so little, or overlap it so little, that float32 cannot tell.
+#[test]
+fn spheres_that_nearly_touch_a_triangle_are_decided_as_on_the_cpu() {
+    let device = Device::real();
+    let mut buffers = buffers(&device, &options().with_triangles(8));
+    let (mut touching, mut missing) = (0, 0);
+    for seed in 0..60 {
+        let mut rng = Rng::with_seed(seed);
+        let mesh = random_mesh(&mut rng, 1.0).with_groups(0, 0);
+        let dt = pick(&mut rng, &[0.5, 1.0]);
+        let spheres: Vec<_> = (0..60)
+            .map(|_| nearly_tangent(&mut rng, &mesh, dt))
+            .collect();
+        let mut walls = Walls::new();
+        walls.push_mesh(mesh);
+        let step = Step::new(&spheres, dt).with_walls(&walls);
+        let what = format!("seed {seed}");
+        let (expected, raw, _) = check_lists(&device, &mut buffers, &step, &spheres, &what);
+        let hits: HashSet<_> = expected.walls.iter().map(|x| (x.sphere, x.wall)).collect();
+        let grazing = raw.walls.iter().filter(|hit| hit.grazing);
+        let grazing: HashSet<_> = grazing.map(|hit| (hit.sphere, hit.wall)).collect();
+        touching += grazing.intersection(&hits).count();
+        missing += grazing.difference(&hits).count();
+    }
+    println!("{touching} grazing spheres touch, and {missing} do not");
+    assert!(touching > 500 && missing > 500, "{touching} {missing}");
+    device.assert_silent();
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The surfaces of walls in float64: when a sphere meets them, and where.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::descent::{Polynomial, first_descent};
 use super::predict::RESTING;
+use crate::walls::vector;
 use crate::{Wall, WallShape};
 
 /// Motion of the centre of a sphere relative to a surface: place and velocity at time 0, and acceleration.
@@ -70,10 +71,6 @@ pub(crate) struct Touch {
     /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the bend of
     /// the wall. Negative if the sphere would leave the wall.
     pub(crate) pressing: f64,
-}
-
-fn vector(x: [f32; 3]) -> DVec3 {
-    Vec3::from(x).as_dvec3()
 }
 
 /// Returns the part of a vector that is perpendicular to an axis, or the vector itself for `None`.

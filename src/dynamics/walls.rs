@@ -1,12 +1,12 @@
 //! The walls of a simulation: their surfaces, and the walls that a sphere can touch in a substep.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::lattice::Lattice;
 use super::report::Partner;
 use super::surface::Surface;
 use super::{HardSphere, candidates::Candidate};
-use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid};
+use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Sphere, Step, WallShape, Walls};
 
 /// A wall. Its surface is at its place at time 0 of the simulation.
@@ -218,10 +218,6 @@ impl MovingWalls {
         }
         Ok(())
     }
-}
-
-fn vector(x: [f32; 3]) -> DVec3 {
-    Vec3::from(x).as_dvec3()
 }
 
 /// Returns a cylinder after a displacement, rounded to float32, and the size of the rounding.

@@ -186,7 +186,9 @@ impl Read {
         }
         let begin = begin + room as usize * size_of::<T>();
         let words = self.entries::<u32>(begin, count)?;
-        Ok(words.into_iter().map(unpacked_image).collect())
+        let mut images = crate::memory::allocate(words.len(), "the images read back")?;
+        images.extend(words.into_iter().map(unpacked_image));
+        Ok(images)
     }
 
     /// Returns the wall collisions that were read back and the images of their spheres. They follow

@@ -46,42 +46,36 @@ impl DeviceKernels {
         }
     }
 
-    /// Returns the kernels that compute further results, compiled on the first call. Must be called
-    /// inside a wgpu error scope.
+    /// Returns the kernels that compute further results. Like the kernels below, they are compiled on
+    /// the first call, which must be inside a wgpu error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
-        if let Some(reduce) = self.reduce.get() {
-            return Ok(reduce);
-        }
-        let reduce = Reduce::new(&self.context.device)?;
-        Ok(self.reduce.get_or_init(|| reduce))
+        self.compiled(&self.reduce, Reduce::new)
     }
 
-    /// Returns the kernels of periodic domains, compiled on the first call. Must be called inside a
-    /// wgpu error scope.
+    /// Returns the kernels of periodic domains.
     pub(super) fn periodic(&self) -> Result<&Periodic, Error> {
-        if let Some(periodic) = self.periodic.get() {
-            return Ok(periodic);
-        }
-        let periodic = Periodic::new(&self.context.device)?;
-        Ok(self.periodic.get_or_init(|| periodic))
-    }
-    /// Returns the kernels of neighbour lists, compiled on the first call. Must be called inside a
-    /// wgpu error scope.
-    pub(super) fn neighbors(&self) -> Result<&Neighbors, Error> {
-        if let Some(neighbors) = self.neighbors.get() {
-            return Ok(neighbors);
-        }
-        let neighbors = Neighbors::new(&self.context.device)?;
-        Ok(self.neighbors.get_or_init(|| neighbors))
+        self.compiled(&self.periodic, Periodic::new)
     }
 
-    /// Returns the kernels of walls, compiled on the first call. Must be called inside a wgpu error
-    /// scope.
+    /// Returns the kernels of neighbour lists.
+    pub(super) fn neighbors(&self) -> Result<&Neighbors, Error> {
+        self.compiled(&self.neighbors, Neighbors::new)
+    }
+
+    /// Returns the kernels of walls.
     pub(super) fn walls(&self) -> Result<&WallKernels, Error> {
-        if let Some(walls) = self.walls.get() {
-            return Ok(walls);
+        self.compiled(&self.walls, WallKernels::new)
+    }
+
+    fn compiled<'a, K>(
+        &self,
+        kernels: &'a OnceLock<K>,
+        compile: fn(&wgpu::Device) -> Result<K, Error>,
+    ) -> Result<&'a K, Error> {
+        if let Some(compiled) = kernels.get() {
+            return Ok(compiled);
         }
-        let walls = WallKernels::new(&self.context.device)?;
-        Ok(self.walls.get_or_init(|| walls))
+        let compiled = compile(&self.context.device)?;
+        Ok(kernels.get_or_init(|| compiled))
     }
 }

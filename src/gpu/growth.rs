@@ -55,10 +55,14 @@ impl CollisionBuffers {
     ///
     /// On an error, the buffers are unchanged.
     pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
-        let (capacity, shortest_segment) = self.grown(required)?;
+        let (mut capacity, shortest_segment) = self.grown(required)?;
         let mesh = self.mesh.as_ref();
         let mesh = mesh.map(|mesh| mesh.grown(&of_mesh(required, mesh)));
-        let shortest_at_mesh = mesh.transpose()?.map(|(_, shortest)| shortest);
+        let shortest_at_mesh = mesh.transpose()?.map(|(grown, shortest)| {
+            capacity.mesh_segments = grown.segments;
+            capacity.mesh_pairs = grown.pairs;
+            shortest
+        });
         let grows = capacity != self.buffers.capacity;
         if grows {
             self.resize(capacity)?;
@@ -117,11 +121,6 @@ impl CollisionBuffers {
         capacity.segments = capacity.segments.min(room);
         if required.pairs > had.pairs {
             capacity.pairs = with_room(required.pairs, Buffers::most_pairs(limits));
-        }
-        if let Some(mesh) = &self.mesh {
-            let (grown, _) = mesh.grown(&of_mesh(required, mesh))?;
-            capacity.mesh_segments = grown.segments;
-            capacity.mesh_pairs = grown.pairs;
         }
         if had.has_walls() && required.wall_collisions > had.wall_collisions {
             // A wall collision has the size of a pair.

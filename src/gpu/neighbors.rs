@@ -285,8 +285,8 @@ impl CollisionBuffers {
     /// become indirect dispatches of no workgroups.
     ///
     /// The rule is that of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for),
-    /// except that a list is made anew for movements of more than 0.999998 times half the skin, and
-    /// for any movement if the skin is below 2⁻⁹⁹. An incomplete list is never kept.
+    /// except that a list may be made anew for movements of more than 0.999997 times half the skin,
+    /// and is made anew for any movement if the skin is below 2⁻⁹⁹. An incomplete list is never kept.
     ///
     /// [`neighbors`](Self::neighbors) is the list. [`pairs`](Self::pairs) and the requested
     /// reductions are those of the spheres that stand for the particles: spheres at rest, which
@@ -369,8 +369,9 @@ impl CollisionBuffers {
     /// `array<vec4<f32>>`.
     ///
     /// The vectors are for the positions of the last search, even if it kept the list. Each
-    /// component is within three roundings of the exact one. If an image is displaced by more than
-    /// one edge, the rounding of these displacements is added. Usages: `STORAGE` and `COPY_SRC`.
+    /// component is a float32 sum of two coordinates and, in a periodic domain, of three multiples
+    /// of the edges. The rounding errors of the additions are computed and added to the sum. Those
+    /// of the multiples are not; a multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// The errors of [`neighbors`](Self::neighbors).

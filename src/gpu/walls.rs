@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::shader::layout::{GatheredWall, GpuTriangle, GpuWall, GpuWallLattice, WallParams};
 use crate::exact::{GRAZING, Impact, Translation};
-use crate::walls::{Triangle, is_parallel};
+use crate::walls::{Triangle, is_parallel, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
 
 /// The shaders compute in a unit of length that is so small that the step's largest length is usual. In a step
@@ -24,10 +24,6 @@ pub(super) struct StepWalls {
     domain: Domain,
     /// Largest magnitude of any coordinate, radius, offset or displacement of the walls.
     pub(super) extent: f32,
-}
-
-fn vector(x: [f32; 3]) -> DVec3 {
-    Vec3::from(x).as_dvec3()
 }
 
 /// Returns the largest length of a wall.

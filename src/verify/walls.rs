@@ -7,7 +7,7 @@ use crate::exact::Translation;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
-use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel};
+use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
 use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 
 /// Checks a list of spheres that touch walls, from carom or from another program, against exact arithmetic on every
@@ -219,10 +219,6 @@ impl World<'_> {
 /// Margin of the tests in float64, as a fraction of the lengths that they compute with. It is far larger than the
 /// rounding errors.
 const MARGIN: f64 = 1e-9;
-
-fn vector(x: [f32; 3]) -> DVec3 {
-    DVec3::from(x.map(f64::from))
-}
 
 /// Returns a bound of the displacement of a wall during the step.
 fn moved(velocity: [f32; 3], dt: f32) -> f64 {

@@ -3,9 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
-use super::Walls;
 use super::triangle::Feature;
 use super::wall::Solid;
+use super::{Walls, vector};
 use crate::exact::{Shift, Touch, Translation, first_touch};
 use crate::{Domain, Sphere};
 
@@ -125,7 +125,6 @@ impl WallCollision {
                 (Some(touch), feature.into())
             }
         };
-        let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
         let touch = touch.unwrap_or(Touch {
             time: self.toi.into(),
             normal: DVec3::X,

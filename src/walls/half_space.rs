@@ -8,9 +8,9 @@
 use std::cmp::Ordering;
 
 use dashu_int::IBig;
-use glam::DVec3;
 
 use super::approx::{Approx, difference, dot};
+use super::vector;
 use crate::Sphere;
 use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
 use crate::exact::{Impact, Touch};
@@ -131,10 +131,6 @@ impl HalfSpace {
             approach: -speed,
         }
     }
-}
-
-fn vector(x: [f32; 3]) -> DVec3 {
-    DVec3::from(x.map(f64::from))
 }
 
 /// The same numbers as integers: A and r are in units of 2^`length`, B in units of 2^`speed`. The normal is

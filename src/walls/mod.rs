@@ -25,9 +25,14 @@ pub(crate) use self::wall::Solid;
 pub(crate) use self::wall::is_parallel;
 pub use self::wall::{Wall, WallShape};
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use crate::{Domain, Error};
+
+/// Returns three float32 numbers as a float64 vector, without rounding.
+pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
+    Vec3::from(x).as_dvec3()
+}
 
 /// The walls of a step.
 ///

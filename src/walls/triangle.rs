@@ -15,10 +15,9 @@ mod integers;
 #[cfg(test)]
 mod tests;
 
-use glam::{DVec3, Vec3};
-
 use self::float64::Float64;
 use self::integers::Integers;
+use super::vector;
 use crate::exact::{Impact, Shift, Touch};
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
@@ -95,8 +94,4 @@ impl Triangle {
     pub(crate) fn touch(&self, sphere: &Sphere, shift: impl Shift, toi: f32) -> (Touch, Feature) {
         Float64::new(self, sphere, shift).touch(toi)
     }
-}
-
-fn vector(x: [f32; 3]) -> DVec3 {
-    Vec3::from(x).as_dvec3()
 }

@@ -45,6 +45,7 @@ parts![
     "sortable",
     "sources",
     "space",
+    "sphere_bits",
     "spheres",
     "tag",
     "triangle_filter",

@@ -57,7 +57,7 @@ pub(super) struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the adapter whose name a `Detector` reports.
+    /// Opens the adapter with the name that a `Detector` reported.
     pub(super) fn new(adapter: &str) -> anyhow::Result<Self> {
         let instance =
             wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());

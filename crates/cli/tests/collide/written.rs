@@ -135,6 +135,47 @@ fn pairs_and_images_are_those_of_lammps() -> Test {
     Ok(())
 }
 
+/// Checks the spheres that touch walls against LAMMPS: a floor, a side wall, a pipe, a ball and a rod. No sphere
+/// is so close to tangency that the rounding to float32 could matter.
+#[test]
+fn spheres_at_walls_are_those_of_lammps() -> Test {
+    let folder = Folder::new("lammps-walls")?;
+    let output = folder.path("walls.csv")?;
+    let input = data("at-walls.dump");
+    let mut args = vec![
+        &*input,
+        "--ids",
+        "--dt",
+        "0",
+        "--backend",
+        "cpu",
+        "--walls-output",
+        &*output,
+    ];
+    for wall in [
+        "plane 0 0 1 0",
+        "plane 1 0 0 -4",
+        "cylinder-inside 0 0 0 0 0 1 6",
+        "sphere 1 0 0 3",
+        "cylinder -1 0 5 0 1 0 1",
+    ] {
+        args.extend(["--wall", wall]);
+    }
+    run(&args)?.expect_success("at-walls.dump");
+    let found = std::fs::read_to_string(output)?;
+    let columns = |line: &str| line.split(',').take(2).collect::<Vec<_>>().join(",");
+    let found: Vec<String> = found.lines().map(columns).collect();
+    let truth = std::fs::read_to_string(data("at-walls.csv"))?;
+    let truth: Vec<&str> = truth.lines().collect();
+    for wall in 0..5 {
+        let of_wall = format!(",{wall}");
+        let count = truth.iter().filter(|line| line.ends_with(&of_wall)).count();
+        assert!(count > 10, "wall {wall}: {count}");
+    }
+    assert_eq!(found, truth);
+    Ok(())
+}
+
 #[test]
 fn frames_are_chosen_by_number() -> Test {
     let folder = Folder::new("frames")?;

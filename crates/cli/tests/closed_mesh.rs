@@ -3,13 +3,16 @@
 //! Each step, every sphere moves to its first impact with a sphere or a wall. There its velocity is reflected,
 //! and it goes on for the rest of the step.
 //! `CAROM_STEPS` sets the number of steps: 10 000 is the full length.
-
+#![cfg(feature = "native")]
 #![allow(
     clippy::cast_possible_truncation,
     reason = "positions are rounded to float32"
 )]
 
+#[path = "../../../tests/backends/mod.rs"]
 mod backends;
+
+use std::path::Path;
 
 use backends::detector;
 use carom::glam::{DVec3, Vec3};
@@ -17,6 +20,7 @@ use carom::{
     Backend, Collisions, Detector, Earliest, Error, Mesh, Options, Sphere, Step, WallCollision,
     Walls,
 };
+use carom_cli::read;
 use fastrand::Rng;
 
 /// Number of steps, unless the environment variable `CAROM_STEPS` says otherwise.
@@ -85,10 +89,11 @@ fn icosphere() -> Vessel {
     }
 }
 
-/// Returns a torus around z with the radii 2 and 0.7.
+const AROUND: usize = 64;
+const ACROSS: usize = 32;
+
+/// Returns a torus around z with the radii 2 and 0.7, read from an STL file.
 fn torus() -> Vessel {
-    const AROUND: usize = 64;
-    const ACROSS: usize = 32;
     let place = |i: usize, j: usize| {
         let turn = |k: usize, n: usize| (k % n) as f32 / n as f32 * std::f32::consts::TAU;
         let (sin_i, cos_i) = turn(i, AROUND).sin_cos();
@@ -104,14 +109,36 @@ fn torus() -> Vessel {
             faces.extend([[a, b, c], [a, c, d]]);
         }
     }
+    let folder = tempfile::tempdir().expect("a folder for the file");
+    let path = folder.path().join("torus.stl");
+    write_stl(&path, &faces);
+    let walls = read::walls(&[], &[path]).unwrap_or_else(|error| panic!("{error:#}"));
+    // The reader finds the corners that triangles share.
+    let corners = walls.meshes()[0].vertices().len();
+    assert_eq!((walls.len(), corners), (faces.len(), AROUND * ACROSS));
     Vessel {
-        walls: walls(faces.into_iter()),
+        walls,
         depth: |place| 0.7 - (place.truncate().length() - 2.0).hypot(place.z),
         extent: 2.7,
     }
 }
 
-/// Returns walls of triangles that have corners of their own, as in an STL file.
+/// Writes a binary STL file: a header of 80 bytes, the number of triangles, and 50 bytes for each triangle.
+fn write_stl(path: &Path, faces: &[[Vec3; 3]]) {
+    let mut bytes = b"a torus".to_vec();
+    bytes.resize(80, 0);
+    bytes.extend((faces.len() as u32).to_le_bytes());
+    for &[a, b, c] in faces {
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        for x in [normal, a, b, c].into_iter().flat_map(|x| x.to_array()) {
+            bytes.extend(x.to_le_bytes());
+        }
+        bytes.extend([0; 2]);
+    }
+    std::fs::write(path, bytes).expect("the file is written");
+}
+
+/// Returns walls of triangles that have corners of their own.
 fn walls(faces: impl Iterator<Item = [Vec3; 3]>) -> Walls {
     let vertices: Vec<_> = faces.flatten().map(|place| place.to_array()).collect();
     let count = vertices.len() as u32 / 3;

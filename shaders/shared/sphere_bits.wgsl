@@ -1,0 +1,18 @@
+// The input values of a sphere, as a list of words from which the host can decide exactly.
+
+#import types::{Sphere}
+
+// Returns the bits of the centre, the radius and the velocity of a sphere.
+fn sphere_bits(sphere: Sphere) -> array<u32, 7> {
+    let center = bitcast<vec3<u32>>(sphere.center);
+    let velocity = bitcast<vec3<u32>>(sphere.velocity);
+    return array<u32, 7>(
+        center.x,
+        center.y,
+        center.z,
+        bitcast<u32>(sphere.radius),
+        velocity.x,
+        velocity.y,
+        velocity.z,
+    );
+}
