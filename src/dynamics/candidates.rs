@@ -298,6 +298,7 @@ fn can_meet(candidate: &Candidate, start: &Start<'_>) -> bool {
     candidate.other().is_none_or(|other| {
         let together = body(sphere).is_some() && body(sphere) == body(other);
         let gone = removed(sphere) || removed(other);
-        other != sphere && !together && !gone && !(fixed(sphere) && fixed(other))
+        let both_fixed = fixed(sphere) && fixed(other);
+        !(other == sphere || together || gone || both_fixed)
     })
 }
