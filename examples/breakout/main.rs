@@ -77,11 +77,11 @@ fn picture(game: &Game) -> Drawing {
     for bat in &game.bats {
         drawing.outline(&bat.corners, "#8f9bb0", 0.005);
         let off = bat.hit.map(|time| time / game.simulation.time());
-        drawing.vanishing_polygon(&bat.corners, "#e8edf5", off, game.simulation.time());
+        drawing.vanishing_polygon(&bat.corners, "#b0643a", off, game.simulation.time());
         if let Some(place) = order.iter().position(|&time| bat.hit == Some(time)) {
             let middle = bat.corners.iter().sum::<DVec2>() / 4.0;
             let text = (place + 1).to_string();
-            drawing.colored_text(middle - DVec2::new(0.0, 0.018), &text, 0.05, "#8f9bb0");
+            drawing.colored_text(middle - DVec2::new(0.0, 0.018), &text, 0.05, "#f2f4f8");
         }
     }
     for (ball, path) in game.paths.iter().enumerate() {

@@ -76,22 +76,28 @@ fn describe(time: Option<f32>) -> String {
 
 /// Draws a panel for each level.
 fn picture(levels: &[Level], chain: &Tree, rod: &Tree, first: Option<f32>) -> Drawing {
-    let panel = DVec2::new(5.2, 3.4);
-    let rows = f64::from(u32::try_from(levels.len().div_ceil(2)).unwrap_or(1));
+    let panel = DVec2::new(5.6, 4.7);
+    let rows = (levels.len() / 2) as f64;
+    // The legend stands beside the last level, or below the last two.
+    let last = if levels.len().is_multiple_of(2) {
+        2.2
+    } else {
+        panel.y
+    };
     let high = DVec2::new(2.0 * panel.x, 0.0);
-    let low = DVec2::new(0.0, -rows * panel.y);
-    let mut drawing = Drawing::new(low, high, 1040.0);
+    let low = DVec2::new(0.0, -rows * panel.y - last);
+    let mut drawing = Drawing::new(low, high, 1000.0);
     drawing.rectangle(low, high, "#ffffff");
     let mut corner = DVec2::ZERO;
     for (number, level) in levels.iter().enumerate() {
-        let middle = corner + DVec2::new(1.6, -1.95);
+        let middle = corner + DVec2::new(2.2, -2.6);
         draw_level(&mut drawing, middle, number, level, [chain, rod]);
         let title = format!(
             "Level {number}: {} of {} pairs touch",
             level.touching.len(),
             level.pairs.len()
         );
-        drawing.text(corner + DVec2::new(0.2, -0.35), &title, 0.22, "start");
+        drawing.text(corner + DVec2::new(0.25, -0.4), &title, 0.24, "start");
         corner = if number % 2 == 0 {
             corner + DVec2::new(panel.x, 0.0)
         } else {
@@ -103,7 +109,7 @@ fn picture(levels: &[Level], chain: &Tree, rod: &Tree, first: Option<f32>) -> Dr
         (BLUE, "was tested, and touches none"),
         (GREY, "spheres of the bodies; the rod at both ends"),
     ];
-    let mut at = corner + DVec2::new(0.5, -0.9);
+    let mut at = corner + DVec2::new(0.4, -0.6);
     for (color, text) in legend {
         drawing.disc(at, 0.1, &format!("{color}50"));
         drawing.circle(at, 0.1, color, 0.02);
