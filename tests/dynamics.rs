@@ -661,6 +661,15 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     // Nothing meets it, and it does not fall.
     assert_eq!(step(&mut simulation, 5.0).impacts, 0);
     assert_eq!(simulation.spheres()[1], removed);
+    // A sphere that overlaps it stays where it is.
+    let overlap = |spheres: &mut [HardSphere]| {
+        spheres[0].center = removed.center + DVec3::new(0.5, 0.0, 0.0);
+        spheres[1].velocity = DVec3::X;
+    };
+    simulation.edit(overlap).expect("the numbers are valid");
+    assert_eq!(simulation.separate(10).expect("no overlap"), 0);
+    let present = [0, 2].map(|k: usize| simulation.spheres()[k].kinetic_energy());
+    assert_eq!(simulation.kinetic_energy(), present[0] + present[1]);
     let error = simulation.restore(2, ball(0.0, 0.0)).expect_err("an error");
     assert!(
         error.to_string().contains("sphere 2 is not removed"),

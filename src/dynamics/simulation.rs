@@ -145,7 +145,8 @@ impl Simulation {
         &self.options
     }
 
-    /// Changes the spheres with a function, such as to give them other velocities.
+    /// Changes the spheres with a function, such as to give them other velocities. Removed spheres stay removed:
+    /// use [`restore`](Self::restore).
     ///
     /// # Errors
     /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
@@ -165,6 +166,21 @@ impl Simulation {
     /// change. Its centre stays at the place of the removal, and its velocity is 0. So [`spheres`](Self::spheres)
     /// has the momentum and the kinetic energy of the spheres that remain, and [`StepReport::removed`] tells the
     /// velocity with which a sphere was removed.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Response, Simulation, SimulationOptions};
+    /// let bullet = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
+    /// let target = HardSphere::new([3.0, 0.0, 0.0], 0.5);
+    /// let mut simulation = Simulation::new(vec![bullet, target], SimulationOptions::new())?;
+    /// // The target vanishes, and the bullet flies on.
+    /// let report = simulation.step_with(2.0, &|encounter| {
+    ///     Response::Remove([Some(encounter.velocities[0]), None])
+    /// })?;
+    /// assert_eq!((report.removed[0].time, report.removed[0].sphere), (1.0, 1));
+    /// assert!(simulation.is_removed(1));
+    /// assert_eq!(simulation.spheres()[0].center.x, 4.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
     pub fn is_removed(&self, sphere: usize) -> bool {
         self.removed.get(sphere).copied().unwrap_or(false)
     }
@@ -328,9 +344,11 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Returns the kinetic energy of all spheres of finite mass.
+    /// Returns the kinetic energy of all spheres of finite mass that have not been removed.
     pub fn kinetic_energy(&self) -> f64 {
-        self.spheres.iter().map(HardSphere::kinetic_energy).sum()
+        let all = self.spheres.iter().zip(&self.removed);
+        let present = all.filter(|(_, removed)| !**removed);
+        present.map(|(sphere, _)| sphere.kinetic_energy()).sum()
     }
 
     /// Does one substep, which ends at `end` or before.
