@@ -139,7 +139,8 @@ pub use contact::Contact;
 pub use detector::Detector;
 pub use domain::Domain;
 pub use dynamics::{
-    Encounter, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions, StepReport,
+    Encounter, HardSphere, Impact, Partner, Removal, Response, Simulation, SimulationOptions,
+    StepReport,
 };
 pub use error::{Error, Field};
 pub use exact::time_of_impact;

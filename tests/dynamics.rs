@@ -10,8 +10,8 @@ mod event_driven;
 
 use carom::glam::DVec3;
 use carom::{
-    Domain, Error, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions, Sphere,
-    StepReport,
+    Domain, Encounter, Error, HardSphere, Impact, Partner, Response, Simulation, SimulationOptions,
+    Sphere, StepReport,
 };
 use event_driven::{Ball, Reference};
 use fastrand::Rng;
@@ -519,6 +519,175 @@ fn a_rule_decides_what_an_impact_does() {
     let velocities = simulation.spheres().iter().map(|ball| ball.velocity.x);
     assert_eq!(velocities.collect::<Vec<_>>(), [5.0, 1.0, 1.0, 1.0]);
     assert_eq!(rounded(simulation.spheres()[0].center.x), 50.0);
+}
+
+/// Says which of two spheres a rule removes: none, the first, the second, or both.
+fn removes(a: usize, b: usize) -> [bool; 2] {
+    match (7 * a + 3 * b) % 23 {
+        0 => [true, false],
+        1 => [false, true],
+        2 => [true, true],
+        _ => [false; 2],
+    }
+}
+
+/// The rule of [`removes`]. A sphere that stays keeps its velocity.
+fn removal_rule(encounter: &Encounter) -> Response {
+    let Partner::Sphere(other) = encounter.partner else {
+        return Response::Bounce;
+    };
+    match removes(encounter.sphere as usize, other as usize) {
+        [false, false] => Response::Bounce,
+        gone => Response::Remove([0, 1].map(|k| (!gone[k]).then_some(encounter.velocities[k]))),
+    }
+}
+
+/// Spheres that a rule removes hit nothing afterwards. The spheres, the impacts and the removals are those of the
+/// reference, with short substeps and with long ones, in which islands merge.
+#[test]
+fn removed_spheres_take_no_part_as_in_the_reference() {
+    for (seed, substep) in [(0, 0.1), (1, 0.4), (2, 2.0), (3, 5.0)] {
+        let (spheres, edge) = fluid(8, 0.3, seed);
+        let options = periodic(edge)
+            .with_impacts_per_substep(substep)
+            .with_impact_list();
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid fluid");
+        let duration = 0.6;
+        let (mut list, mut removed, mut merged) = (Vec::new(), Vec::new(), false);
+        for _ in 0..3 {
+            let report = simulation
+                .step_with(duration / 3.0, &removal_rule)
+                .expect("the step succeeds");
+            assert_eq!(report.list.len() as u64, report.impacts);
+            merged |= report.rounds > report.substeps;
+            list.extend(report.list);
+            removed.extend(report.removed);
+        }
+        assert!(merged, "no islands were merged");
+        let mut reference = Reference::new(&balls(&spheres), Some(edge), 1.0, duration);
+        reference.removes = removes;
+        let (mut found, mut expected) = (vec![Vec::new(); 512], vec![Vec::new(); 512]);
+        let mut gone = Vec::new();
+        while let Some(event) = reference.next() {
+            note(&mut expected, event.a, event.b);
+            for (ball, removed) in [event.a, event.b]
+                .into_iter()
+                .zip(removes(event.a, event.b))
+            {
+                if removed {
+                    gone.push((rounded(event.time), ball as u32));
+                }
+            }
+        }
+        for impact in &list {
+            note(&mut found, impact.sphere as usize, other(impact));
+        }
+        assert_eq!(found, expected);
+        gone.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        let times = removed.iter();
+        let times: Vec<_> = times.map(|one| (rounded(one.time), one.sphere)).collect();
+        assert_eq!(times, gone);
+        assert!((100..412).contains(&removed.len()), "{}", removed.len());
+        // The momentum that is missing is that of the removed spheres, and so is the energy.
+        let momentum = |spheres: &[HardSphere]| -> DVec3 {
+            spheres.iter().map(|sphere| sphere.velocity).sum()
+        };
+        let lost: DVec3 = removed.iter().map(|one| one.velocity).sum();
+        let missing = momentum(&spheres) - momentum(simulation.spheres()) - lost;
+        assert!(missing.length() < 1e-10, "{missing}");
+        let energy = |v: DVec3| 0.5 * v.length_squared();
+        let lost: f64 = removed.iter().map(|one| energy(one.velocity)).sum();
+        let before: f64 = spheres.iter().map(|sphere| energy(sphere.velocity)).sum();
+        assert!((before - lost - simulation.kinetic_energy()).abs() < 1e-10 * before);
+        for (index, sphere) in simulation.spheres().iter().enumerate() {
+            let is_removed = reference.removed[index];
+            assert_eq!(simulation.is_removed(index), is_removed);
+            assert_eq!(sphere.velocity == DVec3::ZERO, is_removed);
+        }
+    }
+}
+
+#[test]
+fn removals_have_the_same_bytes_for_any_number_of_threads() {
+    let (spheres, edge) = lattice(12, 0.35, 6);
+    let run = |threads| {
+        let options = periodic(edge).with_threads(threads).with_impact_list();
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid fluid");
+        let reports: Vec<_> = (0..10)
+            .map(|_| simulation.step_with(0.1, &removal_rule).expect("a step"))
+            .collect();
+        assert!(reports.iter().all(|report| !report.removed.is_empty()));
+        (simulation.spheres().to_vec(), reports)
+    };
+    let expected = run(1);
+    assert_eq!(run(2), expected);
+    assert_eq!(run(5), expected);
+}
+
+/// Sphere 1 is removed when sphere 0 hits it, at time 1, and so never hits sphere 2. Sphere 0 turns back. Then the
+/// sphere is put back.
+#[test]
+fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let balls = vec![ball(0.0, 3.0), ball(4.0, 1.0), ball(9.0, -1.0)];
+    let options = SimulationOptions::new()
+        .with_gravity([0.0, -2.0, 0.0])
+        .with_impact_list();
+    let mut simulation = Simulation::new(balls, options).expect("three balls");
+    let rule = |encounter: &Encounter| match encounter.partner {
+        Partner::Sphere(1) => Response::Remove([Some(-encounter.velocities[0]), None]),
+        _ => Response::Bounce,
+    };
+    let report = simulation.step_with(3.0, &rule).expect("the step succeeds");
+    assert_eq!((report.impacts, rounded(report.list[0].impulse)), (1, 6.0));
+    let [removal] = report.removed[..] else {
+        panic!("{:?}", report.removed);
+    };
+    assert_eq!((rounded(removal.time), removal.sphere), (1.0, 1));
+    assert!(removal.velocity.distance(DVec3::new(1.0, -2.0, 0.0)) < 1e-9);
+    let removed = simulation.spheres()[1];
+    assert_eq!(removed.velocity, DVec3::ZERO);
+    assert!(removed.center.distance(DVec3::new(5.0, -1.0, 0.0)) < 1e-9);
+    assert!(simulation.is_removed(1) && !simulation.is_removed(0) && !simulation.is_removed(9));
+    // Sphere 0 has turned back at time 1, and has fallen for 2 units of time since.
+    let turned = DVec3::new(-3.0, 2.0 - 4.0, 0.0);
+    assert!(simulation.spheres()[0].velocity.distance(turned) < 1e-9);
+    // Nothing meets it, and it does not fall.
+    assert_eq!(step(&mut simulation, 5.0).impacts, 0);
+    assert_eq!(simulation.spheres()[1], removed);
+    // A sphere that overlaps it stays where it is.
+    let overlap = |spheres: &mut [HardSphere]| {
+        spheres[0].center = removed.center + DVec3::new(0.5, 0.0, 0.0);
+        spheres[1].velocity = DVec3::X;
+    };
+    simulation.edit(overlap).expect("the numbers are valid");
+    assert_eq!(simulation.separate(10).expect("no overlap"), 0);
+    let present = [0, 2].map(|k: usize| simulation.spheres()[k].kinetic_energy());
+    assert_eq!(simulation.kinetic_energy(), present[0] + present[1]);
+    let error = simulation.restore(2, ball(0.0, 0.0)).expect_err("an error");
+    assert!(
+        error.to_string().contains("sphere 2 is not removed"),
+        "{error}"
+    );
+    let error = simulation.restore(1, ball(0.0, 0.0).with_mass(0.0));
+    assert!(matches!(
+        error,
+        Err(Error::InvalidHardSphere { index: 1, .. })
+    ));
+    let target = simulation.spheres()[2];
+    let state = HardSphere::new(target.center + DVec3::new(3.0, 0.0, 0.0), 1.0)
+        .with_velocity(target.velocity + DVec3::new(-1.0, 0.0, 0.0));
+    simulation.restore(1, state).expect("sphere 1 is removed");
+    assert!(!simulation.is_removed(1));
+    let report = step(&mut simulation, 2.0);
+    assert_eq!(
+        (
+            report.impacts,
+            report.list[0].sphere,
+            other(&report.list[0])
+        ),
+        (1, 1, 2)
+    );
 }
 
 /// Spheres that pass through one another in a fluid, and a rule that is the default, change nothing.

@@ -7,8 +7,8 @@
 
 use carom::glam::{DVec3, Vec3};
 use carom::{
-    Domain, Error, HardSphere, Mesh, Partner, Simulation, SimulationOptions, StepReport, Wall,
-    WallShape, Walls,
+    Domain, Error, HardSphere, Mesh, Partner, Response, Simulation, SimulationOptions, StepReport,
+    Wall, WallShape, Walls,
 };
 use fastrand::Rng;
 
@@ -425,6 +425,49 @@ fn images_of_balls_meet_walls_in_a_periodic_domain() {
         }
     }
     assert!(counts.iter().all(|&count| count > 5.0), "{counts:?}");
+}
+
+/// A drain: balls in a box are removed at its floor, which gets no impulse from them.
+#[test]
+fn a_rule_removes_spheres_at_a_wall() {
+    let mut rng = Rng::with_seed(9);
+    let balls: Vec<_> = (0..64)
+        .map(|k| {
+            let place = DVec3::new(f64::from(k % 4), f64::from(k / 4 % 4), f64::from(k / 16));
+            HardSphere::new(2.5 * place + 1.2, 0.5).with_velocity(random(&mut rng))
+        })
+        .collect();
+    let options = SimulationOptions::new()
+        .with_walls(Walls::inside_box([0.0; 3], [10.0; 3]))
+        .with_gravity([0.0, 0.0, -0.5]);
+    let mut simulation = simulation(&balls, options);
+    let mut removed = Vec::new();
+    for _ in 0..40 {
+        let report = simulation
+            .step_with(0.5, &|encounter| match encounter.partner {
+                Partner::Wall(4) => Response::Remove([None; 2]),
+                _ => Response::Bounce,
+            })
+            .expect("the step succeeds");
+        assert_eq!(report.wall_impulses[4], DVec3::ZERO);
+        removed.extend(report.removed.iter().map(|removal| removal.sphere as usize));
+    }
+    assert!(removed.len() > 32, "{}", removed.len());
+    for (index, ball) in simulation.spheres().iter().enumerate() {
+        let is_removed = removed.contains(&index);
+        assert_eq!(simulation.is_removed(index), is_removed);
+        assert_eq!(rounded(ball.center.z) == 0.5, is_removed, "{ball:?}");
+    }
+    removed.sort_unstable();
+    removed.dedup();
+    assert_eq!(
+        removed.len(),
+        simulation
+            .spheres()
+            .iter()
+            .filter(|ball| ball.velocity == DVec3::ZERO)
+            .count()
+    );
 }
 
 /// A ball that slides along a plane without restitution keeps its speed along the plane.

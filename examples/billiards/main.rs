@@ -17,9 +17,9 @@ use clap::Parser;
 use crate::drawing::Drawing;
 use crate::table::{CUSHIONS, Path, RADIUS, SIZE};
 
-/// Colours of the balls. The cue ball is white.
-const COLORS: [&str; 8] = [
-    "#ffffff", "#ffd23f", "#5aa9ff", "#ff6b5e", "#c28bff", "#ffa04d", "#7fe37f", "#ff9ecb",
+/// Colours of the balls of the rack. The cue ball is white.
+const COLORS: [&str; 7] = [
+    "#ffd23f", "#5aa9ff", "#ff6b5e", "#c28bff", "#ffa04d", "#7fe37f", "#ff9ecb",
 ];
 
 #[derive(Parser)]
@@ -86,7 +86,10 @@ fn picture(paths: &[Path]) -> Drawing {
                 .collect()
         })
         .collect();
-    let color = |ball: usize| COLORS[ball % COLORS.len()];
+    let color = |ball: usize| match ball {
+        0 => "#ffffff",
+        ball => COLORS[(ball - 1) % COLORS.len()],
+    };
     for (ball, points) in places.iter().enumerate() {
         drawing.line(points.iter().map(|point| point.1), color(ball), 0.005);
         drawing.circle(points[0].1, RADIUS, "#ffffff80", 0.003);

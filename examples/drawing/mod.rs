@@ -105,6 +105,51 @@ impl Drawing {
         ));
     }
 
+    /// Draws the outline of a polygon.
+    pub(crate) fn outline(&mut self, corners: &[DVec2], stroke: &str, width: f64) {
+        self.line(
+            corners.iter().chain(corners.first()).copied(),
+            stroke,
+            width,
+        );
+    }
+
+    /// Fills a polygon that vanishes at a part of an animation, which takes `duration` seconds and is repeated.
+    /// Programs that show no animations draw the end. A polygon with `None` stays.
+    pub(crate) fn vanishing_polygon(
+        &mut self,
+        corners: &[DVec2],
+        fill: &str,
+        part: Option<f64>,
+        duration: f64,
+    ) {
+        let corners: Vec<_> = corners
+            .iter()
+            .map(|p| format!("{:.4},{:.4}", p.x, -p.y))
+            .collect();
+        let corners = corners.join(" ");
+        let Some(part) = part else {
+            self.add(format_args!(
+                "<polygon points=\"{corners}\" fill=\"{fill}\"/>\n"
+            ));
+            return;
+        };
+        self.add(format_args!(
+            "<polygon points=\"{corners}\" fill=\"{fill}\" opacity=\"0\"><animate \
+             attributeName=\"opacity\" dur=\"{duration}s\" repeatCount=\"indefinite\" calcMode=\"discrete\" \
+             keyTimes=\"0;{part:.5}\" values=\"1;0\"/></polygon>\n"
+        ));
+    }
+
+    /// Writes text of the given size and color around a point of its base line.
+    pub(crate) fn colored_text(&mut self, at: DVec2, text: &str, size: f64, fill: &str) {
+        self.add(format_args!(
+            "<text x=\"{:.4}\" y=\"{:.4}\" font-size=\"{size}\" text-anchor=\"middle\" \
+             fill=\"{fill}\">{text}</text>\n",
+            at.x, -at.y
+        ));
+    }
+
     /// Writes text of the given size. `anchor` is `start`, `middle` or `end`: the part of the text that stands at
     /// the point.
     pub(crate) fn text(&mut self, at: DVec2, text: &str, size: f64, anchor: &str) {
@@ -121,7 +166,7 @@ impl Drawing {
         let Self { head, body } = self;
         std::fs::write(path, format!("{head}{body}</svg>\n"))
             .with_context(|| format!("{}", path.display()))?;
-        println!("picture: {}", path.display());
+        eprintln!("picture: {}", path.display());
         Ok(())
     }
 }

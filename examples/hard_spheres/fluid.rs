@@ -64,7 +64,8 @@ fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * u.ln()).sqrt() * (TAU * v).cos()
 }
 
-/// Returns the compressibility factor by Kolafa's equation.
+/// Returns the compressibility factor by Kolafa's equation, which is number 4.46 of T. Boublík and I. Nezbeda,
+/// Collection of Czechoslovak Chemical Communications 51, 1986, 2301–2432.
 pub(crate) fn kolafa(eta: f64) -> f64 {
     (1.0 + eta + eta * eta - 2.0 / 3.0 * eta.powi(3) * (1.0 + eta)) / (1.0 - eta).powi(3)
 }

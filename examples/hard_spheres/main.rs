@@ -4,11 +4,17 @@
 //!
 //! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random velocities,
 //! melt, and then move until each has had the given number of impacts. The result is the compressibility
-//! factor Z = P·V / (N·k·T), beside the value of Kolafa's equation.
+//! factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. This makes a plot of several packing fractions:
+//!
+//! `cargo run --release --example hard_spheres -- --eta 0.1,0.2,0.3,0.4,0.45 --plot hard_spheres.svg`
 
+#[path = "../drawing/mod.rs"]
+mod drawing;
 mod fluid;
 mod overlap;
+mod plot;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use carom::glam::DVec3;
@@ -22,16 +28,17 @@ use crate::overlap::Overlaps;
 #[derive(Parser)]
 #[command(about = "Measures the equation of state of hard spheres")]
 struct Args {
-    /// Packing fraction: the share of the volume that the spheres fill, from 0.001 to 0.49.
-    #[arg(long, default_value_t = 0.3, value_parser = packing)]
-    eta: f64,
+    /// Packing fractions: the shares of the volume that the spheres fill, from 0.001 to 0.49.
+    #[arg(long, default_value = "0.3", value_delimiter = ',', value_parser = packing)]
+    eta: Vec<f64>,
     /// Number of spheres.
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(32..=10_000_000))]
     n: u32,
     /// Number of impacts of each sphere in the measured part of the run.
     #[arg(long, default_value_t = 100.0)]
     impacts: f64,
-    /// Number of impacts of each sphere before the measured part.
+    /// Number of impacts of each sphere before the measured part. The crystal melts slowly at packing fractions
+    /// above 0.42, which take about 300.
     #[arg(long, default_value_t = 30.0)]
     equilibrate: f64,
     /// Seed of the velocities.
@@ -49,9 +56,12 @@ struct Args {
     /// Omit the search for overlaps after each step.
     #[arg(long)]
     no_check: bool,
-    /// Print one JSON object.
+    /// Print one JSON object for each packing fraction.
     #[arg(long)]
     json: bool,
+    /// Write a plot of the measured compressibility factors beside Kolafa's equation.
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -61,6 +71,7 @@ enum Backend {
 
 #[derive(Serialize)]
 struct Measured {
+    eta: f64,
     z: f64,
     kolafa: f64,
     /// Change of the energy, relative to the energy.
@@ -87,11 +98,24 @@ fn packing(text: &str) -> Result<f64, String> {
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let Backend::Cpu = args.backend;
-    let measured = measure(&args)?;
-    if args.json {
-        println!("{}", serde_json::to_string(&measured)?);
+    let mut points = Vec::new();
+    for &eta in &args.eta {
+        let measured = measure(&args, eta)?;
+        print(&measured, eta, args.json)?;
+        points.push([eta, measured.z]);
+    }
+    if let Some(path) = args.plot {
+        plot::plot(&points).save(&path)?;
+    }
+    Ok(())
+}
+
+fn print(measured: &Measured, eta: f64, json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string(measured)?);
         return Ok(());
     }
+    println!("packing fraction   {eta}");
     println!(
         "Z                  {:.4} ({:.4} by Kolafa's equation)",
         measured.z, measured.kolafa
@@ -104,8 +128,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn measure(args: &Args) -> Result<Measured, Error> {
-    let Fluid { spheres, domain } = Fluid::new(args.n, args.eta, args.seed);
+fn measure(args: &Args, eta: f64) -> Result<Measured, Error> {
+    let Fluid { spheres, domain } = Fluid::new(args.n, eta, args.seed);
     let mut options = SimulationOptions::new()
         .with_domain(domain)
         .with_threads(args.threads);
@@ -114,7 +138,7 @@ fn measure(args: &Args) -> Result<Measured, Error> {
     }
     let mut simulation = Simulation::new(spheres, options)?;
     // A step is about a substep long.
-    let duration = simulation.options().impacts_per_substep / impact_rate(args.eta);
+    let duration = simulation.options().impacts_per_substep / impact_rate(eta);
     let count = f64::from(args.n);
     let mut before = 0;
     while 2.0 * (before as f64) < args.equilibrate * count {
@@ -142,8 +166,9 @@ fn measure(args: &Args) -> Result<Measured, Error> {
         .iter()
         .map(|sphere| sphere.momentum().length());
     Ok(Measured {
+        eta,
         z: 1.0 + virial / (2.0 * energy * (simulation.time() - from)),
-        kolafa: kolafa(args.eta),
+        kolafa: kolafa(eta),
         energy_drift: simulation.kinetic_energy() / energy - 1.0,
         momentum_drift: (self::momentum(&simulation) - momentum).length() / total.sum::<f64>(),
         deepest_overlap: overlaps.deepest,

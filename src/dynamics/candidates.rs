@@ -46,7 +46,7 @@ pub(crate) struct Candidates {
     /// One bit for each sphere: whether it has candidates of later searches.
     with_later: Vec<u64>,
     found: Collisions,
-    /// The indices of all spheres.
+    /// The indices of all spheres that have not been removed.
     everyone: Vec<u32>,
 }
 
@@ -67,7 +67,13 @@ impl Candidates {
         reserve(padded, spheres.len())?;
         let group = |index: usize| groups.get(index).copied().unwrap_or_default();
         let all = spheres.par_iter().zip(&*pads).enumerate();
-        padded.par_extend(all.map(|(index, (sphere, &pad))| enlarged(sphere, pad, group(index))));
+        padded.par_extend(all.map(|(index, (sphere, &pad))| {
+            if start.removed[index] {
+                // A small sphere has few pairs, which are discarded.
+                return Sphere::new(sphere.center.as_vec3(), 0.0);
+            }
+            enlarged(sphere, pad, group(index))
+        }));
         let step = Step::new(&self.padded, 0.0).in_domain(lattice.domain());
         detector.detect_into(&step, &mut self.found)?;
         let Collisions { pairs, images, .. } = &self.found;
@@ -76,12 +82,12 @@ impl Candidates {
         reserve(list, pairs.len())?;
         let candidates = pairs.par_iter().enumerate();
         let candidates = candidates.map(|(index, pair)| candidate(pair, images.get(index)));
-        let bodies = &start.options.bodies;
-        list.par_extend(candidates.filter(|candidate| can_meet(candidate, spheres, bodies)));
+        list.par_extend(candidates.filter(|candidate| can_meet(candidate, start)));
         self.pairs = self.list.len();
         if start.walls.len() > 0 {
             self.everyone.clear();
-            self.everyone.extend(0..id(spheres.len()));
+            let present = |&index: &u32| !start.removed[index as usize];
+            self.everyone.extend((0..id(spheres.len())).filter(present));
             let searching = self.searching(start, &self.everyone);
             let found = start.walls.find(detector, lattice, &searching)?;
             self.list.extend(found);
@@ -133,7 +139,6 @@ impl Candidates {
         let step = Step::between(&left, &self.padded, 0.0).in_domain(lattice.domain());
         detector.detect_into(&step, &mut self.found)?;
         let Collisions { pairs, images, .. } = &self.found;
-        let bodies = &start.options.bodies;
         let mut new: Vec<_> = pairs
             .iter()
             .enumerate()
@@ -141,7 +146,7 @@ impl Candidates {
                 let first = leavers[pair.a as usize].0;
                 candidate(&Collision { a: first, ..*pair }, images.get(index))
             })
-            .filter(|candidate| can_meet(candidate, spheres, bodies) && !self.has(candidate))
+            .filter(|candidate| can_meet(candidate, start) && !self.has(candidate))
             .collect();
         if start.walls.len() > 0 {
             let who: Vec<_> = leavers.iter().map(|&(index, _)| index).collect();
@@ -240,7 +245,7 @@ fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>) {
     });
     // The sums of chunks are added in order, so the mean does not depend on the number of threads.
     let sum: f64 = speeds.collect::<Vec<_>>().into_iter().sum();
-    let slowest = SLOWEST * sum / spheres.len().max(1) as f64;
+    let slowest = SLOWEST * sum / start.present().max(1) as f64;
     let pad = |sphere: &HardSphere| {
         let speed = sphere.velocity.length();
         let speed = if sphere.is_fixed() {
@@ -283,13 +288,17 @@ fn candidate(pair: &Collision, image: Option<&[i32; 3]>) -> Candidate {
 }
 
 /// Returns false for a sphere and its own image, which do not move against each other, for two spheres of one
-/// body, and for two spheres of infinite mass, which pass through each other.
-fn can_meet(candidate: &Candidate, spheres: &[HardSphere], bodies: &[Option<u32>]) -> bool {
-    let fixed = |index: u32| spheres[index as usize].is_fixed();
+/// body, for two spheres of infinite mass, which pass through each other, and for removed spheres.
+fn can_meet(candidate: &Candidate, start: &Start<'_>) -> bool {
+    let bodies = &start.options.bodies;
+    let fixed = |index: u32| start.spheres[index as usize].is_fixed();
     let body = |index: u32| bodies.get(index as usize).copied().flatten();
+    let removed = |index: u32| start.removed[index as usize];
     let sphere = candidate.sphere;
     candidate.other().is_none_or(|other| {
         let together = body(sphere).is_some() && body(sphere) == body(other);
-        other != sphere && !together && !(fixed(sphere) && fixed(other))
+        let gone = removed(sphere) || removed(other);
+        let both_fixed = fixed(sphere) && fixed(other);
+        !(other == sphere || together || gone || both_fixed)
     })
 }

@@ -1,7 +1,7 @@
 //! Islands: groups of spheres that hit each other in a substep, directly or through others.
 
 use super::path::Piece;
-use super::report::Impact;
+use super::report::{Impact, Removal};
 
 /// Island of a sphere that meets nothing.
 const NONE: u32 = u32::MAX;
@@ -18,6 +18,8 @@ pub(crate) struct Island {
     /// The impacts in order, with times from the start of the substep.
     pub(crate) impacts: Vec<Impact>,
     pub(crate) virial: f64,
+    /// The members that are removed, sorted by sphere, with times from the start of the substep.
+    pub(crate) removed: Vec<Removal>,
     /// For each member, a bound of the distance that it moves from its first point.
     pub(crate) moved: Vec<f64>,
 }
@@ -31,6 +33,14 @@ impl Island {
     pub(crate) fn paths(&self) -> impl Iterator<Item = (u32, &[Piece])> {
         let members = self.members.iter().enumerate();
         members.map(|(place, &sphere)| (sphere, self.path(place)))
+    }
+
+    /// Returns the removal of a member, if it is removed.
+    pub(crate) fn removal(&self, sphere: usize) -> Option<&Removal> {
+        let found = self
+            .removed
+            .binary_search_by_key(&sphere, |removal| removal.sphere as usize);
+        found.ok().map(|place| &self.removed[place])
     }
 }
 
@@ -130,6 +140,11 @@ impl Islands {
             .moved
             .get(self.places[sphere as usize] as usize)
             .copied()
+    }
+
+    /// Returns the removal of a sphere, if it is removed in this substep.
+    pub(crate) fn removal(&self, sphere: usize) -> Option<&Removal> {
+        self.list.get(self.of[sphere] as usize)?.removal(sphere)
     }
 
     /// Returns the path of a sphere, or `None` for the straight path of a sphere without an island.

@@ -25,7 +25,10 @@ pub(crate) fn replay_from(
                 return Some(error);
             }
             let paths = island.paths();
-            let moved = paths.map(|(sphere, path)| setting.distance_moved(sphere, path));
+            let moved = paths.map(|(sphere, path)| {
+                let end = setting.end(island.removal(sphere as usize));
+                setting.distance_moved(sphere, path, end)
+            });
             island.moved = moved.collect();
             None
         });
@@ -123,7 +126,8 @@ fn meets(index: u32, islands: &Islands, setting: &Setting<'_>) -> bool {
     let [a, b] = ends.map(|sphere| islands.path(sphere as usize));
     let [a, b] = [a.unwrap_or(&straight[0]), b.unwrap_or(&straight[1])];
     let contact = Contact::new(candidate, setting);
-    paths_meet(a, b, setting.duration, |a, b, range| {
+    let [end_a, end_b] = ends.map(|sphere| setting.end(islands.removal(sphere as usize)));
+    paths_meet(a, b, end_a.min(end_b), |a, b, range| {
         contact.meeting(a, b, range).is_some()
     })
 }

@@ -49,7 +49,7 @@ pub(crate) fn meeting(
 }
 
 /// Returns whether `meet` finds an impact of a piece of path `a` and a piece of path `b`, in the range of times in
-/// which both are valid, between time 0 and `until`.
+/// which both are valid, between time 0 and `until`. Pieces may start after `until`.
 pub(crate) fn paths_meet(
     a: &[Piece],
     b: &[Piece],
@@ -60,7 +60,11 @@ pub(crate) fn paths_meet(
     let (mut i, mut j) = (0, 0);
     while let (Some(one), Some(other)) = (a.get(i), b.get(j)) {
         let [end_a, end_b] = [end(a, i), end(b, j)];
-        if meet(one, other, [one.start.max(other.start), end_a.min(end_b)]) {
+        let from = one.start.max(other.start);
+        if from > until {
+            break;
+        }
+        if meet(one, other, [from, end_a.min(end_b).min(until)]) {
             return true;
         }
         i += usize::from(end_a <= end_b);

@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use glam::DVec3;
+
 use super::candidates::Candidate;
 use super::contact::Contact;
 use super::islands::{Island, Lookup};
 use super::path::Piece;
-use super::report::{Impact, Partner};
+use super::report::{Impact, Partner, Removal};
 use super::rows::Rows;
 use super::rules::{Encounter, Response};
 use super::substep::Setting;
@@ -54,6 +56,8 @@ struct Member {
     impacts: u32,
     /// Time of the last impact.
     last: f64,
+    /// Whether the sphere was removed at its last impact.
+    removed: bool,
     inverse_mass: f64,
 }
 
@@ -104,7 +108,7 @@ pub(crate) fn replay<'a>(
         if event.impacts != [a, b].map(|end| scratch.members[end].impacts) {
             continue;
         }
-        let Some(impact) = scratch.strike(&link, event.time, setting, &mut island.virial) else {
+        let Some(impact) = scratch.strike(&link, event.time, setting, island) else {
             scratch.links[event.link as usize].passing = true;
             continue;
         };
@@ -132,6 +136,9 @@ pub(crate) fn replay<'a>(
             }
         }
     }
+    island
+        .removed
+        .sort_unstable_by_key(|removal| removal.sphere);
     scratch.write_paths(island, setting);
     Ok(())
 }
@@ -154,6 +161,7 @@ impl<'a> Scratch<'a> {
                 piece: Piece::straight(state),
                 impacts: 0,
                 last: setting.last(sphere),
+                removed: false,
                 inverse_mass: state.inverse_mass(),
             });
             for candidate in setting.candidates.of(sphere) {
@@ -182,6 +190,9 @@ impl<'a> Scratch<'a> {
         let link = &mut self.links[number as usize];
         let [a, b] = link.ends.map(|end| &self.members[end as usize]);
         let range = [from, setting.duration];
+        if a.removed || b.removed {
+            return;
+        }
         if link.passing {
             if link.contact.gap(&a.piece, &b.piece, from) <= APART * link.contact.size() {
                 return;
@@ -205,7 +216,7 @@ impl<'a> Scratch<'a> {
         link: &Link<'_>,
         time: f64,
         setting: &Setting<'_>,
-        virial: &mut f64,
+        island: &mut Island,
     ) -> Option<Impact> {
         let [a, b] = link.ends.map(|end| self.members[end as usize]);
         let Candidate {
@@ -225,7 +236,18 @@ impl<'a> Scratch<'a> {
             velocities,
             approach_speed: blow.approach,
         });
-        let (changes, impulse) = match response {
+        let given = |new: [Option<DVec3>; 2]| {
+            let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
+            // The one that stays tells the impulse.
+            let impulse = match new {
+                [Some(_), _] => -changes[0].dot(blow.normal) / a.inverse_mass,
+                [None, Some(_)] if !at_wall => changes[1].dot(blow.normal) / b.inverse_mass,
+                _ => 0.0,
+            };
+            let impulse = if impulse.is_finite() { impulse } else { 0.0 };
+            (changes, impulse, new.map(|new| new.is_none()))
+        };
+        let (changes, impulse, removed) = match response {
             Response::Ignore => return None,
             Response::Bounce => {
                 let last = a.last.max(b.last);
@@ -236,22 +258,28 @@ impl<'a> Scratch<'a> {
                 (
                     changes.map(|share| blow.normal * (impulse * share)),
                     impulse,
+                    [false; 2],
                 )
             }
-            Response::Velocities(new) => {
-                let changes = [0, 1].map(|k| new[k] - velocities[k]);
-                let impulse = -changes[0].dot(blow.normal) / a.inverse_mass;
-                (changes, if impulse.is_finite() { impulse } else { 0.0 })
-            }
+            Response::Velocities(new) => given(new.map(Some)),
+            Response::Remove(new) => given(new),
         };
-        for (end, change) in link.places().zip(changes) {
-            let member = &mut self.members[end as usize];
+        for (k, end) in link.places().enumerate() {
+            let (change, member) = (changes[k], &mut self.members[end as usize]);
+            if removed[k] {
+                member.removed = true;
+                island.removed.push(Removal {
+                    time,
+                    sphere: island.members[end as usize],
+                    velocity: velocities[k],
+                });
+            }
             member.piece = member.piece.turn(time, change);
             member.impacts += 1;
             member.last = time;
             self.turns.push((end, member.piece));
         }
-        *virial += blow.distance * impulse;
+        island.virial += blow.distance * impulse;
         Some(Impact {
             time,
             sphere,

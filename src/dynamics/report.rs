@@ -30,8 +30,30 @@ pub struct Impact {
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
     /// Momentum that passes along the normal from the sphere to its partner. The momentum of the sphere changes by
-    /// −impulse·normal, unless a rule has set velocities that differ along other directions, too.
+    /// −impulse·normal, unless a rule has set velocities that differ along other directions, too. If the sphere is
+    /// removed, this is the change of its partner, and it is 0 if no sphere remains.
     pub impulse: f64,
+}
+
+/// A sphere that was removed by [`Response::Remove`](crate::Response::Remove).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Removal {
+    /// Time of the removal, on the clock of [`Simulation::time`](crate::Simulation::time).
+    pub time: f64,
+    /// Index of the sphere.
+    pub sphere: u32,
+    /// Velocity of the sphere just before its removal. The simulation loses the momentum and the kinetic energy
+    /// that the sphere has with this velocity.
+    pub velocity: DVec3,
+}
+
+impl Removal {
+    /// Compares the order in which spheres are removed: by time, then by sphere.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let by_time = self.time.total_cmp(&other.time);
+        by_time.then_with(|| self.sphere.cmp(&other.sphere))
+    }
 }
 
 impl Impact {
@@ -60,7 +82,9 @@ pub struct StepReport {
     /// The compressibility factor of N equal spheres over a time τ is Z = 1 + virial / (2·E·τ), where E is the
     /// kinetic energy (in three dimensions, 2·E = 3·N·k·T).
     pub virial: f64,
-    /// Kinetic energy of all spheres of finite mass at the end of the step.
+    /// The spheres that were removed, in the order of time and sphere.
+    pub removed: Vec<Removal>,
+    /// Kinetic energy of all spheres of finite mass at the end of the step. Removed spheres have none.
     pub kinetic_energy: f64,
     /// Number of substeps.
     pub substeps: u64,

@@ -37,6 +37,12 @@ pub enum Response {
     /// The sphere and its partner get these velocities. The velocity of a wall is ignored. If they still approach,
     /// they pass through each other.
     Velocities([DVec3; 2]),
+    /// A sphere with `None` is removed at the time of the impact, and hits nothing afterwards. The other one gets
+    /// its velocity, as with [`Velocities`](Self::Velocities). Walls are not removed. The impact counts like any
+    /// other, and is in the list of impacts.
+    ///
+    /// [`Simulation::is_removed`](crate::Simulation::is_removed) says what remains of a removed sphere.
+    Remove([Option<DVec3>; 2]),
 }
 
 /// The rule of a step, or `None` if every impact is a bounce.

@@ -9,7 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::lattice::Lattice;
 use super::pace::{self, Load};
 use super::path::Piece;
-use super::report::Partner;
+use super::report::{Partner, Removal};
 use super::rules::Rule;
 use super::separate::separate_once;
 use super::substep::{Start, Substep, fall};
@@ -55,6 +55,8 @@ pub struct Simulation {
     walls: MovingWalls,
     /// Time of the last impact of each sphere. Empty if there is no contact time.
     last: Vec<f64>,
+    /// Whether each sphere has been removed.
+    removed: Vec<bool>,
     time: f64,
     /// Intended duration of the next substep.
     pace: Option<f64>,
@@ -103,6 +105,7 @@ impl Simulation {
         };
         let walls = MovingWalls::new(&options.walls, &options.domain);
         let mut simulation = Self {
+            removed: vec![false; spheres.len()],
             spheres,
             walls,
             options,
@@ -142,7 +145,8 @@ impl Simulation {
         &self.options
     }
 
-    /// Changes the spheres with a function, such as to give them other velocities.
+    /// Changes the spheres with a function, such as to give them other velocities. Removed spheres stay removed:
+    /// use [`restore`](Self::restore).
     ///
     /// # Errors
     /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
@@ -152,6 +156,55 @@ impl Simulation {
         change(&mut spheres);
         check_spheres(&spheres)?;
         self.spheres = spheres;
+        self.wrap();
+        Ok(())
+    }
+
+    /// Returns whether [`Response::Remove`] has removed a sphere.
+    ///
+    /// A removed sphere takes part in nothing. Its index remains, so the indices of the other spheres do not
+    /// change. Its centre stays at the place of the removal, and its velocity is 0. So [`spheres`](Self::spheres)
+    /// has the momentum and the kinetic energy of the spheres that remain, and [`StepReport::removed`] tells the
+    /// velocity with which a sphere was removed.
+    ///
+    /// ```
+    /// use carom::{HardSphere, Response, Simulation, SimulationOptions};
+    /// let bullet = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
+    /// let target = HardSphere::new([3.0, 0.0, 0.0], 0.5);
+    /// let mut simulation = Simulation::new(vec![bullet, target], SimulationOptions::new())?;
+    /// // The target vanishes, and the bullet flies on.
+    /// let report = simulation.step_with(2.0, &|encounter| {
+    ///     Response::Remove([Some(encounter.velocities[0]), None])
+    /// })?;
+    /// assert_eq!((report.removed[0].time, report.removed[0].sphere), (1.0, 1));
+    /// assert!(simulation.is_removed(1));
+    /// assert_eq!(simulation.spheres()[0].center.x, 4.0);
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn is_removed(&self, sphere: usize) -> bool {
+        self.removed.get(sphere).copied().unwrap_or(false)
+    }
+
+    /// Puts a removed sphere back, with its index and a new state.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidSimulation`] for a sphere that is not removed.
+    /// - [`Error::InvalidHardSphere`] for a number that is out of range.
+    pub fn restore(&mut self, sphere: usize, state: HardSphere) -> Result<(), Error> {
+        if !self.is_removed(sphere) {
+            return Err(Error::InvalidSimulation {
+                problem: format!("sphere {sphere} is not removed, so it cannot be restored"),
+            });
+        }
+        state.check(sphere)?;
+        self.spheres[sphere] = state;
+        self.removed[sphere] = false;
+        if let Some(cell) = self.cells.get_mut(sphere) {
+            *cell = [0; 3];
+        }
+        if let Some(last) = self.last.get_mut(sphere) {
+            *last = f64::NEG_INFINITY;
+        }
         self.wrap();
         Ok(())
     }
@@ -191,6 +244,7 @@ impl Simulation {
             let before = spheres.clone();
             let start = Start {
                 spheres: &before,
+                removed: &self.removed,
                 last: &[],
                 options: &self.options,
                 lattice: &self.lattice,
@@ -290,9 +344,11 @@ impl Simulation {
         Ok(report)
     }
 
-    /// Returns the kinetic energy of all spheres of finite mass.
+    /// Returns the kinetic energy of all spheres of finite mass that have not been removed.
     pub fn kinetic_energy(&self) -> f64 {
-        self.spheres.iter().map(HardSphere::kinetic_energy).sum()
+        let all = self.spheres.iter().zip(&self.removed);
+        let present = all.filter(|(_, removed)| !**removed);
+        present.map(|(sphere, _)| sphere.kinetic_energy()).sum()
     }
 
     /// Does one substep, which ends at `end` or before.
@@ -313,6 +369,7 @@ impl Simulation {
         loop {
             let start = Start {
                 spheres: &self.spheres,
+                removed: &self.removed,
                 last: &last,
                 options: &self.options,
                 lattice: &self.lattice,
@@ -340,12 +397,20 @@ impl Simulation {
     /// Moves the spheres to the end of a substep, and adds its impacts to the report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
         let (islands, options) = (&self.substep.islands, &self.options);
-        let (spheres, last) = (&mut self.spheres, &mut self.last);
+        let (spheres, last, removed) = (&mut self.spheres, &mut self.last, &mut self.removed);
         let time = self.time;
         let all = spheres.par_iter_mut().enumerate();
         all.for_each(|(index, sphere)| {
+            if removed[index] {
+                return;
+            }
             let piece = islands.path(index).and_then(<[_]>::last);
             let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
+            if let Some(removal) = islands.removal(index) {
+                sphere.center = piece.place(removal.time) + fall(options, sphere, removal.time);
+                sphere.velocity = DVec3::ZERO;
+                return;
+            }
             sphere.center = piece.place(duration) + fall(options, sphere, duration);
             sphere.velocity = piece.velocity;
             if !sphere.is_fixed() {
@@ -360,7 +425,7 @@ impl Simulation {
                 }
             });
         }
-        let from = report.list.len();
+        let [from, from_removed] = [report.list.len(), report.removed.len()];
         for island in islands.list() {
             if island.members.is_empty() {
                 continue;
@@ -376,6 +441,10 @@ impl Simulation {
                 }
             }
             report.virial += island.virial;
+            for removal in &island.removed {
+                removed[removal.sphere as usize] = true;
+                report.removed.push(*removal);
+            }
             if self.options.impact_list {
                 report.list.extend_from_slice(&island.impacts);
             }
@@ -383,6 +452,10 @@ impl Simulation {
         report.list[from..].par_sort_unstable_by(|one, other| one.order(other));
         for impact in &mut report.list[from..] {
             impact.time += time;
+        }
+        report.removed[from_removed..].sort_unstable_by(Removal::order);
+        for removal in &mut report.removed[from_removed..] {
+            removal.time += time;
         }
         report.substeps += 1;
         // The last substep ends at `end` without rounding. If the clock cannot resolve the substep, the step ends.

@@ -10,6 +10,7 @@ use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
+use super::report::Removal;
 use super::rules::Rule;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
@@ -19,6 +20,8 @@ use crate::{Detector, Error};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) spheres: &'a [HardSphere],
+    /// Whether each sphere has been removed.
+    pub(crate) removed: &'a [bool],
     /// Time of the last impact of each sphere, relative to the start of the substep. Empty if there is no
     /// contact time.
     pub(crate) last: &'a [f64],
@@ -46,9 +49,15 @@ pub(crate) struct Setting<'a> {
 }
 
 impl<'a> Start<'a> {
+    /// Returns the number of spheres that have not been removed.
+    pub(crate) fn present(&self) -> usize {
+        self.removed.iter().filter(|&&removed| !removed).count()
+    }
+
     pub(crate) fn setting(&self, candidates: &'a Candidates) -> Setting<'a> {
         let &Self {
             spheres,
+            removed: _,
             last,
             options,
             lattice,
@@ -115,12 +124,17 @@ impl Setting<'_> {
         fall(self.options, sphere, time)
     }
 
-    /// Returns a bound of the distance of a path from its first point.
-    pub(crate) fn distance_moved(&self, index: u32, path: &[Piece]) -> f64 {
+    /// Returns the time at which the path of a sphere ends: its removal, or the end of the substep.
+    pub(crate) fn end(&self, removal: Option<&Removal>) -> f64 {
+        removal.map_or(self.duration, |removal| removal.time)
+    }
+
+    /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
+    pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
         let mut farthest = 0.0_f64;
         for (k, piece) in path.iter().enumerate() {
-            let end = path.get(k + 1).map_or(self.duration, |next| next.start);
+            let end = path.get(k + 1).map_or(end, |next| next.start);
             let ends = [piece.start, end].map(|time| {
                 let place = piece.place(time) + self.fall(sphere, time);
                 (place - sphere.center).length()
@@ -202,7 +216,7 @@ impl Substep {
             .filter_map(|candidate| setting.hits(candidate))
             .collect();
         let load = Load {
-            spheres: spheres.len(),
+            spheres: start.present(),
             pairs: candidates.pairs(),
             // Shorter substeps would not have fewer meetings at their starts.
             hits: hits.iter().filter(|(_, time)| *time > 0.0).count(),

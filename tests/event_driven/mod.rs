@@ -56,6 +56,9 @@ pub(crate) struct Reference {
     /// Edge of the periodic cell, or `None` for open space.
     edge: Option<f64>,
     restitution: f64,
+    /// Which of two balls that meet are removed. If one is, the other keeps its velocity.
+    pub(crate) removes: fn(usize, usize) -> [bool; 2],
+    pub(crate) removed: Vec<bool>,
     queue: BinaryHeap<Reverse<Predicted>>,
     until: f64,
 }
@@ -68,6 +71,8 @@ impl Reference {
             counts: vec![0; balls.len()],
             edge,
             restitution,
+            removes: |_, _| [false; 2],
+            removed: vec![false; balls.len()],
             queue: BinaryHeap::new(),
             until,
         };
@@ -92,6 +97,9 @@ impl Reference {
 
     /// Predicts the first impact of two balls after `now` through any image that they can reach.
     fn predict(&mut self, a: usize, b: usize, now: f64) {
+        if self.removed[a] || self.removed[b] {
+            return;
+        }
         let v = [0, 1, 2].map(|k| self.balls[b].velocity[k] - self.balls[a].velocity[k]);
         let reach = self.balls[a].radius + self.balls[b].radius;
         let p = self.away(a, b, [0; 3], now);
@@ -145,6 +153,13 @@ impl Reference {
                 self.clocks[index] = time;
                 self.counts[index] += 1;
             }
+            let removes = (self.removes)(a, b);
+            if removes != [false; 2] {
+                self.removed[a] = removes[0];
+                self.removed[b] = removes[1];
+                self.predict_all(a, b, time);
+                return Some(Event { time, a, b });
+            }
             let length = dot(p, p).sqrt();
             let n = p.map(|x| x / length);
             let v = [0, 1, 2].map(|k| self.balls[b].velocity[k] - self.balls[a].velocity[k]);
@@ -154,14 +169,19 @@ impl Reference {
                 self.balls[a].velocity[k] -= impulse / ma * n;
                 self.balls[b].velocity[k] += impulse / mb * n;
             }
-            for index in [a, b] {
-                for other in 0..self.balls.len() {
-                    if other != index && !(index == b && other == a) {
-                        self.predict(index.min(other), index.max(other), time);
-                    }
+            self.predict_all(a, b, time);
+            return Some(Event { time, a, b });
+        }
+    }
+
+    /// Predicts the next impacts of two balls that have just met.
+    fn predict_all(&mut self, a: usize, b: usize, time: f64) {
+        for index in [a, b] {
+            for other in 0..self.balls.len() {
+                if other != index && !(index == b && other == a) {
+                    self.predict(index.min(other), index.max(other), time);
                 }
             }
-            return Some(Event { time, a, b });
         }
     }
 }

@@ -1,0 +1,150 @@
+//! Binary hierarchies of bounding spheres, and the search for the spheres of two bodies that touch.
+
+use std::collections::HashSet;
+
+use carom::glam::{DVec3, Vec3};
+use carom::{Collision, Detector, Error, Sphere, Step};
+
+/// A body: the spheres that it consists of, and bounding spheres around two, four, … of them.
+pub(crate) struct Tree {
+    /// The spheres of each level, from the one sphere around the body to its own spheres. Node k has the
+    /// children 2·k and 2·k + 1 in the next level.
+    levels: Vec<Vec<Sphere>>,
+}
+
+impl Tree {
+    /// Makes the hierarchy of a body whose spheres move together. Neighbours in the list get a common bounding
+    /// sphere, so they should be close. Their number must be a power of two.
+    pub(crate) fn new(leaves: Vec<Sphere>) -> Self {
+        assert!(leaves.len().is_power_of_two());
+        let mut levels = vec![leaves];
+        while levels[0].len() > 1 {
+            let pairs = levels[0].chunks(2);
+            let parents = pairs.map(|pair| enclosing(&pair[0], &pair[1])).collect();
+            levels.insert(0, parents);
+        }
+        Self { levels }
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    /// Returns the spheres of a level, or the last ones below the hierarchy.
+    pub(crate) fn level(&self, level: usize) -> &[Sphere] {
+        &self.levels[level.min(self.depth())]
+    }
+
+    pub(crate) fn leaves(&self) -> &[Sphere] {
+        self.level(self.depth())
+    }
+
+    /// Returns the nodes of the next level that a node of this level consists of.
+    fn below(&self, level: usize, node: u32) -> std::ops::Range<u32> {
+        if level < self.depth() {
+            2 * node..2 * node + 2
+        } else {
+            node..node + 1
+        }
+    }
+}
+
+/// What one level of the hierarchies has found.
+pub(crate) struct Level {
+    /// Numbers of spheres of both bodies that were searched.
+    pub(crate) spheres: [usize; 2],
+    /// The pairs of nodes to test: those whose parents touch.
+    pub(crate) pairs: Vec<[u32; 2]>,
+    /// The pairs of nodes that touch. `a` is a node of the first body, and `b` of the second.
+    pub(crate) touching: Vec<Collision>,
+}
+
+/// Descends the hierarchies of two bodies together. Each level searches the children of the nodes that touch in
+/// the level above. The descent ends with the spheres of the bodies, or earlier if no nodes touch.
+pub(crate) fn descend(
+    detector: &mut Detector,
+    [first, second]: [&Tree; 2],
+    dt: f32,
+) -> Result<Vec<Level>, Error> {
+    let mut levels = Vec::new();
+    let mut pairs = vec![[0, 0]];
+    for level in 0..=first.depth().max(second.depth()) {
+        let [a, b] = [0, 1].map(|k| {
+            let mut nodes: Vec<_> = pairs.iter().map(|pair: &[u32; 2]| pair[k]).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes
+        });
+        let spheres = |tree: &Tree, nodes: &[u32]| -> Vec<Sphere> {
+            let level = tree.level(level);
+            nodes.iter().map(|&node| level[node as usize]).collect()
+        };
+        let [some, others] = [spheres(first, &a), spheres(second, &b)];
+        let found = detector.detect(&Step::between(&some, &others, dt))?;
+        let wanted: HashSet<_> = pairs.iter().copied().collect();
+        let found = found.pairs.into_iter().map(|hit| Collision {
+            a: a[hit.a as usize],
+            b: b[hit.b as usize],
+            ..hit
+        });
+        let touching: Vec<_> = found
+            .filter(|hit| wanted.contains(&[hit.a, hit.b]))
+            .collect();
+        let mut next = Vec::new();
+        for hit in &touching {
+            for a in first.below(level, hit.a) {
+                next.extend(second.below(level, hit.b).map(|b| [a, b]));
+            }
+        }
+        levels.push(Level {
+            spheres: [a.len(), b.len()],
+            pairs: std::mem::replace(&mut pairs, next),
+            touching,
+        });
+        if pairs.is_empty() {
+            break;
+        }
+    }
+    Ok(levels)
+}
+
+/// Returns the smallest sphere around two spheres with the same velocity, rounded up to float32.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the radius covers the rounding to float32"
+)]
+fn enclosing(a: &Sphere, b: &Sphere) -> Sphere {
+    let [p, q] = [a, b].map(|sphere| Vec3::from(sphere.center).as_dvec3());
+    let [r, s] = [a, b].map(|sphere| f64::from(sphere.radius));
+    let distance = p.distance(q);
+    if distance + s <= r {
+        return *a;
+    }
+    if distance + r <= s {
+        return *b;
+    }
+    let radius = 0.5 * (distance + r + s);
+    let center: DVec3 = p + (q - p) * ((radius - r) / distance);
+    let rounded = center.as_vec3();
+    let radius = (radius + rounded.as_dvec3().distance(center)) * (1.0 + 1e-12);
+    Sphere::new(rounded, (radius as f32).next_up()).with_velocity(a.velocity)
+}
+
+/// Returns a chain of 16 spheres in the shape of a C, whose opening is on the right.
+pub(crate) fn chain() -> Vec<Sphere> {
+    let sphere = |k: u16| {
+        let angle = (40.0 + 280.0 * f32::from(k) / 15.0).to_radians();
+        Sphere::new([angle.cos(), angle.sin(), 0.0], 0.17)
+    };
+    (0..16).map(sphere).collect()
+}
+
+/// Returns a rod of 8 spheres that flies to the left, through the opening of [`chain`] in a time of 1 if `shift`,
+/// its distance from the middle of the opening, is small.
+pub(crate) fn rod(shift: f32) -> Vec<Sphere> {
+    let sphere = |k: u16| {
+        let x = 1.6 + 0.18 * f32::from(k);
+        Sphere::new([x, shift, 0.0], 0.1).with_velocity([-2.1, 0.0, 0.0])
+    };
+    (0..8).map(sphere).collect()
+}
