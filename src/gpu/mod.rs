@@ -248,6 +248,9 @@ mod record_step;
 mod reductions;
 mod scan;
 mod shader;
+mod simulation;
+mod simulation_options;
+mod simulation_state;
 mod sized_parts;
 mod stages;
 mod staging;
@@ -274,6 +277,9 @@ pub use record_step::RecordableSpheres;
 /// and instructions.
 #[doc(hidden)]
 pub use shader::kernels::{Kernel, all as kernels};
+pub use simulation::SimulationBuffers;
+pub use simulation_options::SimulationBufferOptions;
+pub use simulation_state::{SimulationState, SimulationStatus};
 pub use status::Status;
 pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};
