@@ -3,7 +3,7 @@
 // undone.
 
 #import carom::{CaromSimulation, CaromWall}
-#import dynamics::{Body, Candidate, MOST_IMPACTS, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}

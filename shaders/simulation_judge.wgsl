@@ -44,11 +44,19 @@ fn add(sum: vec2<f32>, term: f32) -> vec2<f32> {
     return vec2<f32>(high, opaque(low - opaque(high - next)));
 }
 
+// Adds to a count of two words.
+fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
+    let low = sum.x + more;
+    return vec2<u32>(low, sum.y + select(0u, 1u, low < more));
+}
+
 // Sets the intended duration of the substep after a complete one.
 fn lengthen() {
     let duration = simulation.substep;
     let spheres = f32(max(simulation.spheres, 1u));
-    let impacts = atomicLoad(&simulation_counters.impacts);
+    // An impact at a wall is one of a single sphere.
+    let at_walls = atomicLoad(&simulation_counters.wall_impacts) / 2u;
+    let impacts = atomicLoad(&simulation_counters.impacts) + at_walls;
     let each = 2.0 * f32(max(impacts, FEW_IMPACTS) - FEW_IMPACTS) / (spheres * simulation_request.impacts);
     var longer = min(1.0 / max(each, 0.1), LONGER);
     if f32(simulation.round) > ROUNDS * f32(simulation_request.rounds) {
@@ -76,11 +84,8 @@ fn accept(sums: vec4<f32>) {
     simulation.remaining = max(simulation.remaining - duration, 0.0);
     simulation.virial = add(simulation.virial, sums.x);
     simulation.kinetic_energy = sums.y;
-    let before = simulation.impacts.x;
-    simulation.impacts.x += atomicLoad(&simulation_counters.impacts);
-    if simulation.impacts.x < before {
-        simulation.impacts.y += 1u;
-    }
+    simulation.impacts = count(simulation.impacts, atomicLoad(&simulation_counters.impacts));
+    simulation.wall_impacts = count(simulation.wall_impacts, atomicLoad(&simulation_counters.wall_impacts));
     lengthen();
 }
 

@@ -3,11 +3,14 @@
 #import carom::{CAROM_SPHERES_LEFT_OUT, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import dynamics::{SimulationCounters, SimulationRequest}
+#import opaque::{opaque}
+#import types::{Params}
 
-@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
-@group(0) @binding(1) var<storage, read_write> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read_write> simulation_counters: SimulationCounters;
-@group(0) @binding(3) var<storage, read_write> simulation_dispatch: DispatchArguments;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(3) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(4) var<storage, read_write> simulation_dispatch: DispatchArguments;
 
 // Distance that the fastest sphere moves in the first substep, in radii of the largest.
 const FIRST = 0.1;
@@ -36,6 +39,7 @@ fn main() {
     simulation_dispatch = DispatchArguments(0u, 1u, 1u);
     atomicStore(&simulation_counters.pending, 0u);
     atomicStore(&simulation_counters.impacts, 0u);
+    atomicStore(&simulation_counters.wall_impacts, 0u);
     atomicStore(&simulation_counters.left, 0u);
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
@@ -49,7 +53,10 @@ fn main() {
     }
     // Two substeps of equal length avoid a short one at the end.
     let pace = simulation.pace;
-    simulation.substep = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
+    let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
+    // A duration that can be subtracted from the remaining time without rounding.
+    let exact = opaque(remaining - opaque(remaining - duration));
+    simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;
     simulation.settled = 0u;
     simulation_dispatch = dispatch_over(simulation.spheres);

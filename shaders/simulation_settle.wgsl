@@ -2,7 +2,7 @@
 // and adds up energy and virial for each workgroup, in a fixed order.
 
 #import carom::{CaromSimulation}
-#import dynamics::{Body, Candidate, MOST_IMPACTS, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
 #import invocation::{invocation}
 #import paths::{path_piece, place_at}
 
@@ -21,6 +21,7 @@ const WIDER = 1.3;
 
 var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
 var<workgroup> sh_impacts: atomic<u32>;
+var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
 
 // Returns the part of the virial that belongs to a sphere for one of its impacts.
@@ -44,8 +45,11 @@ fn settle(sphere: u32) -> vec4<f32> {
     var moved = 0.0;
     for (var number = 1u; number <= track.count; number++) {
         let piece = path_piece(sphere, number);
-        let counts = (piece.link & NEXT_WALL) != 0u || candidates[piece.link / MOST_IMPACTS].a == sphere;
-        atomicAdd(&sh_impacts, select(0u, 1u, counts));
+        if (piece.link & NEXT_WALL) != 0u {
+            atomicAdd(&sh_wall_impacts, 1u);
+        } else if candidates[piece.link / MOST_IMPACTS].a == sphere {
+            atomicAdd(&sh_impacts, 1u);
+        }
         virial += virial_of(sphere, number);
         moved = max(moved, length(piece.place));
     }
@@ -87,6 +91,7 @@ fn main(
     if local == 0u && place < arrayLength(&simulation_sums) {
         simulation_sums[place] = sh_sums[0];
         atomicAdd(&simulation_counters.impacts, atomicLoad(&sh_impacts));
+        atomicAdd(&simulation_counters.wall_impacts, atomicLoad(&sh_wall_impacts));
         atomicAdd(&simulation_counters.left, atomicLoad(&sh_left));
     }
 }

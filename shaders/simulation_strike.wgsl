@@ -2,7 +2,7 @@
 // next of both. A path that has been contradicted is cut instead.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
-#import dynamics::{Body, Candidate, MOST_IMPACTS, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
 #import dynamics_walls::{at_wall, is_hollow}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}

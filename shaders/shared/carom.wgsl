@@ -409,8 +409,9 @@ struct CaromSimulation {
     remaining: f32,
     // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_SPHERES_LEFT_OUT.
     status: u32,
-    // Number of impacts so far. An impact of two spheres counts once.
+    // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
+    wall_impacts: vec2<u32>,
     // Sum over all impacts of two spheres so far: the distance of their centres times
     // their impulse.
     virial: vec2<f32>,

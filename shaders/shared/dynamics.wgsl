@@ -33,7 +33,9 @@ struct SimulationRequest {
 struct SimulationCounters {
     // 1 if a sphere has an impact or a cut ahead.
     pending: atomic<u32>,
+    // Numbers of impacts of two spheres, and of a sphere and a wall.
     impacts: atomic<u32>,
+    wall_impacts: atomic<u32>,
     // Number of spheres that left their pads.
     left: atomic<u32>,
     invalid: atomic<u32>,
@@ -94,7 +96,6 @@ struct Candidate {
     place_b: u32,
 }
 
-const MOST_IMPACTS = 8u;
 const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;

@@ -1,6 +1,6 @@
 // The paths of spheres in a substep of hard-sphere dynamics.
 
-#import dynamics::{MOST_IMPACTS, NEXT_NONE, PathPiece}
+#import dynamics::{NEXT_NONE, PathPiece}
 #needs bodies, pieces
 
 // Returns piece `number` of the path of a sphere. PathPiece 0 is the motion before its first impact.

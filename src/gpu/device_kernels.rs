@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
-use super::shader::kernels::{Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels};
+use super::shader::kernels::{
+    Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels,
+};
 use crate::Error;
 
 pub(super) struct DeviceKernels {

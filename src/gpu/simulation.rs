@@ -22,18 +22,16 @@ use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
 use super::record_step::in_own_layout;
 use super::scan::scan;
+use super::shader::constants::MOST_IMPACTS;
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
-    DispatchArguments, GpuBody, GpuCandidate, GpuPiece, GpuSimulation, GpuTrack,
-    GpuWall, SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT,
+    DispatchArguments, GpuBody, GpuCandidate, GpuPiece, GpuSimulation, GpuTrack, GpuWall,
+    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT,
 };
 use super::simulation_options::SimulationBufferOptions;
 use super::upload::UploadRing;
 use crate::validate::check_dt;
 use crate::{Domain, Error, Sphere, Step};
-
-/// Largest number of impacts of a sphere in a substep. The same as `MOST_IMPACTS` of the shaders.
-const MOST_IMPACTS: u64 = 8;
 
 /// Number of cached sets of bind groups.
 const REMEMBERED: usize = 4;
@@ -221,7 +219,7 @@ fn storage(
     made.one::<SimulationCounters>("simulation_counters", what, none)?;
     made.array::<GpuBody>("bodies", "spheres of the simulation", spheres, none)?;
     made.array::<GpuTrack>("tracks", "tracks of the spheres", spheres, none)?;
-    let pieces = spheres * MOST_IMPACTS;
+    let pieces = spheres * u64::from(MOST_IMPACTS);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
     let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
     made.array::<GpuCandidate>("candidates", "candidates", capacity.pairs, none)?;
@@ -268,7 +266,11 @@ impl Maker<'_> {
         ])
     }
 
-    fn after(&self, collisions: &CollisionBuffers, rows: &ScanTable) -> Result<Vec<Dispatch>, Error> {
+    fn after(
+        &self,
+        collisions: &CollisionBuffers,
+        rows: &ScanTable,
+    ) -> Result<Vec<Dispatch>, Error> {
         let own = self.kernels.dynamics()?;
         let over_pairs = |kernel| {
             let dispatch = self.dispatch(kernel, 1)?;
@@ -429,7 +431,11 @@ impl SimulationBuffers {
         encoder.copy_buffer_to_buffer(written.buffer(), 0, &self.uniform, 0, UNIFORM_SIZE);
         written.release_on_submit(encoder);
         self.request.serial = serial;
-        pass(encoder, "carom simulation", &[self.begin.clone(), ends.load]);
+        pass(
+            encoder,
+            "carom simulation",
+            &[self.begin.clone(), ends.load],
+        );
         for _ in 0..self.options.substeps {
             self.substep(encoder, count)?;
         }

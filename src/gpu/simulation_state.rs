@@ -36,8 +36,10 @@ pub struct SimulationState {
     pub search_status: Status,
     /// Number of candidates in the last substep.
     pub candidates: u32,
-    /// Number of impacts so far. An impact of two spheres counts once.
+    /// Number of impacts of two spheres so far.
     pub impacts: u64,
+    /// Number of impacts of a sphere and a wall so far.
+    pub wall_impacts: u64,
     /// Sum over all impacts of two spheres so far: the distance of their centres times their impulse.
     pub virial: f64,
     /// Kinetic energy of the spheres of finite mass, after the last complete substep.
@@ -58,6 +60,7 @@ impl SimulationState {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..size_of::<GpuSimulation>())?;
         let raw: GpuSimulation = bytemuck::pod_read_unaligned(bytes);
+        let count = |[low, high]: [u32; 2]| u64::from(low) | u64::from(high) << 32;
         let sum = |[high, low]: [f32; 2]| f64::from(high) + f64::from(low);
         Some(Self {
             time: sum(raw.time),
@@ -65,7 +68,8 @@ impl SimulationState {
             status: SimulationStatus::from_bits_truncate(raw.status),
             search_status: Status::from_bits_truncate(raw.search_status),
             candidates: raw.candidates,
-            impacts: u64::from(raw.impacts[0]) | u64::from(raw.impacts[1]) << 32,
+            impacts: count(raw.impacts),
+            wall_impacts: count(raw.wall_impacts),
             virial: sum(raw.virial),
             kinetic_energy: raw.kinetic_energy.into(),
             substeps: raw.substeps,

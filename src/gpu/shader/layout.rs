@@ -387,6 +387,7 @@ layouts! {
         remaining: f32,
         status: u32,
         impacts: [u32; 2],
+        wall_impacts: [u32; 2],
         virial: [f32; 2],
         kinetic_energy: f32,
         substeps: u32,
@@ -430,6 +431,7 @@ layouts! {
     struct SimulationCounters = "SimulationCounters" {
         pending: u32,
         impacts: u32,
+        wall_impacts: u32,
         left: u32,
         invalid: u32,
         fastest: u32,
