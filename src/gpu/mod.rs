@@ -192,6 +192,12 @@
 //! `carom_wall_contact()` and `carom_triangle_contact()` of [`WGSL`] compute the contact point, the
 //! normal and the approach speed.
 //!
+//! # Hard-sphere dynamics on the GPU
+//!
+//! [`CollisionPipeline::create_simulation`] creates a [`SimulationBuffers`], which moves hard spheres in
+//! the application's buffers through time. Shaders find the time reached in its
+//! [`state`](SimulationBuffers::state), a `CaromSimulation` of [`WGSL`].
+//!
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
