@@ -10,7 +10,7 @@ mod device;
 
 use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
-    SimulationState, SimulationStatus, wgpu,
+    SimulationState, SimulationStatus, SphereCount, wgpu,
 };
 use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use device::Device;
@@ -577,6 +577,55 @@ fn options_that_only_the_cpu_has_are_named_errors() {
         Some(Error::ZeroCapacity { what: "rounds", .. })
     ));
     device.assert_silent();
+}
+
+#[test]
+fn recordings_that_cannot_be_made_are_named_errors() {
+    let device = Device::noop(&wgpu::DeviceDescriptor::default());
+    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let options = SimulationBufferOptions::new(2).with_recordings(1);
+    let mut simulation = pipeline.create_simulation(&options).expect("buffers");
+    let words = device.words(&[0; 24]);
+    let at = |offset| Attribute::new(&words, offset, 32);
+    let balls = |count: u32| DeviceSpheres::new(count, at(0), 1.0).with_velocity(at(16));
+    let mut record = |spheres: &DeviceSpheres<'_>, masses, duration| {
+        let mut encoder = device.encoder();
+        let recorded = simulation.record(&mut encoder, spheres, masses, duration);
+        encoder.finish();
+        recorded
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
+    assert!(record(&balls(2), None, -1.0).contains("time step"));
+    assert!(record(&balls(3), None, 1.0).contains("made for 2"));
+    let counted = SphereCount::InBuffer {
+        buffer: &words,
+        offset: 0,
+        at_most: 1,
+    };
+    let counted = DeviceSpheres::new(counted, at(0), 1.0).with_velocity(at(16));
+    assert!(record(&counted, None, 1.0).contains("number of spheres is in a buffer"));
+    assert!(record(&DeviceSpheres::new(2, at(0), 1.0), None, 1.0).contains("no velocities"));
+    let shared = record(&balls(2), Some(at(4)), 1.0);
+    assert!(
+        shared.contains("inverse masses") && shared.contains("shares bytes"),
+        "{shared}"
+    );
+    let short = record(&balls(2), Some(Attribute::new(&words, 92, 8)), 1.0);
+    assert!(short.contains("96 bytes long"), "{short}");
+    assert_eq!(record(&balls(2), Some(at(28)), 1.0), "");
+    device.assert_silent();
+    // A second recording before the first is submitted.
+    let mut encoders = [device.encoder(), device.encoder()];
+    let mut both = encoders
+        .iter_mut()
+        .map(|encoder| simulation.record(encoder, &balls(2), None, 1.0));
+    assert!(matches!(both.next(), Some(Ok(()))));
+    assert!(matches!(
+        both.next(),
+        Some(Err(Error::TooManyInFlight { limit: 1, .. }))
+    ));
 }
 
 /// Takes some minutes.

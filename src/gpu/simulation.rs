@@ -391,9 +391,9 @@ impl SimulationBuffers {
     ///
     /// # Errors
     /// - [`Error::InvalidTimeStep`] if the duration is negative, not finite or too large.
-    /// - [`Error::InvalidSimulation`] if the spheres are counted in a buffer, or have no velocities.
+    /// - [`Error::InvalidSimulation`] if the spheres are counted in a buffer, have no velocities, or are
+    ///   more than the simulation has room for.
     /// - [`Error::SourceBuffer`] if a buffer cannot be used as described.
-    /// - [`Error::OverCapacity`] if there are more spheres than the simulation has room for.
     /// - [`Error::TooManyInFlight`] if
     ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::recordings)
     ///   recordings are in flight already.
@@ -458,10 +458,11 @@ impl SimulationBuffers {
             ));
         }
         if count > self.options.spheres {
-            return Err(Error::OverCapacity {
-                needed: count.into(),
-                capacity: self.options.spheres.into(),
-            });
+            let capacity = self.options.spheres;
+            return Err(invalid(&format!(
+                "there are {count} spheres, but the buffers were made for {capacity}; create them \
+                 with `SimulationBufferOptions::spheres` at least {count}"
+            )));
         }
         Ok(count)
     }
