@@ -2,7 +2,7 @@
 // are wrapped into its cell.
 
 #import carom::{CaromSimulation}
-#import dynamics::{Body, PathPiece, SimulationRequest, Track}
+#import dynamics::{Body, LONG_AGO, PathPiece, SimulationRequest, Track}
 #import invocation::{invocation}
 #import paths::{path_piece, place_at}
 
@@ -11,9 +11,6 @@
 @group(0) @binding(2) var<storage, read> pieces: array<PathPiece>;
 @group(0) @binding(3) var<storage, read_write> bodies: array<Body>;
 @group(0) @binding(4) var<storage, read_write> tracks: array<Track>;
-
-// Time of an impact so long ago that it does not matter.
-const LONG_AGO = -1e30;
 
 fn wrapped(center: vec3<f32>) -> vec3<f32> {
     var place = center;
@@ -48,7 +45,9 @@ fn main(
         velocity += simulation_request.gravity * duration;
     }
     bodies[i] = Body(wrapped(body.center + moved), body.radius, velocity, body.inverse_mass);
-    let since = select(last.start, track.since, track.count == 0u);
-    tracks[i].since = max(since - duration, LONG_AGO);
+    if track.count > 0u || track.since < 0.0 {
+        let since = select(last.start, track.since, track.count == 0u);
+        tracks[i].since = max(since - duration, LONG_AGO);
+    }
     tracks[i].wide = 0.0;
 }

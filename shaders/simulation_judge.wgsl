@@ -89,11 +89,17 @@ fn accept(sums: vec4<f32>) {
     lengthen();
 }
 
+// Returns whether the list of candidates has all pairs. A sphere whose pad is out of range is set aside by the search.
+fn is_searched() -> bool {
+    return (results.status & CAROM_INCOMPLETE) == 0u
+        && results.invalid == atomicLoad(&simulation_counters.invalid);
+}
+
 fn reject(left: bool) {
     simulation.rollbacks += 1u;
     simulation.failures += 1u;
     var shorter = true;
-    if (results.status & CAROM_INCOMPLETE) != 0u {
+    if !is_searched() {
         simulation.status |= CAROM_SEARCH_INCOMPLETE;
         simulation.search_status = results.status;
     } else if simulation.settled == 0u {
@@ -111,7 +117,7 @@ fn reject(left: bool) {
 
 fn judge(sums: vec4<f32>) {
     let left = atomicLoad(&simulation_counters.left) > 0u;
-    let settled = simulation.settled != 0u && (results.status & CAROM_INCOMPLETE) == 0u;
+    let settled = simulation.settled != 0u && is_searched();
     simulation.candidates = results.found.x;
     if settled && !left {
         accept(sums);

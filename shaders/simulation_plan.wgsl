@@ -45,7 +45,12 @@ fn main() {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
     }
     let remaining = simulation.remaining;
-    if !(remaining > 0.0) || simulation_request.spheres == 0u {
+    if !(remaining > 0.0) {
+        return;
+    }
+    if simulation_request.spheres == 0u {
+        simulation.time.x += remaining;
+        simulation.remaining = 0.0;
         return;
     }
     if !(simulation.pace > 0.0) {

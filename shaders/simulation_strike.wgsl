@@ -2,7 +2,7 @@
 // next of both. A path that has been contradicted is cut instead.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
-#import dynamics::{Body, Candidate, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, LONG_AGO, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
 #import dynamics_walls::{at_wall, is_hollow}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}
@@ -22,7 +22,11 @@ const AXIS = 1.4;
 
 // Returns the time of the last impact of a sphere.
 fn last_impact(sphere: u32, last: PathPiece) -> f32 {
-    return select(last.start, tracks[sphere].since, tracks[sphere].count == 0u);
+    if tracks[sphere].count > 0u {
+        return last.start;
+    }
+    let since = tracks[sphere].since;
+    return select(LONG_AGO, since, since < 0.0);
 }
 
 // Returns the speed at which a sphere leaves its partner. An impact within the contact time is elastic, and a sphere

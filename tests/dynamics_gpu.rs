@@ -337,6 +337,7 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .with_walls(walls)
             .with_restitution(0.9)
             .with_wall_restitution(0.8)
+            .with_contact_time(0.2)
             .with_gravity([0.0, 0.0, -1.0]);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }

@@ -65,7 +65,7 @@ struct Track {
     next: u32,
     // Largest distance that the sphere may move.
     pad: f32,
-    // Time of its last impact before the substep, 0 or less.
+    // Time of its last impact before the substep, which is below 0, or 0 if it had none.
     since: f32,
     // Speed for which its pad was too small, or 0.
     wide: f32,
@@ -99,5 +99,6 @@ struct Candidate {
 const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
-// A time that never comes.
+// A time so long ago that it does not matter, and a time that never comes.
+const LONG_AGO = -1e30;
 const NEVER = GREATEST;
