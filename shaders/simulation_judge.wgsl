@@ -2,7 +2,7 @@
 // Dispatched as one workgroup.
 
 #import carom::{CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS, CaromResults, CaromSimulation}
-#import dynamics::{SimulationCounters, SimulationRequest}
+#import dynamics::{SimulationCounters, SimulationRequest, WallImpulse}
 #import opaque::{opaque}
 #import types::{Params}
 
@@ -10,8 +10,10 @@
 @group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(2) var<storage, read> results: CaromResults;
 @group(0) @binding(3) var<storage, read> simulation_sums: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read_write> simulation: CaromSimulation;
-@group(0) @binding(5) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(4) var<storage, read> wall_sums: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(7) var<storage, read_write> wall_impulses: array<WallImpulse>;
 
 // Largest ratio of the durations of two successive substeps.
 const LONGER = 2.0;
@@ -133,20 +135,47 @@ fn judge(sums: vec4<f32>) {
     simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);
 }
 
-@compute @workgroup_size(SCAN_WORKGROUP)
-fn main(@builtin(local_invocation_index) local: u32) {
-    var sums = vec4<f32>(0.0);
-    for (var k = local; k < arrayLength(&simulation_sums); k += SCAN_WORKGROUP) {
-        sums += simulation_sums[k];
-    }
-    sh_sums[local] = sums;
+// Adds up the vectors of all invocations into that of the first.
+fn add_up(own: vec4<f32>, local: u32) {
+    workgroupBarrier();
+    sh_sums[local] = own;
     for (var half = SCAN_WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if local < half {
             sh_sums[local] += sh_sums[local + half];
         }
     }
+}
+
+// Adds the momenta of a complete substep to those that a wall has received.
+fn push(wall: u32, momentum: vec4<f32>) {
+    let old = wall_impulses[wall];
+    for (var k = 0u; k < 3u; k++) {
+        let sum = add(vec2<f32>(old.high[k], old.low[k]), momentum[k]);
+        wall_impulses[wall].high[k] = sum.x;
+        wall_impulses[wall].low[k] = sum.y;
+    }
+}
+
+@compute @workgroup_size(SCAN_WORKGROUP)
+fn main(@builtin(local_invocation_index) local: u32) {
+    var sums = vec4<f32>(0.0);
+    for (var k = local; k < arrayLength(&simulation_sums); k += SCAN_WORKGROUP) {
+        sums += simulation_sums[k];
+    }
+    add_up(sums, local);
     if local == 0u && simulation.spheres > 0u {
         judge(sh_sums[0]);
+    }
+    let walls = simulation_request.walls;
+    for (var wall = 0u; wall < walls; wall++) {
+        sums = vec4<f32>(0.0);
+        for (var k = local * walls + wall; k < arrayLength(&wall_sums); k += SCAN_WORKGROUP * walls) {
+            sums += wall_sums[k];
+        }
+        add_up(sums, local);
+        if local == 0u && simulation.spheres > 0u && simulation.accepted == 1u {
+            push(wall, sh_sums[0]);
+        }
     }
 }

@@ -15,6 +15,8 @@
 @group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
 // Virial, kinetic energy and sum of the speeds of the spheres of each workgroup.
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
+// Momentum that the spheres of each workgroup passed to each wall.
+@group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
 
 // Pad of a sphere that has left its pad, relative to the distance that it has moved.
 const WIDER = 1.3;
@@ -23,6 +25,29 @@ var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
 var<workgroup> sh_impacts: atomic<u32>;
 var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
+
+// Returns the momentum that a sphere passed to a wall.
+fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
+    var sum = vec3<f32>(0.0);
+    for (var number = 1u; number <= tracks[sphere].count; number++) {
+        let piece = path_piece(sphere, number);
+        if piece.link == NEXT_WALL + wall {
+            sum += path_piece(sphere, number - 1u).velocity - piece.velocity;
+        }
+    }
+    return vec4<f32>(sum / bodies[sphere].inverse_mass, 0.0);
+}
+
+// Adds up the vectors of a workgroup into the first of them.
+fn add_up(local: u32) {
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if local < half {
+            sh_sums[local] += sh_sums[local + half];
+        }
+    }
+    workgroupBarrier();
+}
 
 // Returns the part of the virial that belongs to a sphere for one of its impacts.
 fn virial_of(sphere: u32, number: u32) -> f32 {
@@ -80,18 +105,24 @@ fn main(
         sums = settle(i);
     }
     sh_sums[local] = sums;
-    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if local < half {
-            sh_sums[local] += sh_sums[local + half];
-        }
-    }
-    workgroupBarrier();
+    add_up(local);
     let place = workgroup.x + workgroup.y * workgroups.x;
     if local == 0u && place < arrayLength(&simulation_sums) {
         simulation_sums[place] = sh_sums[0];
         atomicAdd(&simulation_counters.impacts, atomicLoad(&sh_impacts));
         atomicAdd(&simulation_counters.wall_impacts, atomicLoad(&sh_wall_impacts));
         atomicAdd(&simulation_counters.left, atomicLoad(&sh_left));
+    }
+    for (var wall = 0u; wall < simulation_request.walls; wall++) {
+        workgroupBarrier();
+        sh_sums[local] = vec4<f32>(0.0);
+        if i < simulation.spheres && ((tracks[i].walls >> wall) & 1u) != 0u {
+            sh_sums[local] = impulse_at(i, wall);
+        }
+        add_up(local);
+        let to = place * simulation_request.walls + wall;
+        if local == 0u && to < arrayLength(&wall_sums) {
+            wall_sums[to] = sh_sums[0];
+        }
     }
 }

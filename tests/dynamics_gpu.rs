@@ -272,6 +272,12 @@ fn assert_like_cpu(
     let report = simulation.step(duration.into()).expect("a step");
     assert_eq!(state.impacts, report.impacts, "{state:?}");
     assert_eq!(state.wall_impacts, report.wall_impacts, "{state:?}");
+    let impulses = world.read(world.buffers.wall_impulses());
+    for (sums, expected) in impulses.chunks_exact(2).zip(&report.wall_impulses) {
+        let [high, low] = [0, 1].map(|k| DVec3::from_slice(&sums[k]));
+        let sum = high + low;
+        assert!(sum.distance(*expected) < 10.0 * bound, "{sum} {expected}");
+    }
     let edges = [0, 1, 2].map(|k| {
         let periodic = rules.domain.periodic()[k];
         if periodic {

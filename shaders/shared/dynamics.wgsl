@@ -44,6 +44,12 @@ struct SimulationCounters {
     largest: atomic<u32>,
 }
 
+// Sum of the momenta that spheres passed to a wall. The sum is that of both vectors.
+struct WallImpulse {
+    high: vec4<f32>,
+    low: vec4<f32>,
+}
+
 // A sphere at the start of the substep. A negative radius marks a sphere that takes no part.
 struct Body {
     center: vec3<f32>,

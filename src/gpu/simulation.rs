@@ -26,7 +26,7 @@ use super::shader::constants::MOST_IMPACTS;
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
     DispatchArguments, GpuBody, GpuCandidate, GpuPiece, GpuSimulation, GpuTrack, GpuWall,
-    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT,
+    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
 use super::upload::UploadRing;
@@ -84,6 +84,7 @@ pub struct SimulationBuffers {
     state: wgpu::Buffer,
     uniform: wgpu::Buffer,
     padded: wgpu::Buffer,
+    impulses: wgpu::Buffer,
     rows: ScanTable,
     request: SimulationRequest,
     /// The dispatches before and after the search for candidates in a substep.
@@ -204,12 +205,20 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     }
 }
 
+/// The buffers of a simulation that its host code uses.
+struct Storage {
+    state: wgpu::Buffer,
+    padded: wgpu::Buffer,
+    impulses: wgpu::Buffer,
+    rows: ScanTable,
+}
+
 /// Makes the buffers of a simulation, except those of its search.
 fn storage(
     made: &mut Allocator<'_>,
     options: &SimulationBufferOptions,
     capacity: Capacity,
-) -> Result<(wgpu::Buffer, wgpu::Buffer, ScanTable), Error> {
+) -> Result<Storage, Error> {
     let none = BufferUsages::empty();
     let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
     let spheres = u64::from(options.spheres);
@@ -229,6 +238,11 @@ fn storage(
     let rows = made.table("row_starts", what, spheres + 1, target)?;
     let what = "sums of the simulation";
     made.array::<[f32; 4]>("simulation_sums", what, workgroups(spheres), none)?;
+    let count = options.simulation.walls.len() as u64;
+    let (name, what) = ("wall_sums", "sums of the walls");
+    made.array::<[f32; 4]>(name, what, workgroups(spheres) * count, none)?;
+    let (name, what) = ("wall_impulses", "impulses at the walls");
+    let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
     let what = "dispatch of a round";
     made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
     let walls: Vec<_> = (options.simulation.walls.simple().iter())
@@ -239,7 +253,12 @@ fn storage(
     let what = "walls of the simulation";
     let walls = filled(made.device, what, bytes, BufferUsages::STORAGE)?;
     made.named.array::<GpuWall>("simulation_walls", &walls);
-    Ok((state, padded, rows))
+    Ok(Storage {
+        state,
+        padded,
+        impulses,
+        rows,
+    })
 }
 
 /// Makes the dispatches of a simulation.
@@ -321,7 +340,12 @@ impl SimulationBuffers {
         let context = &kernels.context;
         let capacity = collisions.buffers.capacity;
         let mut made = Allocator::new(&context.device, &context.limits);
-        let (state, padded, rows) = storage(&mut made, &options, capacity)?;
+        let Storage {
+            state,
+            padded,
+            impulses,
+            rows,
+        } = storage(&mut made, &options, capacity)?;
         let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom simulation"),
             size: UNIFORM_SIZE,
@@ -355,6 +379,7 @@ impl SimulationBuffers {
             state,
             uniform,
             padded,
+            impulses,
             rows,
             before,
             after,
@@ -376,6 +401,14 @@ impl SimulationBuffers {
     /// [`SimulationState::from_bytes`](super::SimulationState::from_bytes).
     pub fn state(&self) -> &wgpu::Buffer {
         &self.state
+    }
+
+    /// Returns the GPU buffer with the momenta that the spheres have passed to each wall so far: two
+    /// `vec4<f32>` for each wall, whose sum it is. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    ///
+    /// The pressure on a wall is the part along its normal, divided by its area and by the time.
+    pub fn wall_impulses(&self) -> &wgpu::Buffer {
+        &self.impulses
     }
 
     /// Records the motion of the spheres by a time `duration` into the application's encoder.

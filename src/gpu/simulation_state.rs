@@ -7,6 +7,8 @@ bitflags::bitflags! {
     /// Why substeps of the last recording of a simulation were rolled back, or which spheres did not take part.
     /// [`WGSL`](super::WGSL) has constants with the names of the bits and the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(transparent))]
     pub struct SimulationStatus: u32 {
         /// The search for candidates was incomplete, because there were more than
         /// [`SimulationBufferOptions::candidates`](super::SimulationBufferOptions::candidates), or for the
@@ -24,6 +26,7 @@ bitflags::bitflags! {
 
 /// The state of a [`SimulationBuffers`](super::SimulationBuffers).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct SimulationState {
     /// Time that the spheres have reached.

@@ -438,6 +438,11 @@ layouts! {
         largest: u32,
     }
 
+    struct WallImpulse = "WallImpulse" {
+        high: [f32; 4],
+        low: [f32; 4],
+    }
+
     struct GpuBody = "Body" {
         center: [f32; 3],
         radius: f32,
