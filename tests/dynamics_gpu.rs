@@ -382,6 +382,20 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let rules = SimulationOptions::new().with_domain(domain);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
+    // A slit that repeats along x and y, with masses and gravity.
+    for seed in 12..14 {
+        let spheres = random_spheres(20, seed, 1.0);
+        let domain = Domain::rectangular([0.0; 3], [10.0; 3]).with_periodic([true, true, false]);
+        let walls = [
+            Wall::half_space([0.0, 0.0, 1.0], 0.0),
+            Wall::half_space([0.0, 0.0, -1.0], -10.0),
+        ];
+        let rules = SimulationOptions::new()
+            .with_domain(domain)
+            .with_walls(Walls::from_iter(walls))
+            .with_gravity([0.0, 0.5, -1.0]);
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
+    }
     println!("{impacts}");
     assert!(impacts > 150, "{impacts}");
 }
@@ -409,6 +423,33 @@ fn impacts_on_a_line_happen_in_their_order_for_a_long_time() {
     let rules = SimulationOptions::new().with_walls(cube());
     let state = assert_like_cpu(&balls, &rules, 200.0, 5e-3);
     assert!(all_impacts(&state) > 60, "{state:?}");
+}
+
+#[test]
+fn two_runs_have_the_same_bytes_and_a_plane_stays_one() {
+    let mut rng = Rng::with_seed(3);
+    let mut spheres = vec![HardSphere::new([0.0; 3], 0.25); 150];
+    for (k, sphere) in spheres.iter_mut().enumerate() {
+        sphere.center = DVec3::new(
+            (k % 15) as f64 * 0.6 + 0.6,
+            (k / 15) as f64 * 0.8 + 1.0,
+            0.0,
+        );
+        sphere.velocity = DVec3::new(2.0 * rng.f64() - 1.0, 2.0 * rng.f64() - 1.0, 0.0);
+    }
+    let walls = Walls::from_iter(cube().simple()[..4].iter().copied());
+    let rules = SimulationOptions::new()
+        .with_walls(walls)
+        .with_gravity([0.0, -1.0, 0.0]);
+    let options = SimulationBufferOptions::new(150).with_simulation(rules);
+    let runs = [0, 1].map(|_| {
+        let mut world = World::new(&spheres, &options);
+        let state = world.advance(1.5);
+        assert!(state.impacts > 200, "{state:?}");
+        assert!(world.spheres().iter().all(|sphere| sphere.center.z == 0.0));
+        [&world.places, &world.motions].map(|buffer| world.device.read(buffer))
+    });
+    assert_eq!(runs[0], runs[1]);
 }
 
 #[test]
