@@ -3,7 +3,8 @@
 // undone.
 
 #import carom::{CaromSimulation, CaromWall}
-#import dynamics::{Body, Candidate, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece}
+#import dynamics::{SimulationCounters, SimulationRequest, Track}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}

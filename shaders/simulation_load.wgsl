@@ -25,16 +25,12 @@ fn is_allowed(words: vec3<u32>) -> bool {
     return all((words & vec3<u32>(0x7fffffffu)) <= vec3<u32>(bitcast<u32>(MAX_MAGNITUDE)));
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i >= simulation_request.spheres {
-        return;
-    }
+// Number of spheres of the workgroup with invalid values, and the largest speed and radius of the others.
+var<workgroup> sh_invalid: atomic<u32>;
+var<workgroup> sh_fastest: atomic<u32>;
+var<workgroup> sh_largest: atomic<u32>;
+
+fn load(i: u32) {
     let first = source.center.x + i * source.center.y;
     let place = vec3<u32>(centers[first], centers[first + 1u], centers[first + 2u]);
     let begin = source.motion.x + i * source.motion.y;
@@ -57,11 +53,31 @@ fn main(
     let numbers = max(radius, mass) <= bitcast<u32>(MAX_MAGNITUDE);
     if !(numbers && is_allowed(place) && is_allowed(motion)) {
         bodies[i] = Body(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0.0);
-        atomicAdd(&simulation_counters.invalid, 1u);
+        atomicAdd(&sh_invalid, 1u);
         return;
     }
     let velocity = vector_at(motion);
     bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass));
-    atomicMax(&simulation_counters.fastest, bitcast<u32>(length(velocity)));
-    atomicMax(&simulation_counters.largest, radius);
+    atomicMax(&sh_fastest, bitcast<u32>(length(velocity)));
+    atomicMax(&sh_largest, radius);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i < simulation_request.spheres {
+        load(i);
+    }
+    workgroupBarrier();
+    if local == 0u {
+        atomicMax(&simulation_counters.fastest, atomicLoad(&sh_fastest));
+        atomicMax(&simulation_counters.largest, atomicLoad(&sh_largest));
+        if atomicLoad(&sh_invalid) > 0u {
+            atomicAdd(&simulation_counters.invalid, atomicLoad(&sh_invalid));
+        }
+    }
 }
