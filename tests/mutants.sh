@@ -233,5 +233,13 @@ mutant 'removed spheres hit others until the end of the substep' src/dynamics/re
 mutant 'removed spheres come back in the next substep' src/dynamics/candidates.rs \
     '|| together || gone' '|| together || gone && sphere > other' --test dynamics remove
 
+mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
+    'cut = min(cut, met);' 'cut = min(cut, NEVER);' --test dynamics_gpu long_substeps
+mutant 'an impact that its partner has undone is kept' shaders/simulation_find.wgsl \
+    'if place > tracks[other].count || path_piece(other, place).link != back {' 'if place > MOST_IMPACTS {' \
+    --test dynamics_gpu long_substeps
+mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
+    'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
+
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))

@@ -4,24 +4,28 @@
 //!
 //! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random velocities,
 //! melt, and then move until each has had the given number of impacts. The result is the compressibility
-//! factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. This makes a plot of several packing fractions:
+//! factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. With `--backend gpu`, a GPU moves the spheres, in
+//! float32. This makes a plot of several packing fractions:
 //!
 //! `cargo run --release --example hard_spheres -- --eta 0.1,0.2,0.3,0.4,0.45 --plot hard_spheres.svg`
 
 #[path = "../drawing/mod.rs"]
 mod drawing;
+mod engine;
 mod fluid;
+mod gpu;
 mod overlap;
 mod plot;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use carom::HardSphere;
 use carom::glam::DVec3;
-use carom::{Error, HardSphere, Simulation, SimulationOptions};
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
 
+use crate::engine::{Engine, Totals};
 use crate::fluid::{Fluid, impact_rate, kolafa};
 use crate::overlap::Overlaps;
 
@@ -47,7 +51,7 @@ struct Args {
     /// Backend of the simulation.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// Number of threads, or 0 for all.
+    /// Number of threads on the CPU, or 0 for all.
     #[arg(long, default_value_t = 0)]
     threads: usize,
     /// Mean number of impacts of each sphere in a substep.
@@ -67,6 +71,7 @@ struct Args {
 #[derive(Clone, Copy, ValueEnum)]
 enum Backend {
     Cpu,
+    Gpu,
 }
 
 #[derive(Serialize)]
@@ -83,6 +88,7 @@ struct Measured {
     events: u64,
     events_per_second: f64,
     substeps: u64,
+    /// Spheres in the largest group whose impacts had to be processed one after the other. 0 on a GPU.
     largest_island: usize,
 }
 
@@ -97,7 +103,6 @@ fn packing(text: &str) -> Result<f64, String> {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let Backend::Cpu = args.backend;
     let mut points = Vec::new();
     for &eta in &args.eta {
         let measured = measure(&args, eta)?;
@@ -128,57 +133,58 @@ fn print(measured: &Measured, eta: f64, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn measure(args: &Args, eta: f64) -> Result<Measured, Error> {
+fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
     let Fluid { spheres, domain } = Fluid::new(args.n, eta, args.seed);
-    let mut options = SimulationOptions::new()
-        .with_domain(domain)
-        .with_threads(args.threads);
-    if let Some(h) = args.h {
-        options = options.with_impacts_per_substep(h);
-    }
-    let mut simulation = Simulation::new(spheres, options)?;
+    let mut engine = match args.backend {
+        Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
+        Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
+    };
     // A step is about a substep long.
-    let duration = simulation.options().impacts_per_substep / impact_rate(eta);
+    let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
-    let mut before = 0;
-    while 2.0 * (before as f64) < args.equilibrate * count {
-        before += simulation.step(duration)?.impacts;
+    let mut from = Totals::default();
+    while 2.0 * (from.impacts as f64) < args.equilibrate * count {
+        from = engine.step(duration)?;
     }
-    let (energy, momentum) = (simulation.kinetic_energy(), momentum(&simulation));
-    let from = simulation.time();
-    let mut overlaps = Overlaps::new(domain)?;
-    let (mut events, mut virial, mut substeps, mut largest_island) = (0, 0.0, 0, 0);
+    let spheres = engine.spheres()?;
+    let (energy, momentum) = (self::energy(&spheres), self::momentum(&spheres));
+    // The GPU wraps centres in float32.
+    let units = match args.backend {
+        Backend::Cpu => f64::EPSILON,
+        Backend::Gpu => f32::EPSILON.into(),
+    };
+    let mut overlaps = Overlaps::new(domain, units)?;
+    let mut to = from;
     let mut clock = Duration::ZERO;
-    while 2.0 * (events as f64) < args.impacts * count {
+    while 2.0 * ((to.impacts - from.impacts) as f64) < args.impacts * count {
         let start = Instant::now();
-        let report = simulation.step(duration)?;
+        to = engine.step(duration)?;
         clock += start.elapsed();
-        events += report.impacts;
-        virial += report.virial;
-        substeps += report.substeps;
-        largest_island = largest_island.max(report.largest_island);
         if !args.no_check {
-            overlaps.check(simulation.spheres())?;
+            overlaps.check(&engine.spheres()?)?;
         }
     }
-    let total = simulation
-        .spheres()
-        .iter()
-        .map(|sphere| sphere.momentum().length());
+    let spheres = engine.spheres()?;
+    let total = spheres.iter().map(|sphere| sphere.momentum().length());
+    let events = to.impacts - from.impacts;
     Ok(Measured {
         eta,
-        z: 1.0 + virial / (2.0 * energy * (simulation.time() - from)),
+        z: 1.0 + (to.virial - from.virial) / (2.0 * energy * (to.time - from.time)),
         kolafa: kolafa(eta),
-        energy_drift: simulation.kinetic_energy() / energy - 1.0,
-        momentum_drift: (self::momentum(&simulation) - momentum).length() / total.sum::<f64>(),
+        energy_drift: self::energy(&spheres) / energy - 1.0,
+        momentum_drift: (self::momentum(&spheres) - momentum).length() / total.sum::<f64>(),
         deepest_overlap: overlaps.deepest,
         events,
         events_per_second: events as f64 / clock.as_secs_f64(),
-        substeps,
-        largest_island,
+        substeps: to.substeps - from.substeps,
+        largest_island: to.largest_island,
     })
 }
 
-fn momentum(simulation: &Simulation) -> DVec3 {
-    simulation.spheres().iter().map(HardSphere::momentum).sum()
+fn energy(spheres: &[HardSphere]) -> f64 {
+    spheres.iter().map(HardSphere::kinetic_energy).sum()
+}
+
+fn momentum(spheres: &[HardSphere]) -> DVec3 {
+    spheres.iter().map(HardSphere::momentum).sum()
 }

@@ -7,16 +7,19 @@ pub(crate) struct Overlaps {
     detector: Detector,
     domain: Domain,
     edge: f64,
+    /// Unit in the last place of 1, for the floating-point numbers of the coordinates.
+    unit: f64,
     /// Deepest overlap so far, in radii, beyond 4 units in the last place of the largest coordinate.
     pub(crate) deepest: f64,
 }
 
 impl Overlaps {
-    pub(crate) fn new(domain: Domain) -> Result<Self, Error> {
+    pub(crate) fn new(domain: Domain, unit: f64) -> Result<Self, Error> {
         Ok(Self {
             detector: Detector::new(Options::new().with_backend(Backend::Cpu))?,
             domain,
             edge: domain.edges()[0][0].into(),
+            unit,
             deepest: 0.0,
         })
     }
@@ -27,7 +30,7 @@ impl Overlaps {
         reason = "a margin covers the rounding to float32"
     )]
     pub(crate) fn check(&mut self, spheres: &[HardSphere]) -> Result<(), Error> {
-        let rounding = 2.0 * f64::from(f32::EPSILON) * self.edge;
+        let rounding = 4.0 * f64::from(f32::EPSILON) * self.edge;
         let near: Vec<_> = spheres
             .iter()
             .map(|sphere| Sphere::new(sphere.center.as_vec3(), (sphere.radius + rounding) as f32))
@@ -38,7 +41,7 @@ impl Overlaps {
         for (pair, &image) in found.pairs.iter().zip(&found.images) {
             let [a, b] = [pair.a, pair.b].map(|index| &spheres[index as usize]);
             let away = b.center - a.center + DVec3::from(self.domain.displacement(image));
-            let ulp = 4.0 * f64::EPSILON * self.edge;
+            let ulp = 4.0 * self.unit * self.edge;
             let depth = a.radius + b.radius - ulp - away.length();
             self.deepest = self.deepest.max(depth / a.radius.min(b.radius));
         }

@@ -388,3 +388,61 @@ fn carom_triangle_contact(
     let point = center + velocity * toi + normal * radius;
     return CaromWallContact(point, dot(approach, normal), normal);
 }
+
+// Bits of `CaromSimulation.status`: why substeps of the last recording were rolled back,
+// or which spheres did not take part.
+// The search for candidates was incomplete: see `search_status`.
+const CAROM_SEARCH_INCOMPLETE = 1u;
+// The rounds did not suffice, or a sphere had too many impacts.
+const CAROM_TOO_FEW_ROUNDS = 2u;
+// A sphere moved farther than expected.
+const CAROM_LEFT_PAD = 4u;
+// Some spheres have invalid values and take no part.
+const CAROM_SPHERES_LEFT_OUT = 8u;
+
+// State of a hard-sphere simulation, written by the GPU. Counts of two words have the low
+// word first. Numbers of two float32 are their sum.
+struct CaromSimulation {
+    // Time that the spheres have reached.
+    time: vec2<f32>,
+    // Time that recordings have requested and that has not been reached yet.
+    remaining: f32,
+    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_SPHERES_LEFT_OUT.
+    status: u32,
+    // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
+    impacts: vec2<u32>,
+    wall_impacts: vec2<u32>,
+    // Sum over all impacts of two spheres so far: the distance of their centres times
+    // their impulse.
+    virial: vec2<f32>,
+    // Kinetic energy of the spheres of finite mass, after the last complete substep.
+    kinetic_energy: f32,
+    // Numbers of complete substeps and of substeps that were rolled back, so far.
+    substeps: u32,
+    rollbacks: u32,
+    // Largest number of rounds of a complete substep of the last recording.
+    rounds: u32,
+    // Status of the last incomplete search for candidates, with the bits of
+    // `CaromResults.status`, and number of candidates that it found.
+    search_status: u32,
+    candidates: u32,
+    // Number of spheres in the current substep, or 0 if the requested time is reached.
+    spheres: u32,
+    // Duration of the current substep, and intended duration of the next one. 0 before
+    // the first.
+    substep: f32,
+    pace: f32,
+    // Distance per unit of time that every sphere may move.
+    pad_speed: f32,
+    // Number of the current round, and 1 if nothing is left to do in the substep.
+    round: u32,
+    settled: u32,
+    // 1 if the substep is complete.
+    accepted: u32,
+    // Number of complete substeps of the last recording.
+    committed: u32,
+    // Number of substeps in a row that were rolled back.
+    failures: u32,
+    // Serial number of the last recording.
+    serial: u32,
+}

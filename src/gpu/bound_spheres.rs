@@ -22,7 +22,7 @@ pub(super) struct Window<'a> {
 
 /// Place of a sphere attribute in the bound part of a buffer, in 32-bit words: the offset of the
 /// first sphere's value, and the stride from one value to the next.
-type Words = [u32; 2];
+pub(super) type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
 const VECTOR: u64 = 12;
@@ -303,6 +303,30 @@ impl<'a> BoundSpheres<'a> {
     pub(super) fn previous(&self) -> bool {
         self.layout.motion_kind == MOTION_PREVIOUS
     }
+}
+
+/// Checks the application's description of the inverse masses of spheres, and returns the part of
+/// the buffer to bind, with the place of the values in this part. Centres and velocities must not
+/// share bytes with them, because a simulation changes these.
+pub(super) fn bind_masses<'a>(
+    limits: &wgpu::Limits,
+    masses: Attribute<'a>,
+    changed: [(&'static str, Attribute<'a>); 2],
+    count: u32,
+) -> Result<(Window<'a>, Words), Error> {
+    let asked = |what, attribute, width| Asked {
+        what,
+        attribute,
+        width,
+        count,
+    };
+    let own = asked("inverse masses", masses, WORD);
+    let window = own.window(limits)?;
+    if count > 0 {
+        let changed = changed.map(|(what, attribute)| asked(what, attribute, VECTOR));
+        own.check_apart(&changed)?;
+    }
+    Ok(window)
 }
 
 pub(super) fn check_motions(one: &BoundSpheres<'_>, other: &BoundSpheres<'_>) -> Result<(), Error> {

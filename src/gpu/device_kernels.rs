@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::context::Context;
 use super::dispatch::Binder;
-use super::shader::kernels::{Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels};
+use super::shader::kernels::{
+    Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels,
+};
 use crate::Error;
 
 pub(super) struct DeviceKernels {
@@ -21,6 +23,8 @@ pub(super) struct DeviceKernels {
     neighbors: OnceLock<Neighbors>,
     /// Kernels of walls. Compiled when first needed.
     walls: OnceLock<WallKernels>,
+    /// Kernels of hard-sphere dynamics. Compiled when first needed.
+    dynamics: OnceLock<Dynamics>,
 }
 
 impl DeviceKernels {
@@ -35,6 +39,7 @@ impl DeviceKernels {
             periodic: OnceLock::new(),
             neighbors: OnceLock::new(),
             walls: OnceLock::new(),
+            dynamics: OnceLock::new(),
             context,
         })
     }
@@ -77,5 +82,15 @@ impl DeviceKernels {
         }
         let compiled = compile(&self.context.device)?;
         Ok(kernels.get_or_init(|| compiled))
+    }
+
+    /// Returns the kernels of hard-sphere dynamics, compiled on the first call. Must be called inside
+    /// a wgpu error scope.
+    pub(super) fn dynamics(&self) -> Result<&Dynamics, Error> {
+        if let Some(dynamics) = self.dynamics.get() {
+            return Ok(dynamics);
+        }
+        let dynamics = Dynamics::new(&self.context.device)?;
+        Ok(self.dynamics.get_or_init(|| dynamics))
     }
 }

@@ -192,6 +192,12 @@
 //! `carom_wall_contact()` and `carom_triangle_contact()` of [`WGSL`] compute the contact point, the
 //! normal and the approach speed.
 //!
+//! # Hard-sphere dynamics on the GPU
+//!
+//! [`CollisionPipeline::create_simulation`] creates a [`SimulationBuffers`], which moves hard spheres in
+//! the application's buffers through time. Shaders find the time reached in its
+//! [`state`](SimulationBuffers::state), a `CaromSimulation` of [`WGSL`].
+//!
 //! # Buffers that are too small
 //!
 //! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
@@ -248,6 +254,9 @@ mod record_step;
 mod reductions;
 mod scan;
 mod shader;
+mod simulation;
+mod simulation_options;
+mod simulation_state;
 mod sized_parts;
 mod stages;
 mod staging;
@@ -274,6 +283,9 @@ pub use record_step::RecordableSpheres;
 /// and instructions.
 #[doc(hidden)]
 pub use shader::kernels::{Kernel, all as kernels};
+pub use simulation::SimulationBuffers;
+pub use simulation_options::SimulationBufferOptions;
+pub use simulation_state::{SimulationState, SimulationStatus};
 pub use status::Status;
 pub use summary::{RequiredCapacity, StepSummary};
 pub use ticket::{Readback, Ticket};

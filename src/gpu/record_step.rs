@@ -116,7 +116,10 @@ impl<'a> Extras<'a> {
 }
 
 /// Describes spheres in a buffer of carom.
-fn in_own_layout<'a>(buffer: &'a wgpu::Buffer, count: SphereCount<'a>) -> DeviceSpheres<'a> {
+pub(super) fn in_own_layout<'a>(
+    buffer: &'a wgpu::Buffer,
+    count: SphereCount<'a>,
+) -> DeviceSpheres<'a> {
     let at = |offset: usize| Attribute::new(buffer, offset as u64, size_of::<Sphere>() as u64);
     let (center, radius) = (
         at(offset_of!(Sphere, center)),

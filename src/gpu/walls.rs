@@ -160,7 +160,7 @@ fn slower(walls: &Walls, times: f32) -> Walls {
 }
 
 impl GpuWall {
-    fn new(wall: &Wall) -> Self {
+    pub(super) fn new(wall: &Wall) -> Self {
         let unit = |x: [f32; 3]| vector(x).normalize().as_vec3().to_array();
         let (kind, point, direction, size) = match wall.shape {
             WallShape::HalfSpace { normal, offset } => {

@@ -85,6 +85,9 @@ macro_rules! constants {
     };
 }
 
+/// Largest number of impacts of a sphere in a substep of hard-sphere dynamics.
+pub(crate) const MOST_IMPACTS: u32 = 8;
+
 constants! {
     WORKGROUP: u32 = WORKGROUP;
     SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
@@ -94,6 +97,7 @@ constants! {
     MEASURED: u32 = MEASURED;
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;
+    MOST_IMPACTS: u32 = MOST_IMPACTS;
 
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;

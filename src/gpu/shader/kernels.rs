@@ -155,11 +155,32 @@ kernels! {
     wall_first_images: "wall_earliest_images", "main", [];
 }
 
+kernels! {
+    /// The compute shaders of hard-sphere dynamics.
+    Dynamics, DYNAMICS:
+    simulation_begin: "simulation_begin", "main", [];
+    simulation_load: "simulation_load", "main", [];
+    simulation_plan: "simulation_plan", "main", [];
+    simulation_pad: "simulation_pad", "main", [];
+    simulation_count: "simulation_candidates", "count", [];
+    simulation_fill: "simulation_candidates", "fill", [];
+    simulation_find: "simulation_find", "main", [];
+    simulation_continue: "simulation_continue", "main", [];
+    simulation_strike: "simulation_strike", "main", [];
+    simulation_settle: "simulation_settle", "main", [];
+    simulation_judge: "simulation_judge", "main", [];
+    simulation_commit: "simulation_commit", "main", [];
+    simulation_positions: "simulation_store", "positions", [];
+    simulation_velocities: "simulation_store", "velocities", [];
+}
+
 /// Returns all kernels (entry points of carom's compute shaders).
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
-    [STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS]
-        .into_iter()
-        .flatten()
+    [
+        STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 impl Kernel {

@@ -5,7 +5,7 @@
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
 //! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the
 //! application's buffers), `shaders/shared/neighbors.wgsl` (neighbour lists),
-//! `shaders/gather.wgsl` (`Gathered`) and `shaders/gather_walls.wgsl` (`GatheredWall`).
+//! `shaders/shared/dynamics.wgsl` (hard-sphere dynamics), `shaders/gather.wgsl` (`Gathered`) and `shaders/gather_walls.wgsl` (`GatheredWall`).
 //! `Params::new` has a twin in `shaders/load_params.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
@@ -380,6 +380,101 @@ layouts! {
         sphere: u32,
         wall_and_grazing: u32,
         values: [f32; 7],
+    }
+
+    struct GpuSimulation = "CaromSimulation" {
+        time: [f32; 2],
+        remaining: f32,
+        status: u32,
+        impacts: [u32; 2],
+        wall_impacts: [u32; 2],
+        virial: [f32; 2],
+        kinetic_energy: f32,
+        substeps: u32,
+        rollbacks: u32,
+        rounds: u32,
+        search_status: u32,
+        candidates: u32,
+        spheres: u32,
+        substep: f32,
+        pace: f32,
+        pad_speed: f32,
+        round: u32,
+        settled: u32,
+        accepted: u32,
+        committed: u32,
+        failures: u32,
+        serial: u32,
+    }
+
+    struct SimulationRequest = "SimulationRequest" {
+        gravity: [f32; 3],
+        duration: f32,
+        edges: [[f32; 4]; 3],
+        duals: [[f32; 4]; 3],
+        corner: [f32; 3],
+        periodic: u32,
+        restitution: f32,
+        wall_restitution: f32,
+        contact_time: f32,
+        impacts: f32,
+        walls: u32,
+        spheres: u32,
+        mass_first: u32,
+        mass_stride: u32,
+        serial: u32,
+        rounds: u32,
+        unused: u32,
+        unused_too: u32,
+    }
+
+    struct SimulationCounters = "SimulationCounters" {
+        pending: u32,
+        impacts: u32,
+        wall_impacts: u32,
+        left: u32,
+        invalid: u32,
+        fastest: u32,
+        largest: u32,
+    }
+
+    struct WallImpulse = "WallImpulse" {
+        high: [f32; 4],
+        low: [f32; 4],
+    }
+
+    struct GpuBody = "Body" {
+        center: [f32; 3],
+        radius: f32,
+        velocity: [f32; 3],
+        inverse_mass: f32,
+    }
+
+    struct GpuTrack = "Track" {
+        count: u32,
+        stamp: u32,
+        time: f32,
+        next: u32,
+        pad: f32,
+        since: f32,
+        wide: f32,
+        walls: u32,
+    }
+
+    struct GpuPiece = "PathPiece" {
+        place: [f32; 3],
+        start: f32,
+        velocity: [f32; 3],
+        link: u32,
+    }
+
+    struct GpuCandidate = "Candidate" {
+        apart: [f32; 3],
+        a: u32,
+        b: u32,
+        image: u32,
+        place_a: u32,
+        place_b: u32,
     }
 }
 

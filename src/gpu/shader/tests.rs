@@ -13,7 +13,7 @@ use super::import::{BadImport, Directive, PARTS, declared, directives, resolve};
 use super::kernels::{Kernel, all};
 use super::layout::LAYOUTS;
 use crate::exact::GRAZING;
-use crate::gpu::{Status, WGSL};
+use crate::gpu::{SimulationStatus, Status, WGSL};
 
 fn files() -> BTreeMap<&'static str, &'static str> {
     all().map(|kernel| (kernel.file, kernel.text)).collect()
@@ -397,6 +397,10 @@ fn the_wgsl_for_users_is_valid_on_its_own_and_has_the_hosts_constants() {
         assert_eq!(constant(name), Some(kind), "{name}");
     }
     for flag in Status::FLAGS {
+        let name = format!("CAROM_{}", flag.name());
+        assert_eq!(constant(&name), Some(flag.value().bits()), "{name}");
+    }
+    for flag in SimulationStatus::FLAGS {
         let name = format!("CAROM_{}", flag.name());
         assert_eq!(constant(&name), Some(flag.value().bits()), "{name}");
     }

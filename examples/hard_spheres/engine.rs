@@ -1,0 +1,98 @@
+//! The simulation of the fluid, on the CPU or on a GPU.
+
+use carom::{Domain, HardSphere, Simulation, SimulationOptions};
+
+use crate::gpu::OnGpu;
+
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a program has one engine, which is not moved"
+)]
+pub(crate) enum Engine {
+    Cpu {
+        simulation: Simulation,
+        totals: Totals,
+    },
+    Gpu(OnGpu),
+}
+
+/// Sums since the start of the simulation.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Totals {
+    pub(crate) time: f64,
+    pub(crate) impacts: u64,
+    pub(crate) virial: f64,
+    pub(crate) substeps: u64,
+    pub(crate) largest_island: usize,
+}
+
+impl Engine {
+    pub(crate) fn on_cpu(
+        spheres: Vec<HardSphere>,
+        domain: Domain,
+        threads: usize,
+        impacts: Option<f64>,
+    ) -> anyhow::Result<Self> {
+        let mut options = SimulationOptions::new()
+            .with_domain(domain)
+            .with_threads(threads);
+        if let Some(impacts) = impacts {
+            options = options.with_impacts_per_substep(impacts);
+        }
+        Ok(Self::Cpu {
+            simulation: Simulation::new(spheres, options)?,
+            totals: Totals::default(),
+        })
+    }
+
+    pub(crate) fn on_gpu(
+        spheres: &[HardSphere],
+        domain: Domain,
+        impacts: Option<f64>,
+    ) -> anyhow::Result<Self> {
+        OnGpu::new(spheres, domain, impacts).map(Self::Gpu)
+    }
+
+    pub(crate) fn impacts_per_substep(&self) -> f64 {
+        match self {
+            Self::Cpu { simulation, .. } => simulation.options().impacts_per_substep,
+            Self::Gpu(gpu) => gpu.impacts_per_recording(),
+        }
+    }
+
+    /// Moves the spheres by a time.
+    pub(crate) fn step(&mut self, duration: f64) -> anyhow::Result<Totals> {
+        match self {
+            Self::Cpu { simulation, totals } => {
+                let report = simulation.step(duration)?;
+                totals.time = simulation.time();
+                totals.impacts += report.impacts;
+                totals.virial += report.virial;
+                totals.substeps += report.substeps;
+                totals.largest_island = totals.largest_island.max(report.largest_island);
+                Ok(*totals)
+            }
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "the GPU computes in float32"
+            )]
+            Self::Gpu(gpu) => {
+                let state = gpu.advance(duration as f32)?;
+                Ok(Totals {
+                    time: state.time,
+                    impacts: state.impacts,
+                    virial: state.virial,
+                    substeps: state.substeps.into(),
+                    largest_island: 0,
+                })
+            }
+        }
+    }
+
+    pub(crate) fn spheres(&self) -> anyhow::Result<Vec<HardSphere>> {
+        match self {
+            Self::Cpu { simulation, .. } => Ok(simulation.spheres().to_vec()),
+            Self::Gpu(gpu) => gpu.spheres(),
+        }
+    }
+}

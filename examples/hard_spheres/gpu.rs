@@ -1,0 +1,133 @@
+//! The fluid on the GPU: the spheres are in buffers of a wgpu device.
+
+use std::mem::offset_of;
+
+use anyhow::Context;
+use carom::gpu::{
+    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
+    SimulationState, wgpu,
+};
+use carom::{Domain, HardSphere, Sphere};
+use wgpu::util::DeviceExt;
+
+/// Number of recordings after which the time must have been reached.
+const MOST_RECORDINGS: u32 = 10_000;
+
+pub(crate) struct OnGpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    simulation: SimulationBuffers,
+    /// The spheres, in the layout of [`Sphere`].
+    spheres: wgpu::Buffer,
+    count: u32,
+}
+
+impl OnGpu {
+    pub(crate) fn new(
+        spheres: &[HardSphere],
+        domain: Domain,
+        impacts: Option<f64>,
+    ) -> anyhow::Result<Self> {
+        let instance =
+            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        let options = wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            ..wgpu::RequestAdapterOptions::default()
+        };
+        let adapter = pollster::block_on(instance.request_adapter(&options))
+            .context("no graphics adapter was found; install a driver, or use --backend cpu")?;
+        let offered = adapter.limits();
+        let (device, queue) =
+            pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+                required_limits: wgpu::Limits {
+                    max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+                    max_buffer_size: offered.max_buffer_size,
+                    ..wgpu::Limits::default()
+                },
+                ..wgpu::DeviceDescriptor::default()
+            }))?;
+        let rules = carom::SimulationOptions::new().with_domain(domain);
+        let count = u32::try_from(spheres.len())?;
+        let mut options = SimulationBufferOptions::new(count).with_simulation(rules);
+        if let Some(impacts) = impacts {
+            options.simulation.impacts_per_substep = impacts;
+        }
+        let simulation = CollisionPipeline::new(&device)?.create_simulation(&options)?;
+        let narrow = |sphere: &HardSphere| {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "the GPU computes in float32"
+            )]
+            let radius = sphere.radius as f32;
+            Sphere::new(sphere.center.as_vec3(), radius).with_velocity(sphere.velocity.as_vec3())
+        };
+        let narrowed: Vec<_> = spheres.iter().map(narrow).collect();
+        let spheres = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("spheres"),
+            contents: bytemuck::cast_slice(&narrowed),
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+        });
+        Ok(Self {
+            device,
+            queue,
+            simulation,
+            spheres,
+            count,
+        })
+    }
+
+    /// Moves the spheres by a time, with as many recordings as that takes, and returns the state.
+    pub(crate) fn advance(&mut self, duration: f32) -> anyhow::Result<SimulationState> {
+        let mut duration = duration;
+        for _ in 0..MOST_RECORDINGS {
+            let at = |offset: usize| {
+                Attribute::new(&self.spheres, offset as u64, size_of::<Sphere>() as u64)
+            };
+            let center = at(offset_of!(Sphere, center));
+            let radius = at(offset_of!(Sphere, radius));
+            let spheres = DeviceSpheres::new(self.count, center, radius)
+                .with_velocity(at(offset_of!(Sphere, velocity)));
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            self.simulation
+                .record(&mut encoder, &spheres, None, duration)?;
+            self.queue.submit([encoder.finish()]);
+            let state = self.read(self.simulation.state())?;
+            let state = SimulationState::from_bytes(&state).context("the state is incomplete")?;
+            if state.remaining == 0.0 {
+                return Ok(state);
+            }
+            duration = 0.0;
+        }
+        anyhow::bail!("the simulation stands still")
+    }
+
+    /// Returns the number of impacts of each sphere that the substeps of a recording aim at.
+    pub(crate) fn impacts_per_recording(&self) -> f64 {
+        let options = self.simulation.options();
+        options.simulation.impacts_per_substep * f64::from(options.substeps)
+    }
+
+    pub(crate) fn spheres(&self) -> anyhow::Result<Vec<HardSphere>> {
+        let bytes = self.read(&self.spheres)?;
+        let spheres: Vec<Sphere> = bytemuck::pod_collect_to_vec(&bytes);
+        Ok(spheres.into_iter().map(HardSphere::from).collect())
+    }
+
+    fn read(&self, buffer: &wgpu::Buffer) -> anyhow::Result<Vec<u8>> {
+        let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("copy"),
+            size: buffer.size(),
+            usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, buffer.size());
+        self.queue.submit([encoder.finish()]);
+        copy.map_async(wgpu::MapMode::Read, .., |_| {});
+        self.device.poll(wgpu::PollType::wait_indefinitely())?;
+        let mapped = copy
+            .get_mapped_range(..)
+            .map_err(|error| anyhow::anyhow!("{error}"))?;
+        Ok(mapped.to_vec())
+    }
+}

@@ -1,0 +1,32 @@
+// The motion of two spheres, or of a sphere and a wall, relative to each other in hard-sphere dynamics.
+
+#import carom::{CaromWall}
+#import dynamics::{Candidate, PathPiece}
+#import dynamics_places::{place_at_wall}
+#import meeting::{Motion}
+#import paths::{place_at}
+#needs bodies, simulation_request
+
+// Returns the motion of sphere b relative to sphere a from a time on, on the given pieces of their paths. Gravity
+// acts on only one of them if the other has infinite mass.
+fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> Motion {
+    var share = 0.0;
+    if bodies[pair.a].inverse_mass == 0.0 {
+        share += 1.0;
+    }
+    if bodies[pair.b].inverse_mass == 0.0 {
+        share -= 1.0;
+    }
+    let acceleration = simulation_request.gravity * share;
+    let place = pair.apart + (place_at(other, time) - place_at(one, time));
+    let velocity = other.velocity - one.velocity;
+    return Motion(place + acceleration * (0.5 * time * time), velocity + acceleration * time, acceleration);
+}
+
+// Returns the motion of a sphere relative to a wall from a time on.
+fn wall_motion(wall: CaromWall, sphere: u32, piece: PathPiece, time: f32) -> Motion {
+    let gravity = simulation_request.gravity;
+    let moved = place_at(piece, time) + gravity * (0.5 * time * time) - wall.velocity * time;
+    let place = place_at_wall(wall, bodies[sphere].center) + moved;
+    return Motion(place, piece.velocity + gravity * time - wall.velocity, gravity);
+}

@@ -1,0 +1,100 @@
+// Finds when a moving point reaches a given distance from the origin, from outside or from inside.
+
+#import dynamics::{NEVER}
+
+// Motion of a point: place, velocity and acceleration.
+struct Motion {
+    place: vec3<f32>,
+    velocity: vec3<f32>,
+    acceleration: vec3<f32>,
+}
+
+// A gap up to this share of the reach counts as contact.
+const CONTACT = 1.0 / 2097152.0;
+
+// In contact, an approach slower than this share of the speeds counts as none. It is a few times the rounding
+// error of an approach speed, so an impact that has just been processed is not found again.
+const RESTING = 1.0 / 2097152.0;
+
+// Most steps of an approach to a root.
+const MOST_STEPS = 40u;
+
+// Returns the time until two spheres in straight motion meet, or NEVER. `reach` is the sum of the radii, and
+// `speeds` the sum of their speeds. Spheres that overlap meet at once if they approach each other.
+fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 {
+    let closing = -dot(p, v);
+    if !(closing > 0.0) {
+        return NEVER;
+    }
+    let distance = length(p);
+    let gap = distance - reach;
+    if gap <= CONTACT * reach {
+        if gap > -CONTACT * reach && closing <= RESTING * distance * speeds {
+            return NEVER;
+        }
+        if gap <= 0.0 {
+            return 0.0;
+        }
+    }
+    let speed = length(v);
+    let way = v / max(speed, MIN_POSITIVE);
+    // The distance at the closest approach. Of |p|² − (p·way)², most digits would cancel.
+    let aside = length(cross(p, way));
+    let room = (reach - aside) * (reach + aside);
+    if room < 0.0 {
+        return NEVER;
+    }
+    let ahead = -dot(p, way);
+    return gap * (distance + reach) / (ahead + sqrt(room)) / speed;
+}
+
+// Returns the time within `range` until a point in accelerated motion comes as near to the origin as `reach`, from
+// outside, or as far as `reach`, from inside. Returns NEVER if it does not. Each step goes to the root of a lower bound
+// of the gap, so it never goes beyond the time sought.
+fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f32) -> f32 {
+    let strength = length(motion.acceleration);
+    let side = select(1.0, -1.0, inside);
+    let fastest = length(motion.velocity) + strength * range;
+    var time = 0.0;
+    for (var k = 0u; k < MOST_STEPS; k++) {
+        let p = motion.place + (motion.velocity + motion.acceleration * (0.5 * time)) * time;
+        let v = motion.velocity + motion.acceleration * time;
+        let distance = length(p);
+        let gap = side * (distance - reach);
+        // The rate at which the gap grows.
+        let rate = side * dot(p, v) / max(distance, MIN_POSITIVE);
+        let slow = RESTING * (speeds + strength * range);
+        if gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach) {
+            return time;
+        }
+        // Largest rate at which the growth of the gap falls. From inside, |p| ≥ reach / 2 near the surface.
+        var bend = strength;
+        if inside {
+            bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
+            if distance < 0.5 * reach {
+                // Far from the surface: no farther than to half the reach.
+                time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
+                if !(time < range) {
+                    return NEVER;
+                }
+                continue;
+            }
+        }
+        if bend == 0.0 && rate >= 0.0 {
+            return NEVER;
+        }
+        let open = max(gap, 0.0);
+        let root = sqrt(rate * rate + 2.0 * bend * open);
+        // Two forms of the same root, without cancellation.
+        var step = 2.0 * open / max(root - rate, MIN_POSITIVE);
+        if rate > 0.0 && bend > 0.0 {
+            step = (root + rate) / bend;
+        }
+        // A step that changes nothing is replaced by the least one that does.
+        time = max(time + step, time + 1e-6 * (time + 0.001 * range));
+        if !(time < range) {
+            return NEVER;
+        }
+    }
+    return time;
+}

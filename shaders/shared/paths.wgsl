@@ -1,0 +1,16 @@
+// The paths of spheres in a substep of hard-sphere dynamics.
+
+#import dynamics::{NEXT_NONE, PathPiece}
+#needs bodies, pieces
+
+// Returns piece `number` of the path of a sphere. PathPiece 0 is the motion before its first impact.
+fn path_piece(sphere: u32, number: u32) -> PathPiece {
+    if number == 0u {
+        return PathPiece(vec3<f32>(0.0), 0.0, bodies[sphere].velocity, NEXT_NONE);
+    }
+    return pieces[sphere * MOST_IMPACTS + number - 1u];
+}
+
+fn place_at(piece: PathPiece, time: f32) -> vec3<f32> {
+    return piece.place + piece.velocity * (time - piece.start);
+}

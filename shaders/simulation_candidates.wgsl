@@ -1,0 +1,91 @@
+// Lists the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics. `count`
+// counts them, and after a prefix sum over the counts `fill` lists them. Their order within a row differs from run to
+// run, and nothing depends on it.
+
+#import carom::{CaromCollision, CaromResults, carom_b, carom_image}
+#import dynamics::{Body, Candidate, NEXT_NONE, SimulationRequest}
+#import image_word::{pack_image}
+#import invocation::{invocation}
+#import opaque::{opaque3}
+#import types::{Params}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read> pairs: array<CaromCollision>;
+@group(0) @binding(4) var<storage, read> pair_images: array<u32>;
+@group(0) @binding(5) var<storage, read> bodies: array<Body>;
+@group(0) @binding(6) var<storage, read_write> candidates: array<Candidate>;
+@group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
+
+// A sum, and the rounding errors of its additions.
+struct Sum {
+    rounded: vec3<f32>,
+    errors: vec3<f32>,
+}
+
+// Adds a term, with the rounding error of the addition: Knuth's "TwoSum".
+fn add(sum: Sum, term: vec3<f32>) -> Sum {
+    let next = opaque3(sum.rounded + term);
+    let part = opaque3(next - sum.rounded);
+    let rest = opaque3(next - part);
+    let error = opaque3(sum.rounded - rest) + opaque3(term - part);
+    return Sum(next, opaque3(sum.errors + error));
+}
+
+// Returns the vector from sphere a to the image of sphere b. Coordinates cancel, so the sum is corrected by its
+// rounding errors.
+fn apart(a: u32, b: u32, word: u32) -> vec3<f32> {
+    var sum = Sum(bodies[b].center, vec3<f32>(0.0));
+    sum = add(sum, -bodies[a].center);
+    if simulation_request.periodic != 0u {
+        let image = vec3<f32>(carom_image(word));
+        sum = add(sum, opaque3(simulation_request.edges[0].xyz * image.x));
+        sum = add(sum, opaque3(simulation_request.edges[1].xyz * image.y));
+        sum = add(sum, opaque3(simulation_request.edges[2].xyz * image.z));
+    }
+    return sum.rounded + sum.errors;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn count(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    if index >= results.pairs {
+        return;
+    }
+    let a = pairs[index].a;
+    let b = carom_b(pairs[index]);
+    var image = pack_image(vec3<i32>(0));
+    if simulation_request.periodic != 0u {
+        image = pair_images[index];
+    }
+    var candidate = Candidate(apart(a, b, image), a, b, image, NEXT_NONE, NEXT_NONE);
+    // A sphere and its own image do not move against each other. Two spheres of infinite mass pass.
+    if a != b && bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0 {
+        candidate.place_a = atomicAdd(&row_starts[a], 1u);
+        candidate.place_b = atomicAdd(&row_starts[b], 1u);
+    }
+    candidates[index] = candidate;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn fill(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = invocation(workgroup, workgroups, local, WORKGROUP);
+    if index >= results.pairs {
+        return;
+    }
+    let candidate = candidates[index];
+    if candidate.place_a != NEXT_NONE {
+        row_entries[atomicLoad(&row_starts[candidate.a]) + candidate.place_a] = index;
+        row_entries[atomicLoad(&row_starts[candidate.b]) + candidate.place_b] = index;
+    }
+}

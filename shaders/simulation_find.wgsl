@@ -1,0 +1,193 @@
+// Finds the next impact of each sphere of a hard-sphere simulation, on the present paths. If the path of a sphere is
+// contradicted, by a path that it crosses or by an impact that its partner has undone, finds from where on it has to be
+// undone.
+
+#import carom::{CaromSimulation, CaromWall}
+#import dynamics::{Body, Candidate, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece}
+#import dynamics::{SimulationCounters, SimulationRequest, Track}
+#import dynamics_walls::{wall_meeting}
+#import encounter::{pair_motion, wall_motion}
+#import invocation::{invocation}
+#import meeting::{round_meeting, straight_meeting}
+#import paths::{path_piece}
+
+@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(1) var<uniform> simulation: CaromSimulation;
+@group(0) @binding(2) var<storage, read> bodies: array<Body>;
+@group(0) @binding(3) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(4) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(5) var<storage, read> row_starts: array<u32>;
+@group(0) @binding(6) var<storage, read> row_entries: array<u32>;
+@group(0) @binding(7) var<storage, read> simulation_walls: array<CaromWall>;
+@group(0) @binding(8) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
+
+// Whether an invocation of the workgroup has work ahead.
+var<workgroup> sh_active: atomic<u32>;
+
+// Returns the time from `start` until `end` at which two spheres meet on pieces of their paths, or NEVER.
+fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f32) -> f32 {
+    let motion = pair_motion(pair, one, other, start);
+    let reach = bodies[pair.a].radius + bodies[pair.b].radius;
+    let speeds = length(one.velocity) + length(other.velocity);
+    var time: f32;
+    if all(motion.acceleration == vec3<f32>(0.0)) {
+        time = straight_meeting(motion.place, motion.velocity, reach, speeds);
+    } else {
+        time = round_meeting(motion, reach, false, speeds, end - start);
+    }
+    if time >= end - start {
+        return NEVER;
+    }
+    return start + time;
+}
+
+// Returns the time of the first impact of two spheres that their paths do not have yet, or NEVER. Both spheres compute
+// the same bits. The impacts that the paths have are at the ends of pieces, which do not belong to the pieces.
+fn first_meeting(pair: Candidate) -> f32 {
+    let count_a = tracks[pair.a].count;
+    let count_b = tracks[pair.b].count;
+    var number_a = 0u;
+    var number_b = 0u;
+    for (var k = 0u; k <= 2u * MOST_IMPACTS; k++) {
+        var end_a = simulation.substep;
+        var end_b = simulation.substep;
+        if number_a < count_a {
+            end_a = path_piece(pair.a, number_a + 1u).start;
+        }
+        if number_b < count_b {
+            end_b = path_piece(pair.b, number_b + 1u).start;
+        }
+        let one = path_piece(pair.a, number_a);
+        let other = path_piece(pair.b, number_b);
+        let start = max(one.start, other.start);
+        let end = min(end_a, end_b);
+        if start < end {
+            let time = meeting(pair, one, other, start, end);
+            if time < end {
+                return time;
+            }
+        }
+        if number_a < count_a && (end_a <= end_b || number_b == count_b) {
+            number_a++;
+        } else if number_b < count_b {
+            number_b++;
+        } else {
+            break;
+        }
+    }
+    return NEVER;
+}
+
+// Returns the number of the first impact of a sphere that its partner has undone, or the number of its impacts.
+fn first_orphan(sphere: u32) -> u32 {
+    let count = tracks[sphere].count;
+    for (var number = 1u; number <= count; number++) {
+        let link = path_piece(sphere, number).link;
+        if (link & NEXT_WALL) != 0u {
+            continue;
+        }
+        let index = link / MOST_IMPACTS;
+        let place = link % MOST_IMPACTS + 1u;
+        let other = candidates[index].a + candidates[index].b - sphere;
+        let back = index * MOST_IMPACTS + number - 1u;
+        if place > tracks[other].count || path_piece(other, place).link != back {
+            return number - 1u;
+        }
+    }
+    return count;
+}
+
+// Returns whether candidate `index` comes before candidate `best`, in the order of simultaneous impacts.
+fn is_before(index: u32, best: u32) -> bool {
+    if best == NEXT_NONE {
+        return true;
+    }
+    let one = candidates[index];
+    let other = candidates[best];
+    if one.a != other.a {
+        return one.a < other.a;
+    }
+    if one.b != other.b {
+        return one.b < other.b;
+    }
+    return one.image < other.image || (one.image == other.image && index < best);
+}
+
+// Returns whether the path of a sphere, or of a sphere that it may meet, has changed in the last round.
+fn is_changed(sphere: u32) -> bool {
+    let round = simulation.round;
+    if round == 0u || tracks[sphere].stamp == round {
+        return true;
+    }
+    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
+        let pair = candidates[row_entries[k]];
+        if tracks[pair.a + pair.b - sphere].stamp == round {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Finds what sphere `sphere` does next.
+fn find(sphere: u32) {
+    let count = tracks[sphere].count;
+    let last = path_piece(sphere, count);
+    var kept = first_orphan(sphere);
+    var time = NEVER;
+    var next = NEXT_NONE;
+    var cut = NEVER;
+    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
+        let index = row_entries[k];
+        let met = first_meeting(candidates[index]);
+        if met < last.start {
+            cut = min(cut, met);
+        } else if met < time || (met == time && met < NEVER && is_before(index, next)) {
+            time = met;
+            next = index;
+        }
+    }
+    while kept > 0u && path_piece(sphere, kept).start > cut {
+        kept--;
+    }
+    for (var k = 0u; k < simulation_request.walls; k++) {
+        if ((tracks[sphere].walls >> k) & 1u) == 0u {
+            continue;
+        }
+        let wall = simulation_walls[k];
+        let motion = wall_motion(wall, sphere, last, last.start);
+        let range = simulation.substep - last.start;
+        let met = wall_meeting(wall, motion, bodies[sphere].radius, range);
+        if met < range && last.start + met < time {
+            time = last.start + met;
+            next = NEXT_WALL + k;
+        }
+    }
+    if kept < count {
+        next = NEXT_CUT;
+        time = f32(kept);
+    }
+    tracks[sphere].time = time;
+    tracks[sphere].next = next;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i < simulation.spheres && bodies[i].radius >= 0.0 {
+        if is_changed(i) {
+            find(i);
+        }
+        if tracks[i].next != NEXT_NONE {
+            atomicStore(&sh_active, 1u);
+        }
+    }
+    workgroupBarrier();
+    if local == 0u && atomicLoad(&sh_active) != 0u {
+        atomicStore(&simulation_counters.pending, 1u);
+    }
+}

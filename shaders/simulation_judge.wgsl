@@ -1,0 +1,182 @@
+// Decides whether a substep of hard-sphere dynamics is complete, and chooses the duration and the pads of the next one.
+// Dispatched as one workgroup.
+
+#import carom::{CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
+#import carom::{CaromResults, CaromSimulation}
+#import dynamics::{SimulationCounters, SimulationRequest, WallImpulse}
+#import opaque::{opaque}
+#import types::{Params}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read> simulation_sums: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> wall_sums: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(7) var<storage, read_write> wall_impulses: array<WallImpulse>;
+
+// Largest ratio of the durations of two successive substeps.
+const LONGER = 2.0;
+// Number of candidate pairs for each sphere that a substep aims at, at most, and number of pairs that is never too many.
+const CANDIDATES = 6.0;
+const FEW = 1000u;
+// This number of impacts never makes a substep too long.
+const FEW_IMPACTS = 8u;
+// Share of the recorded rounds that a substep may take before its successor is shortened.
+const ROUNDS = 0.75;
+// Factors of the speed that gives the least pad, after a substep in which a sphere left its pad, and after any other.
+// So one substep in some twenty is rolled back.
+const FASTER = 1.25;
+const SLOWER = 0.99;
+// Bounds of that speed, relative to the mean speed.
+const LEAST_PAD = 0.5;
+const FIRST_PAD = 2.0;
+const MOST_PAD = 16.0;
+
+var<workgroup> sh_sums: array<vec4<f32>, SCAN_WORKGROUP>;
+
+// Returns the sum of two float32 and a further one.
+fn add(sum: vec2<f32>, term: f32) -> vec2<f32> {
+    let next = opaque(sum.x + term);
+    let part = opaque(next - sum.x);
+    let rest = opaque(next - part);
+    let error = opaque(sum.x - rest) + opaque(term - part);
+    let low = opaque(sum.y + error);
+    let high = opaque(next + low);
+    return vec2<f32>(high, opaque(low - opaque(high - next)));
+}
+
+// Adds to a count of two words.
+fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
+    let low = sum.x + more;
+    return vec2<u32>(low, sum.y + select(0u, 1u, low < more));
+}
+
+// Sets the intended duration of the substep after a complete one.
+fn lengthen() {
+    let duration = simulation.substep;
+    let spheres = f32(max(simulation.spheres, 1u));
+    // An impact at a wall is one of a single sphere.
+    let at_walls = atomicLoad(&simulation_counters.wall_impacts) / 2u;
+    let impacts = atomicLoad(&simulation_counters.impacts) + at_walls;
+    let each = 2.0 * f32(max(impacts, FEW_IMPACTS) - FEW_IMPACTS) / (spheres * simulation_request.impacts);
+    var longer = min(1.0 / max(each, 0.1), LONGER);
+    if f32(simulation.round) > ROUNDS * f32(simulation_request.rounds) {
+        longer = min(longer, 0.8);
+    }
+    var next = duration * longer;
+    let load = f32(results.pairs) / (spheres * CANDIDATES);
+    if results.pairs > FEW && load > 1.0 {
+        next = min(next, duration / pow(load, 0.333));
+    } else if duration < 0.5 * simulation.pace {
+        // The substep was short because little time remained.
+        next = max(next, simulation.pace);
+    }
+    simulation.pace = next;
+}
+
+fn accept(sums: vec4<f32>) {
+    let duration = simulation.substep;
+    simulation.accepted = 1u;
+    simulation.committed += 1u;
+    simulation.substeps += 1u;
+    simulation.failures = 0u;
+    simulation.rounds = max(simulation.rounds, simulation.round);
+    simulation.time = add(simulation.time, duration);
+    simulation.remaining = max(simulation.remaining - duration, 0.0);
+    simulation.virial = add(simulation.virial, sums.x);
+    simulation.kinetic_energy = sums.y;
+    simulation.impacts = count(simulation.impacts, atomicLoad(&simulation_counters.impacts));
+    simulation.wall_impacts = count(simulation.wall_impacts, atomicLoad(&simulation_counters.wall_impacts));
+    lengthen();
+}
+
+// Returns whether the list of candidates has all pairs. A sphere whose pad is out of range is set aside by the search.
+fn is_searched() -> bool {
+    return (results.status & CAROM_INCOMPLETE) == 0u
+        && results.invalid == atomicLoad(&simulation_counters.invalid);
+}
+
+fn reject(left: bool) {
+    simulation.rollbacks += 1u;
+    simulation.failures += 1u;
+    var shorter = true;
+    if !is_searched() {
+        simulation.status |= CAROM_SEARCH_INCOMPLETE;
+        simulation.search_status = results.status;
+    } else if simulation.settled == 0u {
+        simulation.status |= CAROM_TOO_FEW_ROUNDS;
+    } else if left {
+        simulation.status |= CAROM_LEFT_PAD;
+        // The sphere has a wider pad next time.
+        shorter = simulation.failures > 2u;
+    }
+    simulation.pace = simulation.substep;
+    if shorter {
+        simulation.pace = 0.5 * simulation.substep;
+    }
+}
+
+fn judge(sums: vec4<f32>) {
+    let left = atomicLoad(&simulation_counters.left) > 0u;
+    let settled = simulation.settled != 0u && is_searched();
+    simulation.candidates = results.found.x;
+    if settled && !left {
+        accept(sums);
+    } else {
+        reject(left);
+    }
+    let mean = sums.z / f32(max(simulation.spheres, 1u));
+    if simulation.pad_speed == 0.0 {
+        simulation.pad_speed = FIRST_PAD * mean;
+    } else if settled {
+        simulation.pad_speed *= select(SLOWER, FASTER, left);
+    }
+    simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);
+}
+
+// Adds up the vectors of all invocations into that of the first.
+fn add_up(own: vec4<f32>, local: u32) {
+    workgroupBarrier();
+    sh_sums[local] = own;
+    for (var half = SCAN_WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if local < half {
+            sh_sums[local] += sh_sums[local + half];
+        }
+    }
+}
+
+// Adds the momenta of a complete substep to those that a wall has received.
+fn push(wall: u32, momentum: vec4<f32>) {
+    let old = wall_impulses[wall];
+    for (var k = 0u; k < 3u; k++) {
+        let sum = add(vec2<f32>(old.high[k], old.low[k]), momentum[k]);
+        wall_impulses[wall].high[k] = sum.x;
+        wall_impulses[wall].low[k] = sum.y;
+    }
+}
+
+@compute @workgroup_size(SCAN_WORKGROUP)
+fn main(@builtin(local_invocation_index) local: u32) {
+    var sums = vec4<f32>(0.0);
+    for (var k = local; k < arrayLength(&simulation_sums); k += SCAN_WORKGROUP) {
+        sums += simulation_sums[k];
+    }
+    add_up(sums, local);
+    if local == 0u && simulation.spheres > 0u {
+        judge(sh_sums[0]);
+    }
+    let walls = simulation_request.walls;
+    for (var wall = 0u; wall < walls; wall++) {
+        sums = vec4<f32>(0.0);
+        for (var k = local * walls + wall; k < arrayLength(&wall_sums); k += SCAN_WORKGROUP * walls) {
+            sums += wall_sums[k];
+        }
+        add_up(sums, local);
+        if local == 0u && simulation.spheres > 0u && simulation.accepted == 1u {
+            push(wall, sh_sums[0]);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// Makes the spheres among which the candidates of a substep are sought: each sphere at rest, enlarged by its pad, a
+// bound on the distance that it moves in the substep.
+
+#import carom::{CaromSimulation, CaromWall}
+#import dynamics::{Body, NEXT_NONE, SimulationRequest, Track}
+#import dynamics_places::{place_at_wall}
+#import dynamics_walls::{wall_gap}
+#import groups::{ignore_each_other}
+#import invocation::{invocation}
+#import types::{Sphere}
+
+@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(1) var<uniform> simulation: CaromSimulation;
+@group(0) @binding(2) var<storage, read> bodies: array<Body>;
+@group(0) @binding(3) var<storage, read> simulation_walls: array<CaromWall>;
+@group(0) @binding(4) var<storage, read_write> padded_spheres: array<Sphere>;
+@group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
+
+// Pad of a sphere relative to the distance that it moves if it meets nothing.
+const PAD = 1.1;
+
+// Covers the rounding of a pad and of the positions within a path.
+const ROUNDED_UP = 1.0 + 1.0 / 1048576.0;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i >= simulation.spheres {
+        return;
+    }
+    let body = bodies[i];
+    var track = tracks[i];
+    let duration = simulation.substep;
+    let speed = max(max(PAD * length(body.velocity), simulation.pad_speed), track.wide);
+    track.pad = speed * duration;
+    track.count = 0u;
+    track.stamp = 0u;
+    track.next = NEXT_NONE;
+    track.walls = 0u;
+    var sphere = padded_spheres[i];
+    if body.radius >= 0.0 {
+        let fallen = 0.5 * length(simulation_request.gravity) * duration * duration;
+        let pad = track.pad + fallen;
+        sphere.center = body.center;
+        sphere.radius = (body.radius + pad) * ROUNDED_UP;
+        if body.inverse_mass > 0.0 {
+            for (var k = 0u; k < simulation_request.walls; k++) {
+                let wall = simulation_walls[k];
+                let gap = wall_gap(wall, place_at_wall(wall, body.center), body.radius);
+                let size = max(max(abs(body.center.x), abs(body.center.y)), abs(body.center.z)) + abs(wall.size);
+                let reach = pad + length(wall.velocity) * duration + 1e-6 * size;
+                if gap <= reach * ROUNDED_UP && !ignore_each_other(sphere.groups, wall.groups) {
+                    track.walls |= 1u << k;
+                }
+            }
+        }
+    }
+    padded_spheres[i] = sphere;
+    tracks[i] = track;
+}

@@ -1,0 +1,68 @@
+// Chooses the duration of the next substep of hard-sphere dynamics. Dispatched as one invocation.
+
+#import carom::{CAROM_SPHERES_LEFT_OUT, CaromSimulation}
+#import dispatch::{DispatchArguments, dispatch_over}
+#import dynamics::{SimulationCounters, SimulationRequest}
+#import opaque::{opaque}
+#import types::{Params}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(3) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(4) var<storage, read_write> simulation_dispatch: DispatchArguments;
+
+// Distance that the fastest sphere moves in the first substep, in radii of the largest.
+const FIRST = 0.1;
+
+// Returns the time in which the fastest sphere moves by a share of the largest radius.
+fn first_pace() -> f32 {
+    let distance = FIRST * bitcast<f32>(atomicLoad(&simulation_counters.largest));
+    let speed = bitcast<f32>(atomicLoad(&simulation_counters.fastest));
+    let strength = length(simulation_request.gravity);
+    var time = GREATEST;
+    if distance > 0.0 && speed > 0.0 {
+        time = distance / speed;
+    }
+    if distance > 0.0 && strength > 0.0 {
+        time = min(time, sqrt(2.0 * distance / strength));
+    }
+    return time;
+}
+
+@compute @workgroup_size(1)
+fn main() {
+    simulation.spheres = 0u;
+    simulation.accepted = 0u;
+    simulation.settled = 1u;
+    simulation.round = 0u;
+    simulation_dispatch = DispatchArguments(0u, 1u, 1u);
+    atomicStore(&simulation_counters.pending, 0u);
+    atomicStore(&simulation_counters.impacts, 0u);
+    atomicStore(&simulation_counters.wall_impacts, 0u);
+    atomicStore(&simulation_counters.left, 0u);
+    if atomicLoad(&simulation_counters.invalid) > 0u {
+        simulation.status |= CAROM_SPHERES_LEFT_OUT;
+    }
+    let remaining = simulation.remaining;
+    if !(remaining > 0.0) {
+        return;
+    }
+    if simulation_request.spheres == 0u {
+        simulation.time.x += remaining;
+        simulation.remaining = 0.0;
+        return;
+    }
+    if !(simulation.pace > 0.0) {
+        simulation.pace = first_pace();
+    }
+    // Two substeps of equal length avoid a short one at the end.
+    let pace = simulation.pace;
+    let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
+    // A duration that can be subtracted from the remaining time without rounding.
+    let exact = opaque(remaining - opaque(remaining - duration));
+    simulation.substep = select(duration, exact, exact > 0.0);
+    simulation.spheres = simulation_request.spheres;
+    simulation.settled = 0u;
+    simulation_dispatch = dispatch_over(simulation.spheres);
+}

@@ -1,0 +1,128 @@
+// Examines the paths of a substep of hard-sphere dynamics: counts the impacts, finds spheres that have left their pads,
+// and adds up energy and virial for each workgroup, in a fixed order.
+
+#import carom::{CaromSimulation}
+#import dynamics::{Body, Candidate, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import invocation::{invocation}
+#import paths::{path_piece, place_at}
+
+@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(1) var<uniform> simulation: CaromSimulation;
+@group(0) @binding(2) var<storage, read> bodies: array<Body>;
+@group(0) @binding(3) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(4) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
+// Virial, kinetic energy and sum of the speeds of the spheres of each workgroup.
+@group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
+// Momentum that the spheres of each workgroup passed to each wall.
+@group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
+
+// Pad of a sphere that has left its pad, relative to the distance that it has moved.
+const WIDER = 1.3;
+
+var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
+var<workgroup> sh_impacts: atomic<u32>;
+var<workgroup> sh_wall_impacts: atomic<u32>;
+var<workgroup> sh_left: atomic<u32>;
+
+// Returns the momentum that a sphere passed to a wall.
+fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
+    var sum = vec3<f32>(0.0);
+    for (var number = 1u; number <= tracks[sphere].count; number++) {
+        let piece = path_piece(sphere, number);
+        if piece.link == NEXT_WALL + wall {
+            sum += path_piece(sphere, number - 1u).velocity - piece.velocity;
+        }
+    }
+    return vec4<f32>(sum / bodies[sphere].inverse_mass, 0.0);
+}
+
+// Adds up the vectors of a workgroup into the first of them.
+fn add_up(local: u32) {
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if local < half {
+            sh_sums[local] += sh_sums[local + half];
+        }
+    }
+    workgroupBarrier();
+}
+
+// Returns the part of the virial that belongs to a sphere for one of its impacts.
+fn virial_of(sphere: u32, number: u32) -> f32 {
+    let piece = path_piece(sphere, number);
+    let mass = bodies[sphere].inverse_mass;
+    if (piece.link & NEXT_WALL) != 0u || mass == 0.0 {
+        return 0.0;
+    }
+    let pair = candidates[piece.link / MOST_IMPACTS];
+    let fixed = bodies[pair.a].inverse_mass * bodies[pair.b].inverse_mass == 0.0;
+    let impulse = length(piece.velocity - path_piece(sphere, number - 1u).velocity) / mass;
+    return select(0.5, 1.0, fixed) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
+}
+
+// Examines the path of a sphere, and returns its virial, its kinetic energy and its speed.
+fn settle(sphere: u32) -> vec4<f32> {
+    let track = tracks[sphere];
+    let body = bodies[sphere];
+    var virial = 0.0;
+    var moved = 0.0;
+    for (var number = 1u; number <= track.count; number++) {
+        let piece = path_piece(sphere, number);
+        if (piece.link & NEXT_WALL) != 0u {
+            atomicAdd(&sh_wall_impacts, 1u);
+        } else if candidates[piece.link / MOST_IMPACTS].a == sphere {
+            atomicAdd(&sh_impacts, 1u);
+        }
+        virial += virial_of(sphere, number);
+        moved = max(moved, length(piece.place));
+    }
+    let last = path_piece(sphere, track.count);
+    moved = max(moved, length(place_at(last, simulation.substep)));
+    if moved > track.pad {
+        tracks[sphere].wide = WIDER * moved / simulation.substep;
+        atomicAdd(&sh_left, 1u);
+    }
+    var velocity = last.velocity;
+    var energy = 0.0;
+    if body.inverse_mass > 0.0 {
+        velocity += simulation_request.gravity * simulation.substep;
+        energy = 0.5 * dot(velocity, velocity) / body.inverse_mass;
+    }
+    return vec4<f32>(virial, energy, length(velocity), 0.0);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    var sums = vec4<f32>(0.0);
+    if i < simulation.spheres && bodies[i].radius >= 0.0 {
+        sums = settle(i);
+    }
+    sh_sums[local] = sums;
+    add_up(local);
+    let place = workgroup.x + workgroup.y * workgroups.x;
+    if local == 0u && place < arrayLength(&simulation_sums) {
+        simulation_sums[place] = sh_sums[0];
+        atomicAdd(&simulation_counters.impacts, atomicLoad(&sh_impacts));
+        atomicAdd(&simulation_counters.wall_impacts, atomicLoad(&sh_wall_impacts));
+        atomicAdd(&simulation_counters.left, atomicLoad(&sh_left));
+    }
+    for (var wall = 0u; wall < simulation_request.walls; wall++) {
+        workgroupBarrier();
+        sh_sums[local] = vec4<f32>(0.0);
+        if i < simulation.spheres && ((tracks[i].walls >> wall) & 1u) != 0u {
+            sh_sums[local] = impulse_at(i, wall);
+        }
+        add_up(local);
+        let to = place * simulation_request.walls + wall;
+        if local == 0u && to < arrayLength(&wall_sums) {
+            wall_sums[to] = sh_sums[0];
+        }
+    }
+}

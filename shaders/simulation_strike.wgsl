@@ -1,0 +1,126 @@
+// Processes the next impacts of a round of hard-sphere dynamics. An impact of two spheres is processed if it is the
+// next of both. A path that has been contradicted is cut instead.
+
+#import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
+#import dynamics::{Body, Candidate, LONG_AGO, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
+#import dynamics_walls::{at_wall, is_hollow}
+#import encounter::{pair_motion, wall_motion}
+#import invocation::{invocation}
+#import paths::{path_piece, place_at}
+
+@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(1) var<uniform> simulation: CaromSimulation;
+@group(0) @binding(2) var<storage, read> bodies: array<Body>;
+@group(0) @binding(3) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(4) var<storage, read> simulation_walls: array<CaromWall>;
+@group(0) @binding(5) var<storage, read_write> pieces: array<PathPiece>;
+@group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
+
+// Length of the axis of an impact. The rounding of its square is relative to its square, and on average 0. Of an axis
+// of length 1 it would not be: float32 numbers are half as far apart below 1 as above, and the energy would grow.
+const AXIS = 1.4;
+
+// Returns the time of the last impact of a sphere.
+fn last_impact(sphere: u32, last: PathPiece) -> f32 {
+    if tracks[sphere].count > 0u {
+        return last.start;
+    }
+    let since = tracks[sphere].since;
+    return select(LONG_AGO, since, since < 0.0);
+}
+
+// Returns the speed at which a sphere leaves its partner. An impact within the contact time is elastic, and a sphere
+// that is pressed against its partner leaves it for a contact time at least.
+fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
+    let elastic = since < simulation_request.contact_time;
+    let own = select(restitution, 1.0, elastic);
+    return max(own * approach, 0.5 * pressing * simulation_request.contact_time);
+}
+
+// Adds an impact to the path of a sphere.
+fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32) {
+    let count = tracks[sphere].count;
+    pieces[sphere * MOST_IMPACTS + count] = PathPiece(place_at(last, time), time, last.velocity + change, link);
+    tracks[sphere].count = count + 1u;
+    tracks[sphere].stamp = simulation.round;
+}
+
+fn strike_pair(index: u32, time: f32) {
+    let pair = candidates[index];
+    let count_a = tracks[pair.a].count;
+    let count_b = tracks[pair.b].count;
+    if max(count_a, count_b) >= MOST_IMPACTS {
+        return;
+    }
+    let one = path_piece(pair.a, count_a);
+    let other = path_piece(pair.b, count_b);
+    let motion = pair_motion(pair, one, other, time);
+    let distance = max(length(motion.place), MIN_POSITIVE);
+    let axis = motion.place * (AXIS / distance);
+    let square = max(dot(axis, axis), MIN_POSITIVE);
+    let scale = sqrt(square);
+    let approach = max(-dot(motion.velocity, axis) / scale, 0.0);
+    // Two spheres of which one does not fall are pressed against each other.
+    let across = dot(motion.velocity, motion.velocity) - approach * approach;
+    var pressing = 0.0;
+    if any(motion.acceleration != vec3<f32>(0.0)) {
+        pressing = (-dot(motion.acceleration, motion.place) - across) / distance;
+    }
+    let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
+    let leaving = separation(simulation_request.restitution, approach, pressing, since);
+    let mass_a = bodies[pair.a].inverse_mass;
+    let mass_b = bodies[pair.b].inverse_mass;
+    // Impulse divided by the length of the axis.
+    let impulse = max(approach + leaving, 0.0) * scale / (square * (mass_a + mass_b));
+    turn(pair.a, one, time, axis * (-impulse * mass_a), index * MOST_IMPACTS + count_b);
+    turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
+}
+
+fn strike_wall(sphere: u32, number: u32, time: f32) {
+    if tracks[sphere].count >= MOST_IMPACTS {
+        return;
+    }
+    let wall = simulation_walls[number];
+    let last = path_piece(sphere, tracks[sphere].count);
+    let motion = at_wall(wall, wall_motion(wall, sphere, last, time));
+    // Unit vector into the wall.
+    var normal = -wall.direction;
+    var bend = 0.0;
+    if wall.kind != CAROM_HALF_SPACE {
+        let distance = length(motion.place);
+        let side = select(-1.0, 1.0, is_hollow(wall));
+        normal = motion.place * (side / max(distance, MIN_POSITIVE));
+        let along = dot(motion.velocity, normal);
+        bend = side * (dot(motion.velocity, motion.velocity) - along * along) / max(distance, MIN_POSITIVE);
+    }
+    let approach = max(dot(motion.velocity, normal), 0.0);
+    let pressing = dot(motion.acceleration, normal) + bend;
+    let since = time - last_impact(sphere, last);
+    let leaving = separation(simulation_request.wall_restitution, approach, pressing, since);
+    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), NEXT_WALL + number);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i >= simulation.spheres {
+        return;
+    }
+    let next = tracks[i].next;
+    if bodies[i].radius < 0.0 || next == NEXT_NONE {
+        return;
+    }
+    let time = tracks[i].time;
+    if next == NEXT_CUT {
+        tracks[i].count = u32(time);
+        tracks[i].stamp = simulation.round;
+    } else if (next & NEXT_WALL) != 0u {
+        strike_wall(i, next - NEXT_WALL, time);
+    } else if candidates[next].a == i && tracks[candidates[next].b].next == next {
+        strike_pair(next, time);
+    }
+}

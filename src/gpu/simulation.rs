@@ -1,0 +1,611 @@
+//! Hard-sphere dynamics on the GPU: the buffers of a simulation, and its recordings.
+//!
+//! A recording copies the spheres from the application's buffers, does a number of substeps, and copies the spheres
+//! back. docs/design.md, "Hard-sphere dynamics on the GPU", explains the kernels.
+
+use std::mem::offset_of;
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use glam::DVec3;
+use wgpu::BufferUsages;
+
+use super::allocator::{Allocator, ScanTable, filled};
+use super::bound_spheres::{BoundSpheres, Window, Words, bind_masses};
+use super::buffers::Capacity;
+use super::collision_buffers::CollisionBuffers;
+use super::device_kernels::DeviceKernels;
+use super::device_spheres::{Attribute, DeviceSpheres, SphereCount, SphereMotion};
+use super::dispatch::{Dispatch, workgroups};
+use super::named_buffers::NamedBuffers;
+use super::options::BufferOptions;
+use super::pipeline::CollisionPipeline;
+use super::record_step::in_own_layout;
+use super::scan::scan;
+use super::shader::constants::MOST_IMPACTS;
+use super::shader::kernels::Compiled;
+use super::shader::layout::{
+    DispatchArguments, GpuBody, GpuCandidate, GpuPiece, GpuSimulation, GpuTrack, GpuWall,
+    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
+};
+use super::simulation_options::SimulationBufferOptions;
+use super::upload::UploadRing;
+use crate::validate::check_dt;
+use crate::{Domain, Error, Sphere, Step};
+
+/// Number of cached sets of bind groups.
+const REMEMBERED: usize = 4;
+
+/// Offset of the layout of the application's buffers in the uniform buffer and in an upload buffer.
+const SOURCE: u64 = UNIFORM_ALIGNMENT;
+const UNIFORM_SIZE: u64 = 2 * UNIFORM_ALIGNMENT;
+
+const _: () = assert!(size_of::<SimulationRequest>() as u64 <= SOURCE);
+const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
+
+/// Moves hard spheres through time on the application's device, so that every impact happens at its
+/// time and in its order. Created by
+/// [`CollisionPipeline::create_simulation`](super::CollisionPipeline::create_simulation).
+///
+/// The positions and velocities stay in the application's buffers. A recording reads them there,
+/// moves the spheres by the requested time, and writes them back. No host is asked in between: a
+/// recording has a fixed number of substeps, and each chooses its own duration. A substep that
+/// cannot be completed is rolled back, and the next one is shorter. If the substeps of a recording
+/// do not suffice for the requested time, the spheres stop at the end of the last complete substep,
+/// and the next recording goes on from there. The buffer [`state`](Self::state) has the time
+/// reached.
+///
+/// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32
+/// would lose precision far from it. Overlapping spheres meet at once if they approach each other,
+/// and otherwise pass until they are separate.
+///
+/// ```no_run
+/// use carom::gpu::{Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, wgpu};
+///
+/// # fn run(device: &wgpu::Device, queue: &wgpu::Queue, position: &wgpu::Buffer, velocity: &wgpu::Buffer)
+/// #     -> Result<(), carom::Error> {
+/// let pipeline = CollisionPipeline::new(device)?;
+/// let mut simulation = pipeline.create_simulation(&SimulationBufferOptions::new(1000))?;
+/// let center = Attribute::new(position, 0, 16);
+/// let spheres = DeviceSpheres::new(1000, center, Attribute::new(position, 12, 16))
+///     .with_velocity(Attribute::new(velocity, 0, 16));
+/// // Each frame:
+/// let mut encoder = device.create_command_encoder(&Default::default());
+/// simulation.record(&mut encoder, &spheres, None, 1.0 / 60.0)?;
+/// queue.submit([encoder.finish()]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct SimulationBuffers {
+    kernels: Arc<DeviceKernels>,
+    options: SimulationBufferOptions,
+    collisions: CollisionBuffers,
+    named: NamedBuffers,
+    state: wgpu::Buffer,
+    uniform: wgpu::Buffer,
+    padded: wgpu::Buffer,
+    impulses: wgpu::Buffer,
+    rows: ScanTable,
+    request: SimulationRequest,
+    /// The dispatches before and after the search for candidates in a substep.
+    before: Vec<Dispatch>,
+    after: Vec<Dispatch>,
+    begin: Dispatch,
+    ends: Vec<Ends>,
+    uploads: UploadRing,
+}
+
+/// The dispatches that read and write the application's buffers.
+struct Ends {
+    /// The application's buffers, each with its binding offset in bytes.
+    windows: Vec<(wgpu::Buffer, u64)>,
+    load: Dispatch,
+    store: [Dispatch; 2],
+}
+
+impl std::fmt::Debug for SimulationBuffers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimulationBuffers")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CollisionPipeline {
+    /// Creates the GPU buffers of a hard-sphere simulation, at time 0.
+    ///
+    /// # Errors
+    /// - [`Error::ZeroCapacity`] if `options` has no room for spheres, substeps, rounds or
+    ///   recordings.
+    /// - [`Error::InvalidSimulation`], [`Error::InvalidDomain`] or [`Error::InvalidWall`] for options
+    ///   that are out of range, or that only the CPU's [`Simulation`](crate::Simulation) has.
+    /// - The errors of [`create_buffers`](Self::create_buffers).
+    pub fn create_simulation(
+        &self,
+        options: &SimulationBufferOptions,
+    ) -> Result<SimulationBuffers, Error> {
+        options.check()?;
+        let collisions = self.create_buffers(&search_options(options))?;
+        let kernels = &self.kernels;
+        (kernels.context)
+            .scoped(|| SimulationBuffers::new(kernels.clone(), options.clone(), collisions))
+    }
+}
+
+/// Returns the options of the buffers in which candidates are sought.
+fn search_options(options: &SimulationBufferOptions) -> BufferOptions {
+    let SimulationBufferOptions {
+        spheres,
+        substeps,
+        recordings,
+        ..
+    } = *options;
+    BufferOptions {
+        pairs: Some(options.most_candidates()),
+        segments: Some(spheres.saturating_add(8192)),
+        recordings: recordings.saturating_mul(substeps),
+        periodic: !options.simulation.domain.is_open(),
+        ..BufferOptions::new(spheres)
+    }
+}
+
+fn narrow(vector: DVec3) -> [f32; 3] {
+    vector.as_vec3().to_array()
+}
+
+fn four(vector: DVec3) -> [f32; 4] {
+    let [x, y, z] = narrow(vector);
+    [x, y, z, 0.0]
+}
+
+/// Returns the vectors with which the periodic edges of a domain are reciprocal: 0 for the others.
+fn duals(domain: &Domain) -> [DVec3; 3] {
+    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
+    [0, 1, 2].map(|k| {
+        let own = edges[k];
+        let others = [edges[(k + 1) % 3], edges[(k + 2) % 3]];
+        // Open edges are perpendicular to the periodic ones, as far as wrapping is concerned.
+        let across = match others.map(|other| other == DVec3::ZERO) {
+            [true, true] => own,
+            [false, false] => others[0].cross(others[1]),
+            [open, _] => {
+                let other = if open { others[1] } else { others[0] };
+                own - other * (own.dot(other) / other.length_squared())
+            }
+        };
+        let product = across.dot(own);
+        if product == 0.0 {
+            DVec3::ZERO
+        } else {
+            across / product
+        }
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the kernels compute in float32"
+)]
+fn request(options: &SimulationBufferOptions) -> SimulationRequest {
+    let simulation = &options.simulation;
+    let domain = &simulation.domain;
+    SimulationRequest {
+        gravity: narrow(simulation.gravity),
+        edges: [0, 1, 2].map(|k| four(domain.periodic_edge(k))),
+        duals: duals(domain).map(four),
+        corner: domain.origin(),
+        periodic: u32::from(!domain.is_open()),
+        restitution: simulation.restitution as f32,
+        wall_restitution: simulation.wall_restitution as f32,
+        contact_time: simulation.contact_time as f32,
+        impacts: simulation.impacts_per_substep as f32,
+        walls: simulation.walls.len() as u32,
+        rounds: options.rounds,
+        ..SimulationRequest::zeroed()
+    }
+}
+
+/// The buffers of a simulation that its host code uses.
+struct Storage {
+    state: wgpu::Buffer,
+    padded: wgpu::Buffer,
+    impulses: wgpu::Buffer,
+    rows: ScanTable,
+}
+
+/// Makes the buffers of a simulation, except those of its search.
+fn storage(
+    made: &mut Allocator<'_>,
+    options: &SimulationBufferOptions,
+    capacity: Capacity,
+) -> Result<Storage, Error> {
+    let none = BufferUsages::empty();
+    let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
+    let spheres = u64::from(options.spheres);
+    let usage = BufferUsages::UNIFORM | source | target;
+    let state = made.one::<GpuSimulation>("simulation", "state of the simulation", usage)?;
+    let what = "counters of the simulation";
+    made.one::<SimulationCounters>("simulation_counters", what, none)?;
+    made.array::<GpuBody>("bodies", "spheres of the simulation", spheres, none)?;
+    made.array::<GpuTrack>("tracks", "tracks of the spheres", spheres, none)?;
+    let pieces = spheres * u64::from(MOST_IMPACTS);
+    made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
+    let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
+    made.array::<GpuCandidate>("candidates", "candidates", capacity.pairs, none)?;
+    let entries = 2 * capacity.pairs;
+    made.array::<u32>("row_entries", "candidates of the spheres", entries, none)?;
+    let what = "rows of candidates";
+    let rows = made.table("row_starts", what, spheres + 1, target)?;
+    let what = "sums of the simulation";
+    made.array::<[f32; 4]>("simulation_sums", what, workgroups(spheres), none)?;
+    let count = options.simulation.walls.len() as u64;
+    let (name, what) = ("wall_sums", "sums of the walls");
+    made.array::<[f32; 4]>(name, what, workgroups(spheres) * count, none)?;
+    let (name, what) = ("wall_impulses", "impulses at the walls");
+    let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
+    let what = "dispatch of a round";
+    made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
+    let walls: Vec<_> = (options.simulation.walls.simple().iter())
+        .map(GpuWall::new)
+        .chain([GpuWall::zeroed()])
+        .collect();
+    let bytes = bytemuck::cast_slice(&walls);
+    let what = "walls of the simulation";
+    let walls = filled(made.device, what, bytes, BufferUsages::STORAGE)?;
+    made.named.array::<GpuWall>("simulation_walls", &walls);
+    Ok(Storage {
+        state,
+        padded,
+        impulses,
+        rows,
+    })
+}
+
+/// Makes the dispatches of a simulation.
+struct Maker<'a> {
+    kernels: &'a DeviceKernels,
+    /// The buffers of the search, and those of the simulation.
+    sources: [&'a NamedBuffers; 2],
+    spheres: u64,
+    rounds: u32,
+}
+
+impl Maker<'_> {
+    fn dispatch(&self, kernel: &Compiled, count: u64) -> Result<Dispatch, Error> {
+        self.kernels
+            .binder()
+            .dispatch(kernel, &self.sources, workgroups(count))
+    }
+
+    fn before(&self) -> Result<Vec<Dispatch>, Error> {
+        let own = self.kernels.dynamics()?;
+        Ok(vec![
+            self.dispatch(&own.simulation_plan, 1)?,
+            self.dispatch(&own.simulation_pad, self.spheres)?,
+        ])
+    }
+
+    fn after(
+        &self,
+        collisions: &CollisionBuffers,
+        rows: &ScanTable,
+    ) -> Result<Vec<Dispatch>, Error> {
+        let own = self.kernels.dynamics()?;
+        let over_pairs = |kernel| {
+            let dispatch = self.dispatch(kernel, 1)?;
+            Ok::<_, Error>(dispatch.indirect(&collisions.buffers.pairs_dispatch, 0))
+        };
+        let sizes = self.sources[1].buffer("simulation_dispatch")?;
+        let over_active = |kernel| {
+            let dispatch = self.dispatch(kernel, self.spheres)?;
+            Ok::<_, Error>(dispatch.indirect(sizes, 0))
+        };
+        let mut all = vec![over_pairs(&own.simulation_count)?];
+        all.extend(scan(self.kernels.binder(), &self.kernels.stages, rows)?);
+        all.push(over_pairs(&own.simulation_fill)?);
+        let round = [
+            over_active(&own.simulation_find)?,
+            self.dispatch(&own.simulation_continue, 1)?,
+            over_active(&own.simulation_strike)?,
+        ];
+        for _ in 0..self.rounds {
+            all.extend_from_slice(&round);
+        }
+        // The last round only finds out whether anything is left to do.
+        all.extend_from_slice(&round[..2]);
+        all.push(self.dispatch(&own.simulation_settle, self.spheres)?);
+        all.push(self.dispatch(&own.simulation_judge, 1)?);
+        all.push(self.dispatch(&own.simulation_commit, self.spheres)?);
+        Ok(all)
+    }
+}
+
+fn pass(encoder: &mut wgpu::CommandEncoder, label: &str, dispatches: &[Dispatch]) {
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+        label: Some(label),
+        timestamp_writes: None,
+    });
+    for dispatch in dispatches {
+        dispatch.record(&mut pass);
+    }
+}
+
+impl SimulationBuffers {
+    /// Must be called inside a wgpu error scope.
+    fn new(
+        kernels: Arc<DeviceKernels>,
+        options: SimulationBufferOptions,
+        collisions: CollisionBuffers,
+    ) -> Result<Self, Error> {
+        let context = &kernels.context;
+        let capacity = collisions.buffers.capacity;
+        let mut made = Allocator::new(&context.device, &context.limits);
+        let Storage {
+            state,
+            padded,
+            impulses,
+            rows,
+        } = storage(&mut made, &options, capacity)?;
+        let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("carom simulation"),
+            size: UNIFORM_SIZE,
+            usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut named = made.named;
+        named.one_at::<SimulationRequest>("simulation_request", &uniform, 0);
+        named.one_at::<SourceLayout>("source", &uniform, SOURCE);
+        let mut search = collisions.buffers.named.clone();
+        if collisions.buffers.periodic.is_none() {
+            // In open space, the kernels do not read the images, but need a buffer to bind.
+            let images = search.buffer("octaves")?.clone();
+            search.array::<u32>("pair_images", &images);
+        }
+        let maker = Maker {
+            kernels: &kernels,
+            sources: [&search, &named],
+            spheres: options.spheres.into(),
+            rounds: options.rounds,
+        };
+        let before = maker.before()?;
+        let after = maker.after(&collisions, &rows)?;
+        let begin = maker.dispatch(&kernels.dynamics()?.simulation_begin, 1)?;
+        Ok(Self {
+            request: request(&options),
+            kernels: kernels.clone(),
+            options,
+            collisions,
+            named,
+            state,
+            uniform,
+            padded,
+            impulses,
+            rows,
+            before,
+            after,
+            begin,
+            ends: Vec::new(),
+            uploads: UploadRing::default(),
+        })
+    }
+
+    /// Returns the options with which the simulation was created.
+    pub fn options(&self) -> &SimulationBufferOptions {
+        &self.options
+    }
+
+    /// Returns the GPU buffer with the state of the simulation: one `CaromSimulation` of
+    /// [`WGSL`](super::WGSL). Usages: `STORAGE`, `UNIFORM`, `COPY_SRC` and `COPY_DST`.
+    ///
+    /// The host can copy the buffer to one of its own, map it, and read it with
+    /// [`SimulationState::from_bytes`](super::SimulationState::from_bytes).
+    pub fn state(&self) -> &wgpu::Buffer {
+        &self.state
+    }
+
+    /// Returns the GPU buffer with the momenta that the spheres have passed to each wall so far: two
+    /// `vec4<f32>` for each wall, whose sum it is. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    ///
+    /// The pressure on a wall is the part along its normal, divided by its area and by the time.
+    pub fn wall_impulses(&self) -> &wgpu::Buffer {
+        &self.impulses
+    }
+
+    /// Records the motion of the spheres by a time `duration` into the application's encoder.
+    ///
+    /// The spheres are known by their number, and have velocities. Centres and velocities are read
+    /// and written, radii and collision groups are only read. Between two recordings, the application
+    /// may change all of them. `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an
+    /// infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes
+    /// through walls. Without this attribute, all masses are 1.
+    ///
+    /// The requested time is added to the time that earlier recordings have not reached. So with a
+    /// duration of 0, a recording only goes on.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidTimeStep`] if the duration is negative, not finite or too large.
+    /// - [`Error::InvalidSimulation`] if the spheres are counted in a buffer, have no velocities, or are
+    ///   more than the simulation has room for.
+    /// - [`Error::SourceBuffer`] if a buffer cannot be used as described.
+    /// - [`Error::TooManyInFlight`] if
+    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::recordings)
+    ///   recordings are in flight already.
+    /// - [`Error::DeviceLost`] if the device is lost.
+    ///
+    /// On an error, nothing is recorded.
+    pub fn record(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        spheres: &DeviceSpheres<'_>,
+        inverse_masses: Option<Attribute<'_>>,
+        duration: f32,
+    ) -> Result<(), Error> {
+        self.kernels.context.alive()?;
+        check_dt(duration)?;
+        let count = self.checked(spheres)?;
+        let ends = self.ends(spheres, inverse_masses, count)?;
+        let serial = self.request.serial.wrapping_add(1);
+        let layout = ends.layout;
+        let request = SimulationRequest {
+            duration,
+            spheres: count,
+            mass_first: ends.mass_words[0],
+            mass_stride: ends.mass_words[1],
+            serial,
+            ..self.request
+        };
+        let parts = [
+            (0, bytemuck::bytes_of(&request)),
+            (SOURCE, bytemuck::bytes_of(&layout)),
+        ];
+        let most = self.options.recordings;
+        let context = &self.kernels.context;
+        let written = self.uploads.write(context, most, UNIFORM_SIZE, &parts)?;
+        encoder.copy_buffer_to_buffer(written.buffer(), 0, &self.uniform, 0, UNIFORM_SIZE);
+        written.release_on_submit(encoder);
+        self.request.serial = serial;
+        pass(
+            encoder,
+            "carom simulation",
+            &[self.begin.clone(), ends.load],
+        );
+        for _ in 0..self.options.substeps {
+            self.substep(encoder, count)?;
+        }
+        pass(encoder, "carom simulation", &ends.store);
+        Ok(())
+    }
+
+    fn checked(&self, spheres: &DeviceSpheres<'_>) -> Result<u32, Error> {
+        let invalid = |problem: &str| Error::InvalidSimulation {
+            problem: problem.into(),
+        };
+        let SphereCount::Known(count) = spheres.count else {
+            return Err(invalid(
+                "the number of spheres is in a buffer; give it as a number",
+            ));
+        };
+        if !matches!(spheres.motion, SphereMotion::Velocity(_)) {
+            return Err(invalid(
+                "the spheres have no velocities; describe them `with_velocity`",
+            ));
+        }
+        if count > self.options.spheres {
+            let capacity = self.options.spheres;
+            return Err(invalid(&format!(
+                "there are {count} spheres, but the buffers were made for {capacity}; create them \
+                 with `SimulationBufferOptions::spheres` at least {count}"
+            )));
+        }
+        Ok(count)
+    }
+
+    fn substep(&mut self, encoder: &mut wgpu::CommandEncoder, count: u32) -> Result<(), Error> {
+        pass(encoder, "carom simulation", &self.before);
+        let count = SphereCount::InBuffer {
+            buffer: &self.state,
+            offset: offset_of!(GpuSimulation, spheres) as u64,
+            at_most: count,
+        };
+        let padded = DeviceSpheres {
+            motion: SphereMotion::Still,
+            ..in_own_layout(&self.padded, count)
+        };
+        let domain = &self.options.simulation.domain;
+        let step = Step::on_device(&padded, 0.0).in_domain(domain);
+        self.collisions.record(encoder, &step)?;
+        if let [rows, ..] = &self.rows.levels[..] {
+            encoder.clear_buffer(&rows.buffer, 0, None);
+        }
+        pass(encoder, "carom simulation", &self.after);
+        Ok(())
+    }
+
+    /// Returns the dispatches that read and write the application's buffers.
+    fn ends(
+        &mut self,
+        spheres: &DeviceSpheres<'_>,
+        inverse_masses: Option<Attribute<'_>>,
+        count: u32,
+    ) -> Result<BoundEnds, Error> {
+        let context = &self.kernels.context;
+        let own = &self.collisions.buffers;
+        let bound = BoundSpheres::new(&context.limits, own, spheres)?;
+        let mut masses = Window {
+            buffer: &own.results,
+            start: 0,
+        };
+        let mut mass_words = [0; 2];
+        if let (Some(attribute), SphereMotion::Velocity(velocity)) =
+            (inverse_masses, spheres.motion)
+        {
+            let changed = [("centers", spheres.center), ("velocities", velocity)];
+            (masses, mass_words) = bind_masses(&context.limits, attribute, changed, count)?;
+        }
+        let windows: Vec<_> = (bound.values.iter().chain([&masses]))
+            .map(|window| (window.buffer.clone(), window.start))
+            .collect();
+        match self.ends.iter().position(|ends| ends.windows == windows) {
+            Some(at) => self.ends[..=at].rotate_right(1),
+            None => {
+                let made = context.scoped(|| self.bind(&bound, masses, windows))?;
+                self.ends.insert(0, made);
+                self.ends.truncate(REMEMBERED);
+            }
+        }
+        let Ends { load, store, .. } = &self.ends[0];
+        Ok(BoundEnds {
+            layout: bound.layout,
+            mass_words,
+            load: load.clone(),
+            store: store.clone(),
+        })
+    }
+
+    fn bind(
+        &self,
+        bound: &BoundSpheres<'_>,
+        masses: Window<'_>,
+        windows: Vec<(wgpu::Buffer, u64)>,
+    ) -> Result<Ends, Error> {
+        let limits = &self.kernels.context.limits;
+        let most = limits.max_storage_buffer_binding_size / 4 * 4;
+        let [centers, radii, motions, groups] = bound.values;
+        let mut read = NamedBuffers::default();
+        let all = [
+            ("centers", centers),
+            ("radii", radii),
+            ("motions", motions),
+            ("groups", groups),
+            ("inverse_masses", masses),
+        ];
+        for (name, Window { buffer, start }) in all {
+            let size = (buffer.size() / 4 * 4 - start).min(most);
+            read.words(name, buffer, [start, size]);
+        }
+        let count = workgroups(self.options.spheres.into());
+        let binder = self.kernels.binder();
+        let own = self.kernels.dynamics()?;
+        let store = |kernel, Window { buffer, start }: Window<'_>| {
+            let mut stored = NamedBuffers::default();
+            let size = (buffer.size() / 4 * 4 - start).min(most);
+            stored.words("stored", buffer, [start, size]);
+            binder.dispatch(kernel, &[&self.named, &stored], count)
+        };
+        Ok(Ends {
+            windows,
+            load: binder.dispatch(&own.simulation_load, &[&self.named, &read], count)?,
+            store: [
+                store(&own.simulation_positions, centers)?,
+                store(&own.simulation_velocities, motions)?,
+            ],
+        })
+    }
+}
+
+struct BoundEnds {
+    layout: SourceLayout,
+    mass_words: Words,
+    load: Dispatch,
+    store: [Dispatch; 2],
+}

@@ -1,0 +1,84 @@
+//! The state of a hard-sphere simulation on the GPU, as the host reads it.
+
+use super::shader::layout::GpuSimulation;
+use super::status::Status;
+
+bitflags::bitflags! {
+    /// Why substeps of the last recording of a simulation were rolled back, or which spheres did not take part.
+    /// [`WGSL`](super::WGSL) has constants with the names of the bits and the prefix `CAROM_`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(transparent))]
+    pub struct SimulationStatus: u32 {
+        /// The search for candidates was incomplete, because there were more than
+        /// [`SimulationBufferOptions::candidates`](super::SimulationBufferOptions::candidates), or for the
+        /// reasons in [`SimulationState::search_status`].
+        const SEARCH_INCOMPLETE = 1;
+        /// The rounds did not suffice, or a sphere had more than eight impacts in a substep. If this goes on and
+        /// the time stands still, spheres may be collapsing: set a contact time.
+        const TOO_FEW_ROUNDS = 2;
+        /// A sphere moved farther than expected. This happens in about one of twenty substeps.
+        const LEFT_PAD = 4;
+        /// Some spheres have invalid values, such as NaN, and take no part.
+        const SPHERES_LEFT_OUT = 8;
+    }
+}
+
+/// The state of a [`SimulationBuffers`](super::SimulationBuffers).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SimulationState {
+    /// Time that the spheres have reached.
+    pub time: f64,
+    /// Time that recordings have requested and that has not been reached yet.
+    pub remaining: f64,
+    /// Why substeps of the last recording were rolled back.
+    pub status: SimulationStatus,
+    /// Status of the last incomplete search for candidates.
+    pub search_status: Status,
+    /// Number of candidates in the last substep.
+    pub candidates: u32,
+    /// Number of impacts of two spheres so far.
+    pub impacts: u64,
+    /// Number of impacts of a sphere and a wall so far.
+    pub wall_impacts: u64,
+    /// Sum over all impacts of two spheres so far: the distance of their centres times their impulse.
+    pub virial: f64,
+    /// Kinetic energy of the spheres of finite mass, after the last complete substep.
+    pub kinetic_energy: f64,
+    /// Number of complete substeps so far.
+    pub substeps: u32,
+    /// Number of substeps that were rolled back, so far.
+    pub rollbacks: u32,
+    /// Largest number of rounds of a complete substep of the last recording.
+    pub rounds: u32,
+    /// Number of the last recording that has run, from 1.
+    pub serial: u32,
+}
+
+impl SimulationState {
+    /// Reads the state from the bytes of [`SimulationBuffers::state`](super::SimulationBuffers::state), or
+    /// returns `None` if they are too few.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..size_of::<GpuSimulation>())?;
+        let raw: GpuSimulation = bytemuck::pod_read_unaligned(bytes);
+        let count = |[low, high]: [u32; 2]| u64::from(low) | u64::from(high) << 32;
+        let sum = |[high, low]: [f32; 2]| f64::from(high) + f64::from(low);
+        Some(Self {
+            time: sum(raw.time),
+            remaining: raw.remaining.into(),
+            status: SimulationStatus::from_bits_truncate(raw.status),
+            search_status: Status::from_bits_truncate(raw.search_status),
+            candidates: raw.candidates,
+            impacts: count(raw.impacts),
+            wall_impacts: count(raw.wall_impacts),
+            virial: sum(raw.virial),
+            kinetic_energy: raw.kinetic_energy.into(),
+            substeps: raw.substeps,
+            rollbacks: raw.rollbacks,
+            rounds: raw.rounds,
+            serial: raw.serial,
+        })
+    }
+}

@@ -1,0 +1,690 @@
+//! Tests hard-sphere dynamics on the GPU: conservation laws, the order of impacts, walls, and recordings that do not
+//! suffice.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the GPU computes in float32"
+)]
+
+mod device;
+
+use carom::gpu::{
+    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
+    SimulationState, SimulationStatus, SphereCount, wgpu,
+};
+use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
+use device::Device;
+use fastrand::Rng;
+use glam::DVec3;
+
+/// A simulation whose spheres are in two buffers: centre and radius, and velocity and inverse mass.
+struct World {
+    device: Device,
+    buffers: SimulationBuffers,
+    places: wgpu::Buffer,
+    motions: wgpu::Buffer,
+    count: u32,
+}
+
+impl World {
+    fn new(spheres: &[HardSphere], options: &SimulationBufferOptions) -> Self {
+        let device = Device::real();
+        let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+        let buffers = pipeline.create_simulation(options).expect("buffers");
+        let words = |four: &dyn Fn(&HardSphere) -> [f64; 4]| -> Vec<u32> {
+            let all = spheres.iter().flat_map(four);
+            all.map(|x| (x as f32).to_bits()).collect()
+        };
+        let places = words(&|s| [s.center.x, s.center.y, s.center.z, s.radius]);
+        let motions = words(&|s| [s.velocity.x, s.velocity.y, s.velocity.z, s.mass.recip()]);
+        Self {
+            places: device.words(&places),
+            motions: device.words(&motions),
+            device,
+            buffers,
+            count: spheres.len() as u32,
+        }
+    }
+
+    /// Records a motion by a time, runs it, and returns the state.
+    fn record(&mut self, duration: f32) -> SimulationState {
+        let spheres = DeviceSpheres::new(
+            self.count,
+            Attribute::new(&self.places, 0, 16),
+            Attribute::new(&self.places, 12, 16),
+        )
+        .with_velocity(Attribute::new(&self.motions, 0, 16));
+        let masses = Attribute::new(&self.motions, 12, 16);
+        let mut encoder = self.device.encoder();
+        let recorded = (self.buffers).record(&mut encoder, &spheres, Some(masses), duration);
+        recorded.unwrap_or_else(|error| panic!("{error}"));
+        self.device.queue.submit([encoder.finish()]);
+        let words = self.device.read(self.buffers.state());
+        self.device.assert_silent();
+        SimulationState::from_bytes(bytemuck::cast_slice(&words)).expect("a state")
+    }
+
+    /// Moves the spheres by a time, with as many recordings as that takes.
+    fn advance(&mut self, duration: f32) -> SimulationState {
+        let mut state = self.record(duration);
+        for _ in 0..1000 {
+            if state.remaining == 0.0 {
+                return state;
+            }
+            state = self.record(0.0);
+        }
+        panic!("the time stands still: {state:?}");
+    }
+
+    fn read(&self, buffer: &wgpu::Buffer) -> Vec<[f64; 4]> {
+        let words = self.device.read(buffer);
+        let fours = words.chunks_exact(4);
+        fours
+            .map(|four| [0, 1, 2, 3].map(|k| f64::from(f32::from_bits(four[k]))))
+            .collect()
+    }
+
+    fn spheres(&self) -> Vec<HardSphere> {
+        let places = self.read(&self.places);
+        let motions = self.read(&self.motions);
+        let both = places.iter().zip(&motions);
+        both.map(|(&[x, y, z, radius], &[u, v, w, mass])| {
+            HardSphere::new([x, y, z], radius)
+                .with_velocity([u, v, w])
+                .with_mass(mass.recip())
+        })
+        .collect()
+    }
+}
+
+fn energy(spheres: &[HardSphere]) -> f64 {
+    spheres.iter().map(HardSphere::kinetic_energy).sum()
+}
+
+fn momentum(spheres: &[HardSphere]) -> DVec3 {
+    spheres.iter().map(HardSphere::momentum).sum()
+}
+
+/// Returns the sum of the magnitudes of all momenta.
+fn all_momenta(spheres: &[HardSphere]) -> f64 {
+    let momenta = spheres.iter().map(|sphere| sphere.momentum().length());
+    momenta.sum()
+}
+
+/// Returns the deepest overlap in a cube with this edge that repeats, or in open space, in units of what is allowed: 10⁻⁶
+/// of the smaller radius plus 4 units in the last place of the largest coordinate.
+fn overlap(spheres: &[HardSphere], edge: Option<f64>) -> f64 {
+    let largest = spheres.iter().fold(0.0, |most: f64, sphere| {
+        most.max(sphere.center.abs().max_element())
+    });
+    let ulp = f64::from((largest as f32).next_up()) - f64::from(largest as f32);
+    let mut deepest: f64 = 0.0;
+    for (i, a) in spheres.iter().enumerate() {
+        for b in &spheres[..i] {
+            let mut apart = a.center - b.center;
+            if let Some(edge) = edge {
+                apart -= (apart / edge).round() * edge;
+            }
+            let depth = a.radius + b.radius - apart.length();
+            deepest = deepest.max(depth / (1e-6 * a.radius.min(b.radius) + 4.0 * ulp));
+        }
+    }
+    deepest
+}
+
+/// Returns the sites of a cubic lattice in a cell with edge `edge`, and random velocities without total momentum.
+fn fluid(count: usize, edge: f64, radius: f64, seed: u64) -> Vec<HardSphere> {
+    let mut rng = Rng::with_seed(seed);
+    let sites = (1..).find(|n| 4 * n * n * n >= count).unwrap_or(1);
+    let step = edge / sites as f64;
+    let mut normal = || {
+        let (u, v) = (1.0 - rng.f64(), rng.f64());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    };
+    let sphere = |site: usize| {
+        let site = site * 4 * sites.pow(3) / count;
+        let (corner, cell) = (site % 4, site / 4);
+        let cell = DVec3::new(
+            (cell % sites) as f64,
+            (cell / sites % sites) as f64,
+            (cell / sites / sites) as f64,
+        );
+        let half = |axis| {
+            if corner == 0 || corner == axis {
+                0.0
+            } else {
+                0.5
+            }
+        };
+        let place = (cell + DVec3::new(half(1), half(2), half(3))) * step;
+        let velocity = DVec3::new(normal(), normal(), normal());
+        HardSphere::new(place, radius).with_velocity(velocity)
+    };
+    let mut spheres: Vec<_> = (0..count).map(sphere).collect();
+    let mean = momentum(&spheres) / count as f64;
+    for sphere in &mut spheres {
+        sphere.velocity = (sphere.velocity - mean).as_vec3().as_dvec3();
+        sphere.center = sphere.center.as_vec3().as_dvec3();
+    }
+    spheres
+}
+
+/// Returns a fluid of spheres with diameter 1, and the edge of its periodic cell.
+fn periodic_fluid(count: usize, eta: f64, seed: u64) -> (Vec<HardSphere>, f64) {
+    let edge = (count as f64 * std::f64::consts::PI / 6.0 / eta).cbrt() as f32;
+    let edge = f64::from(edge);
+    (fluid(count, edge, 0.5, seed), edge)
+}
+
+fn periodic(edge: f64) -> SimulationOptions {
+    SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [edge as f32; 3]))
+}
+
+fn kolafa(eta: f64) -> f64 {
+    (1.0 + eta + eta * eta - 2.0 / 3.0 * eta.powi(3) * (1.0 + eta)) / (1.0 - eta).powi(3)
+}
+
+/// Runs a fluid for a number of impacts of each sphere after equilibration, and returns its compressibility factor.
+/// Checks energy, momentum and overlaps on the way.
+fn compressibility(count: usize, eta: f64, impacts: f64, seed: u64) -> f64 {
+    let (spheres, edge) = periodic_fluid(count, eta, seed);
+    let options = SimulationBufferOptions::new(count as u32)
+        .with_substeps(6)
+        .with_simulation(periodic(edge));
+    let mut world = World::new(&spheres, &options);
+    // The mean free time.
+    let time = 1.0
+        / (4.0 * 6.0 * eta / std::f64::consts::PI * (kolafa(eta) - 1.0) / (4.0 * eta)
+            * std::f64::consts::PI.sqrt());
+    let [before, momentum_before] = [energy(&spheres), all_momenta(&spheres)];
+    let mut start = SimulationState::default();
+    let mut state = start;
+    while 2.0 * (state.impacts as f64) < (impacts + 10.0) * count as f64 {
+        state = world.advance(time as f32);
+        if 2.0 * (state.impacts as f64) < 10.0 * count as f64 {
+            start = state;
+        }
+        if count <= 1000 {
+            let depth = overlap(&world.spheres(), Some(edge));
+            assert!(depth <= 1.0, "{depth} {state:?}");
+        }
+    }
+    let spheres = world.spheres();
+    let after = energy(&spheres);
+    println!("{state:?} energy {:e}", after / before - 1.0);
+    assert!((after / before - 1.0).abs() < 1e-5, "{before} {after}");
+    let drift = momentum(&spheres).length() / momentum_before;
+    assert!(drift < 1e-5, "{drift}");
+    assert!((state.kinetic_energy / after - 1.0).abs() < 1e-4);
+    1.0 + (state.virial - start.virial) / (2.0 * after * (state.time - start.time))
+}
+
+#[test]
+fn fluids_keep_energy_and_momentum_and_have_the_right_pressure() {
+    for (eta, bound) in [(0.1, 0.03), (0.4, 0.08)] {
+        let z = compressibility(500, eta, 15.0, 1);
+        let exact = kolafa(eta);
+        println!("{eta}: {z} {exact}");
+        assert!((z / exact - 1.0).abs() < bound, "{eta}: {z}, not {exact}");
+    }
+}
+
+/// In a long substep, many impacts turn out to be wrong and are undone.
+#[test]
+fn long_substeps_miss_nothing() {
+    let (spheres, edge) = periodic_fluid(256, 0.35, 1);
+    let mut options = SimulationBufferOptions::new(256)
+        .with_substeps(2)
+        .with_rounds(100)
+        .with_simulation(periodic(edge));
+    options.simulation.impacts_per_substep = 1.5;
+    let mut world = World::new(&spheres, &options);
+    let mut rounds = 0;
+    for _ in 0..12 {
+        let state = world.advance(0.12);
+        rounds = rounds.max(state.rounds);
+        let depth = overlap(&world.spheres(), Some(edge));
+        assert!(depth <= 1.0, "{depth} {state:?}");
+    }
+    let state = world.record(0.0);
+    println!("{rounds} {state:?}");
+    assert!(rounds >= 8, "{rounds}");
+    let after = world.spheres();
+    assert!((energy(&after) / energy(&spheres) - 1.0).abs() < 1e-5);
+    let drift = (momentum(&after) - momentum(&spheres)).length();
+    assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
+}
+
+/// Runs the same spheres on the GPU and on the CPU, and compares impacts, places and velocities.
+fn assert_like_cpu(
+    spheres: &[HardSphere],
+    rules: &SimulationOptions,
+    duration: f32,
+    bound: f64,
+) -> SimulationState {
+    let options = SimulationBufferOptions::new(spheres.len() as u32)
+        .with_substeps(2)
+        .with_simulation(rules.clone());
+    let mut world = World::new(spheres, &options);
+    let given = world.spheres();
+    let state = world.advance(duration);
+    let mut simulation = Simulation::new(given, rules.clone()).expect("a simulation");
+    let report = simulation.step(duration.into()).expect("a step");
+    assert_eq!(state.impacts, report.impacts, "{state:?}");
+    assert_eq!(state.wall_impacts, report.wall_impacts, "{state:?}");
+    let impulses = world.read(world.buffers.wall_impulses());
+    for (sums, expected) in impulses.chunks_exact(2).zip(&report.wall_impulses) {
+        let [high, low] = [0, 1].map(|k| DVec3::from_slice(&sums[k]));
+        let sum = high + low;
+        assert!(sum.distance(*expected) < 10.0 * bound, "{sum} {expected}");
+    }
+    let edges = [0, 1, 2].map(|k| {
+        let periodic = rules.domain.periodic()[k];
+        if periodic {
+            f64::from(rules.domain.edges()[k][k])
+        } else {
+            f64::INFINITY
+        }
+    });
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        let mut apart = gpu.center - cpu.center;
+        for k in 0..3 {
+            if edges[k].is_finite() {
+                apart[k] -= (apart[k] / edges[k]).round() * edges[k];
+            }
+        }
+        let speed = (gpu.velocity - cpu.velocity).length();
+        assert!(apart.length() < bound && speed < bound, "{gpu:?} {cpu:?}");
+    }
+    state
+}
+
+/// Returns spheres in a box of edge 10 that do not overlap.
+fn random_spheres(count: usize, seed: u64, margin: f64) -> Vec<HardSphere> {
+    let mut rng = Rng::with_seed(seed);
+    let mut spheres: Vec<HardSphere> = Vec::new();
+    while spheres.len() < count {
+        let radius = 0.3 + 0.5 * rng.f64();
+        let place = DVec3::from([0; 3].map(|_| margin + (10.0 - 2.0 * margin) * rng.f64()));
+        let is_free =
+            |other: &HardSphere| other.center.distance(place) > 1.01 * (radius + other.radius);
+        if spheres.iter().all(is_free) {
+            let velocity = DVec3::from([0; 3].map(|_| 4.0 * rng.f64() - 2.0));
+            let sphere = HardSphere::new(place, radius).with_velocity(velocity);
+            spheres.push(sphere.with_mass(0.5 + rng.f64()));
+        }
+    }
+    spheres
+}
+
+fn all_impacts(state: &SimulationState) -> u64 {
+    state.impacts + state.wall_impacts
+}
+
+fn cube() -> Walls {
+    Walls::inside_box([0.0; 3], [10.0; 3])
+}
+
+#[test]
+fn dilute_worlds_move_as_on_the_cpu() {
+    let mut impacts = 0;
+    for seed in 0..3 {
+        let spheres = random_spheres(24, seed, 1.0);
+        let rules = SimulationOptions::new().with_walls(cube());
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
+    }
+    // With gravity, inelastic, a fixed sphere and a moving wall.
+    for seed in 3..6 {
+        let mut spheres = random_spheres(24, seed, 1.0);
+        spheres[3] = spheres[3].fixed();
+        let mut walls = cube();
+        walls.simple_mut()[1].velocity = [-0.25, 0.0, 0.0];
+        let rules = SimulationOptions::new()
+            .with_walls(walls)
+            .with_restitution(0.9)
+            .with_wall_restitution(0.8)
+            .with_contact_time(0.2)
+            .with_gravity([0.0, 0.0, -1.0]);
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
+    }
+    // In a round well, around a pillar and a moving ball.
+    for seed in 6..9 {
+        let mut rules = SimulationOptions::new().with_walls(Walls::from_iter([
+            Wall::cylinder_inside([5.0, 5.0, 0.0], [0.0, 0.0, 2.0], 8.0),
+            Wall::sphere_inside([5.0; 3], 9.0),
+            Wall::cylinder([5.0, 5.0, -1.0], [1.0, 0.5, 0.0], 0.25),
+            Wall::sphere([5.0, 5.0, 12.0], 1.0).with_velocity([0.0, 0.0, -1.0]),
+        ]));
+        if seed > 6 {
+            rules = rules.with_gravity([0.5, 0.0, -2.0]);
+        }
+        let spheres = random_spheres(16, seed, 1.0);
+        let on_pillar = |sphere: &HardSphere| {
+            let axis = DVec3::new(1.0, 0.5, 0.0).normalize();
+            let away = sphere.center - DVec3::new(5.0, 5.0, -1.0);
+            (away - axis * axis.dot(away)).length() < sphere.radius + 0.3
+        };
+        let spheres: Vec<_> = spheres
+            .into_iter()
+            .filter(|sphere| !on_pillar(sphere))
+            .collect();
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
+    }
+    // A small periodic cell, in which the same two spheres meet as several images.
+    for seed in 9..12 {
+        let mut rng = Rng::with_seed(seed);
+        let mut spheres = [[0.5; 3], [2.0, 0.7, 1.9], [1.0, 2.2, 0.4]].map(|place| {
+            let velocity = [0; 3].map(|_| 2.0 * rng.f64() - 1.0);
+            HardSphere::new(place, 0.55).with_velocity(velocity)
+        });
+        spheres[1].radius = 0.4;
+        let domain = Domain::rectangular([0.0; 3], [2.75, 2.5, 2.75]);
+        let rules = SimulationOptions::new().with_domain(domain);
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
+    }
+    // A slit that repeats along x and y, with masses and gravity.
+    for seed in 12..14 {
+        let spheres = random_spheres(20, seed, 1.0);
+        let domain = Domain::rectangular([0.0; 3], [10.0; 3]).with_periodic([true, true, false]);
+        let walls = [
+            Wall::half_space([0.0, 0.0, 1.0], 0.0),
+            Wall::half_space([0.0, 0.0, -1.0], -10.0),
+        ];
+        let rules = SimulationOptions::new()
+            .with_domain(domain)
+            .with_walls(Walls::from_iter(walls))
+            .with_gravity([0.0, 0.5, -1.0]);
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
+    }
+    println!("{impacts}");
+    assert!(impacts > 150, "{impacts}");
+}
+
+#[test]
+fn impacts_on_a_line_happen_in_their_order_for_a_long_time() {
+    // A cradle: four balls at rest touch one another.
+    let mut balls: Vec<_> = (0..5)
+        .map(|k| HardSphere::new([f64::from(k), 0.0, 0.0], 0.5))
+        .collect();
+    balls[0] = HardSphere::new([-2.0, 0.0, 0.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    let options = SimulationBufferOptions::new(5);
+    let mut world = World::new(&balls, &options);
+    let state = world.advance(3.0);
+    assert_eq!(state.impacts, 4);
+    let speeds: Vec<_> = world.spheres().iter().map(|ball| ball.velocity.x).collect();
+    assert_eq!(speeds, [0.0, 0.0, 0.0, 0.0, 1.0]);
+    // Two balls of different masses between two walls.
+    let balls = [
+        HardSphere::new([2.0, 5.0, 5.0], 0.5).with_velocity([1.0, 0.0, 0.0]),
+        HardSphere::new([7.0, 5.0, 5.0], 1.0)
+            .with_velocity([-0.75, 0.0, 0.0])
+            .with_mass(3.0),
+    ];
+    let rules = SimulationOptions::new().with_walls(cube());
+    let state = assert_like_cpu(&balls, &rules, 200.0, 5e-3);
+    assert!(all_impacts(&state) > 60, "{state:?}");
+}
+
+#[test]
+fn two_runs_have_the_same_bytes_and_a_plane_stays_one() {
+    let mut rng = Rng::with_seed(3);
+    let mut spheres = vec![HardSphere::new([0.0; 3], 0.25); 150];
+    for (k, sphere) in spheres.iter_mut().enumerate() {
+        sphere.center = DVec3::new(
+            (k % 15) as f64 * 0.6 + 0.6,
+            (k / 15) as f64 * 0.8 + 1.0,
+            0.0,
+        );
+        sphere.velocity = DVec3::new(2.0 * rng.f64() - 1.0, 2.0 * rng.f64() - 1.0, 0.0);
+    }
+    let walls = Walls::from_iter(cube().simple()[..4].iter().copied());
+    let rules = SimulationOptions::new()
+        .with_walls(walls)
+        .with_gravity([0.0, -1.0, 0.0]);
+    let options = SimulationBufferOptions::new(150).with_simulation(rules);
+    let runs = [0, 1].map(|_| {
+        let mut world = World::new(&spheres, &options);
+        let state = world.advance(1.5);
+        assert!(state.impacts > 200, "{state:?}");
+        assert!(world.spheres().iter().all(|sphere| sphere.center.z == 0.0));
+        [&world.places, &world.motions].map(|buffer| world.device.read(buffer))
+    });
+    assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn a_piston_pushes_a_ball() {
+    let ball = HardSphere::new([5.0; 3], 0.5);
+    let piston = Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([2.0, 0.0, 0.0]);
+    let rules = SimulationOptions::new().with_walls(Walls::from_iter([piston]));
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut world = World::new(&[ball], &options);
+    let state = world.advance(3.0);
+    let moved = world.spheres()[0];
+    assert_eq!((state.impacts, state.wall_impacts), (0, 1));
+    assert_eq!(moved.velocity, DVec3::new(4.0, 0.0, 0.0));
+    // The piston reaches the ball at time 2.25.
+    assert!((moved.center.x - 8.0).abs() < 1e-5, "{moved:?}");
+}
+
+#[test]
+fn an_inelastic_ball_comes_to_rest_on_a_floor() {
+    let ball = HardSphere::new([5.0, 5.0, 1.5], 0.5);
+    let rules = SimulationOptions::new()
+        .with_walls(cube())
+        .with_gravity([0.0, 0.0, -10.0])
+        .with_wall_restitution(0.5)
+        .with_contact_time(0.01);
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut world = World::new(&[ball], &options);
+    let state = world.advance(2.0);
+    let ball = world.spheres()[0];
+    // It comes to rest at time 1.34. Then its tiny jumps take a contact time each.
+    assert!((60..90).contains(&state.wall_impacts), "{state:?}");
+    assert!((ball.center.z - 0.5).abs() < 1e-3, "{ball:?}");
+    assert!(ball.velocity.length() < 0.1, "{ball:?}");
+}
+
+/// Three balls, of which the first hits the second, and that the third, 0.02 later each.
+fn three_balls() -> Vec<HardSphere> {
+    let ball = |x: f64| HardSphere::new([x, 0.0, 0.0], 0.5);
+    vec![
+        ball(0.0).with_velocity([1.0, 0.0, 0.0]),
+        ball(1.02),
+        ball(2.04),
+    ]
+}
+
+#[test]
+fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
+    let options = SimulationBufferOptions::new(3)
+        .with_rounds(1)
+        .with_substeps(1);
+    let mut world = World::new(&three_balls(), &options);
+    let words =
+        |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
+    let before = words(&world);
+    // The first substep takes 0.05. A ball at rest leaves its pad of 0. The next substep needs two rounds.
+    for (rollbacks, status) in [
+        (1, SimulationStatus::LEFT_PAD),
+        (2, SimulationStatus::TOO_FEW_ROUNDS),
+    ] {
+        let state = world.record(if rollbacks == 1 { 1.0 } else { 0.0 });
+        assert_eq!(state.status, status, "{state:?}");
+        assert_eq!((state.time, state.remaining), (0.0, 1.0), "{state:?}");
+        assert_eq!(
+            (state.impacts, state.rollbacks),
+            (0, rollbacks),
+            "{state:?}"
+        );
+        assert_eq!(words(&world), before);
+    }
+    // The next recordings go on.
+    let state = world.advance(0.0);
+    assert_eq!((state.time, state.impacts), (1.0, 2));
+    let spheres = world.spheres();
+    let speeds: Vec<_> = spheres.iter().map(|ball| ball.velocity.x).collect();
+    assert_eq!(speeds, [0.0, 0.0, 1.0]);
+    assert!((spheres[2].center.x - 3.0).abs() < 1e-6, "{spheres:?}");
+}
+
+#[test]
+fn a_list_of_candidates_that_is_too_short_shortens_the_substeps() {
+    let spheres = random_spheres(24, 1, 1.0);
+    let rules = SimulationOptions::new().with_walls(cube());
+    let options = SimulationBufferOptions::new(24)
+        .with_candidates(3)
+        .with_simulation(rules.clone());
+    let mut world = World::new(&spheres, &options);
+    let given = world.spheres();
+    let mut state = world.record(1.0);
+    let mut seen = state.status;
+    for _ in 0..200 {
+        if state.remaining == 0.0 {
+            break;
+        }
+        state = world.record(0.0);
+        seen |= state.status;
+    }
+    assert!(
+        seen.contains(SimulationStatus::SEARCH_INCOMPLETE),
+        "{seen:?}"
+    );
+    assert_eq!(state.remaining, 0.0, "{state:?}");
+    let mut simulation = Simulation::new(given, rules).expect("a simulation");
+    let report = simulation.step(1.0).expect("a step");
+    assert_eq!(state.impacts, report.impacts);
+    assert_eq!(state.wall_impacts, report.wall_impacts);
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        assert!(gpu.center.distance(cpu.center) < 1e-3, "{gpu:?} {cpu:?}");
+    }
+}
+
+#[test]
+fn a_bullet_among_balls_at_rest_misses_nothing() {
+    let (mut spheres, edge) = periodic_fluid(108, 0.3, 1);
+    for sphere in &mut spheres {
+        sphere.velocity = DVec3::ZERO;
+    }
+    spheres[0].velocity = DVec3::new(50.0, 20.0, 7.0);
+    let options = SimulationBufferOptions::new(108).with_simulation(periodic(edge));
+    let mut world = World::new(&spheres, &options);
+    for _ in 0..8 {
+        world.advance(0.02);
+        let depth = overlap(&world.spheres(), Some(edge));
+        assert!(depth <= 1.0, "{depth}");
+    }
+    let state = world.record(0.0);
+    let after = world.spheres();
+    assert!(state.impacts > 20, "{state:?}");
+    assert!((energy(&after) / energy(&spheres) - 1.0).abs() < 1e-5);
+    let drift = (momentum(&after) - momentum(&spheres)).length();
+    assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
+}
+
+#[test]
+fn spheres_with_invalid_values_take_no_part() {
+    let mut balls = three_balls();
+    balls[1].velocity = DVec3::new(f64::NAN, 0.0, 0.0);
+    let options = SimulationBufferOptions::new(3);
+    let mut world = World::new(&balls, &options);
+    let motions = world.device.read(&world.motions);
+    let state = world.advance(0.5);
+    assert!(state.status.contains(SimulationStatus::SPHERES_LEFT_OUT));
+    assert_eq!(state.impacts, 0);
+    assert_eq!(world.device.read(&world.motions), motions);
+    assert_eq!(world.spheres()[0].center.x, 0.5);
+}
+
+#[test]
+fn options_that_only_the_cpu_has_are_named_errors() {
+    let device = Device::real();
+    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let problem = |options: SimulationBufferOptions| match pipeline.create_simulation(&options) {
+        Err(Error::InvalidSimulation { problem, .. }) => problem,
+        other => panic!("{other:?}"),
+    };
+    let with = |rules| SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut walls = Walls::new();
+    let corners = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    walls.push_mesh(Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh"));
+    let rules = SimulationOptions::new();
+    assert!(problem(with(rules.clone().with_walls(walls))).contains("meshes"));
+    assert!(problem(with(rules.clone().with_bodies(vec![None]))).contains("compound bodies"));
+    assert!(problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::groups"));
+    assert!(problem(with(rules.clone().with_impact_list())).contains("list of impacts"));
+    let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
+    let many = Walls::from_iter((0..33).map(|_| wall));
+    assert!(problem(with(rules.clone().with_walls(many))).contains("33 walls"));
+    let ball = Walls::from_iter([Wall::sphere([0.0; 3], 1.0)]);
+    assert!(problem(with(periodic(9.0).with_walls(ball))).contains("only half-spaces"));
+    let none = SimulationBufferOptions::new(1).with_rounds(0);
+    let error = pipeline.create_simulation(&none).err();
+    assert!(matches!(
+        error,
+        Some(Error::ZeroCapacity { what: "rounds", .. })
+    ));
+    device.assert_silent();
+}
+
+#[test]
+fn recordings_that_cannot_be_made_are_named_errors() {
+    let device = Device::noop(&wgpu::DeviceDescriptor::default());
+    let pipeline = CollisionPipeline::new(&device.device).expect("pipeline");
+    let options = SimulationBufferOptions::new(2).with_recordings(1);
+    let mut simulation = pipeline.create_simulation(&options).expect("buffers");
+    let words = device.words(&[0; 24]);
+    let at = |offset| Attribute::new(&words, offset, 32);
+    let balls = |count: u32| DeviceSpheres::new(count, at(0), 1.0).with_velocity(at(16));
+    let mut record = |spheres: &DeviceSpheres<'_>, masses, duration| {
+        let mut encoder = device.encoder();
+        let recorded = simulation.record(&mut encoder, spheres, masses, duration);
+        encoder.finish();
+        recorded
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
+    };
+    assert!(record(&balls(2), None, -1.0).contains("time step"));
+    assert!(record(&balls(3), None, 1.0).contains("made for 2"));
+    let counted = SphereCount::InBuffer {
+        buffer: &words,
+        offset: 0,
+        at_most: 1,
+    };
+    let counted = DeviceSpheres::new(counted, at(0), 1.0).with_velocity(at(16));
+    assert!(record(&counted, None, 1.0).contains("number of spheres is in a buffer"));
+    assert!(record(&DeviceSpheres::new(2, at(0), 1.0), None, 1.0).contains("no velocities"));
+    let shared = record(&balls(2), Some(at(4)), 1.0);
+    assert!(
+        shared.contains("inverse masses") && shared.contains("shares bytes"),
+        "{shared}"
+    );
+    let short = record(&balls(2), Some(Attribute::new(&words, 92, 8)), 1.0);
+    assert!(short.contains("96 bytes long"), "{short}");
+    assert_eq!(record(&balls(2), Some(at(28)), 1.0), "");
+    device.assert_silent();
+    // A second recording before the first is submitted.
+    let mut encoders = [device.encoder(), device.encoder()];
+    let mut both = encoders
+        .iter_mut()
+        .map(|encoder| simulation.record(encoder, &balls(2), None, 1.0));
+    assert!(matches!(both.next(), Some(Ok(()))));
+    assert!(matches!(
+        both.next(),
+        Some(Err(Error::TooManyInFlight { limit: 1, .. }))
+    ));
+}
+
+/// Takes some minutes.
+#[test]
+#[ignore = "long"]
+fn the_equation_of_state_is_that_of_kolafa() {
+    for eta in [0.1, 0.2, 0.3, 0.4] {
+        let seeds = [1, 2];
+        let z = seeds.map(|seed| compressibility(4000, eta, 100.0, seed));
+        let mean = z.iter().sum::<f64>() / seeds.len() as f64;
+        println!("{eta}: {mean} {}", kolafa(eta));
+        assert!((mean / kolafa(eta) - 1.0).abs() < 0.005, "{eta}: {mean}");
+    }
+}
