@@ -591,21 +591,28 @@ fn too_many_images_are_an_error() {
     );
 }
 
-/// Returns a sphere of triangles: an octahedron whose triangles are divided into four, `levels`
-/// times.
-fn ball_of_triangles(radius: f32, levels: usize) -> Mesh {
+/// Returns a sphere of triangles: an octahedron whose edges are divided into this number of parts. It has 8 triangles
+/// for each square of this number.
+fn ball_of_triangles(radius: f32, parts: u8) -> Mesh {
     let mut triangles: Vec<[Vec3; 3]> = Vec::new();
     for x in [Vec3::X, Vec3::NEG_X] {
         for y in [Vec3::Y, Vec3::NEG_Y] {
-            triangles.extend([Vec3::Z, Vec3::NEG_Z].map(|z| [x, y, z]));
+            for z in [Vec3::Z, Vec3::NEG_Z] {
+                let corner = |i: u8, j: u8| {
+                    let [x_part, i, j] = [parts - i - j, i, j].map(f32::from);
+                    (x * x_part + y * i + z * j).normalize()
+                };
+                for i in 0..parts {
+                    for j in 0..parts - i {
+                        let [next, above] = [corner(i + 1, j), corner(i, j + 1)];
+                        triangles.push([corner(i, j), next, above]);
+                        if i + j + 1 < parts {
+                            triangles.push([next, corner(i + 1, j + 1), above]);
+                        }
+                    }
+                }
+            }
         }
-    }
-    for _ in 0..levels {
-        let parts = triangles.iter().flat_map(|&[a, b, c]| {
-            let [d, e, f] = [a + b, b + c, c + a].map(Vec3::normalize);
-            [[a, d, f], [d, b, e], [f, e, c], [d, e, f]]
-        });
-        triangles = parts.collect();
     }
     let vertices = triangles
         .iter()
@@ -775,7 +782,7 @@ fn a_mesh_is_the_sum_of_its_triangles() {
 fn nothing_passes_through_a_closed_mesh() {
     let mut rng = Rng::with_seed(9);
     let mut walls = Walls::new();
-    walls.push_mesh(ball_of_triangles(10.0, 4));
+    walls.push_mesh(ball_of_triangles(10.0, 16));
     let direction = |rng: &mut Rng| {
         loop {
             let x = Vec3::from([(); 3].map(|()| 2.0 * rng.f32() - 1.0));
@@ -844,7 +851,7 @@ fn invalid_meshes_are_named() {
         "{error}"
     );
     let mut walls = Walls::inside_box([0.0; 3], [1.0; 3]);
-    walls.push_mesh(ball_of_triangles(1.0, 0).with_velocity([f32::NAN, 0.0, 0.0]));
+    walls.push_mesh(ball_of_triangles(1.0, 1).with_velocity([f32::NAN, 0.0, 0.0]));
     let text = message(walls, Step::new(&[Sphere::default()], 1.0));
     assert!(
         text.contains("wall 6 is invalid: its velocity.x is NaN"),
@@ -872,8 +879,8 @@ fn cost_of_walls() {
     let options = Options::new().with_backend(Backend::Cpu);
     let mut detector = Detector::new(options.with_threads(1)).expect("the CPU is always there");
     let mut mesh = Walls::new();
-    mesh.push_mesh(ball_of_triangles(0.4 * (high - low).min_element(), 7));
-    assert_eq!(mesh.len(), 131_072);
+    mesh.push_mesh(ball_of_triangles(0.4 * (high - low).min_element(), 112));
+    assert_eq!(mesh.len(), 100_352);
     let steps = [None, Some(&planes), Some(&hundred), Some(&mesh)].map(|walls| {
         let step = Step::new(&spheres, 1.0);
         walls.map_or(step, |walls| step.with_walls(walls))

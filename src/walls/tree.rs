@@ -27,8 +27,8 @@ use crate::memory::allocate;
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// Added to all lengths, to cover underflow.
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
-/// Number of cells of the grid along each axis: one for each bit of a word.
-const CELLS: usize = 64;
+/// Number of cells of the grid along each axis: one for each bit of a row.
+const CELLS: usize = 128;
 /// A sphere that extends at most this far from its middle, in cells, touches only triangles in the cell of its
 /// middle and in the neighbours of this cell. The difference to 1 covers rounding.
 const MOST_CELLS: f32 = 0.99;
@@ -134,10 +134,11 @@ impl Node {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct MarkedCells {
     cells_per_length: [f32; 3],
-    /// One bit for each cell. Each word is a row of cells along x.
-    rows: Vec<u64>,
-    /// Marks also the neighbours of all cells that `rows` marks.
-    rows_around: Vec<u64>,
+    /// One bit for each cell. Each number is a row of cells along x.
+    rows: Vec<u128>,
+    /// Marks also the neighbours of all cells that `rows` marks. Has the lower and the upper half of each row, of
+    /// which a single bit is faster to take.
+    rows_around: Vec<[u64; 2]>,
 }
 
 impl MarkedCells {
@@ -154,7 +155,7 @@ impl MarkedCells {
         for ends in boxes {
             let [a, b] = ends.map(|x| cells.cell(low, x));
             let Some(left) = allowed.checked_sub((b[1] - a[1] + 1) * (b[2] - a[2] + 1)) else {
-                cells.rows.fill(u64::MAX);
+                cells.rows.fill(u128::MAX);
                 break;
             };
             allowed = left;
@@ -170,7 +171,8 @@ impl MarkedCells {
             let (z, y) = (row / CELLS, row % CELLS);
             let row = |z: usize| around(y).map(move |y| rows[CELLS * z + y]);
             let bits = around(z).flat_map(row).fold(0, |all, row| all | row);
-            bits | bits << 1 | bits >> 1
+            let bits = bits | bits << 1 | bits >> 1;
+            [bits as u64, (bits >> 64) as u64]
         }));
         Ok(cells)
     }
@@ -209,8 +211,8 @@ impl MarkedCells {
 
 /// Returns the bits from `first` to `last`.
 #[inline(always)]
-fn columns(first: usize, last: usize) -> u64 {
-    u64::MAX << first & u64::MAX >> (CELLS - 1 - last)
+fn columns(first: usize, last: usize) -> u128 {
+    u128::MAX << first & u128::MAX >> (CELLS - 1 - last)
 }
 
 /// The boxes of the triangles of a mesh at the start of the step.
@@ -299,7 +301,8 @@ impl Tree {
         let mut near = 0;
         for lane in 0..LANES {
             let row = CELLS * z[lane] as usize + y[lane] as usize;
-            near |= (self.cells.rows_around[row] >> x[lane] & 1) << lane;
+            let half = self.cells.rows_around[row][usize::from(x[lane] > 63)];
+            near |= (half >> (x[lane] & 63) & 1) << lane;
         }
         let mut near = (near as u32 | large.to_bitmask()) & meet.to_bitmask();
         let mut left = near;
