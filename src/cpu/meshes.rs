@@ -15,11 +15,13 @@ use super::walls::{WallHits, append, each_block};
 use crate::exact::Impact;
 use crate::lanes::{LANES, each, rows, three};
 use crate::limits::Limits;
-use crate::walls::{Mesh, Path, ToVisit, Walls};
+use crate::walls::{Mesh, Path, ToVisit, Triangle, Walls};
 use crate::{Error, Sphere, WallCollision};
 
 /// Number of spheres in a parallel task of the search.
 const FEW: usize = 512;
+/// Number of spheres whose triangles are copied before any of them is tested.
+const GROUP: usize = 32;
 
 /// A step with meshes in open space.
 pub(super) struct Meshes<'a> {
@@ -132,32 +134,53 @@ impl<'a> Meshes<'a> {
         for (copy, near) in copies.iter_mut().zip(near) {
             *copy = spheres[near.sphere as usize];
         }
-        for (near, sphere) in near.iter().zip(&copies) {
-            let (first, mesh) = self.meshes[near.mesh as usize];
-            let moved = mesh.velocity();
-            let displacement = [0, 1, 2].map(|k| (sphere.velocity[k] - moved[k]) * self.dt);
-            let path = Path::new(sphere.center, sphere.radius, displacement);
-            let mut tested = 0;
-            mesh.tree().each(&path, &mut to_visit, |triangle| {
-                tested += 1;
-                let impact = mesh.triangle(triangle as usize);
-                let impact = impact.and_then(|triangle| triangle.impact(sphere, (), self.dt));
-                let Some(Impact { toi, depth }) = impact else {
-                    return Ok(());
+        let mut candidates = Vec::new();
+        for (near, spheres) in near.chunks(GROUP).zip(copies.chunks(GROUP)) {
+            self.find_triangles(near, spheres, &mut to_visit, &mut candidates)?;
+            for &(sphere, wall, triangle) in &candidates {
+                let Some(Impact { toi, depth }) = triangle.impact(&spheres[sphere], (), self.dt)
+                else {
+                    continue;
                 };
                 self.limits
                     .allow_pairs(pairs.fetch_add(1, Ordering::Relaxed) + 1)?;
                 let hit = WallCollision {
-                    sphere: near.sphere,
-                    wall: first + triangle,
+                    sphere: near[sphere].sphere,
+                    wall,
                     toi,
                     depth,
                 };
-                append(&mut hits, &[hit])
-            })?;
-            let all = self.tested.fetch_add(tested, Ordering::Relaxed) + tested;
-            self.limits.allow_candidates(all)?;
+                append(&mut hits, &[hit])?;
+            }
         }
         Ok(hits)
+    }
+
+    /// Replaces `found` by all triangles that these spheres may touch: the place of the sphere in `spheres`, the number
+    /// of the triangle among the walls, and the triangle.
+    fn find_triangles(
+        &self,
+        near: &[NearMesh],
+        spheres: &[Sphere],
+        to_visit: &mut ToVisit,
+        found: &mut Vec<(usize, u32, Triangle)>,
+    ) -> Result<(), Error> {
+        found.clear();
+        for (k, (near, sphere)) in near.iter().zip(spheres).enumerate() {
+            let (first, mesh) = self.meshes[near.mesh as usize];
+            let moved = mesh.velocity();
+            let displacement = [0, 1, 2].map(|k| (sphere.velocity[k] - moved[k]) * self.dt);
+            let path = Path::new(sphere.center, sphere.radius, displacement);
+            let before = found.len();
+            mesh.tree().each(&path, to_visit, |triangle| {
+                let corners = mesh.triangle(triangle as usize);
+                let named = corners.map(|corners| (k, first + triangle, corners));
+                append(found, named.as_slice())
+            })?;
+            let more = (found.len() - before) as u64;
+            let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
+            self.limits.allow_candidates(all)?;
+        }
+        Ok(())
     }
 }
