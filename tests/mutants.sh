@@ -147,7 +147,7 @@ mutant 'a ticket accepts the results of another step' src/gpu/ticket.rs \
     'read.serial != self.recorded.serial' 'false' --test misuse a_submit_that_fails
 
 mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
-    'corners[first] | corners[second] == ALL_EDGES' 'corners[first] | corners[second] <= ALL_EDGES' \
+    'corner(first) | corner(second) == ALL_EDGES' 'corner(first) | corner(second) <= ALL_EDGES' \
     "${worlds[@]}"
 mutant 'an image is counted along the wrong edge' src/shared/lattice.rs \
     '* self.combined[i][k]' '* self.combined[k][i]' "${worlds[@]}"
