@@ -16,7 +16,8 @@ use carom::gpu::{
     RawStep, Status, StepSummary, WGSL, wgpu,
 };
 use carom::{
-    Backend, Collisions, Detector, Domain, Error, Mesh, Options, Sphere, Step, Wall, Walls,
+    Backend, Collisions, Detector, Domain, Error, Mesh, Options, Sphere, Step, Wall, WallFeature,
+    Walls,
 };
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
@@ -517,7 +518,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
             contact = carom_triangle_contact(triangle, place.xyz, place.w, motion.xyz, hit.toi);
         }
         contacts[2u * i] = vec4<f32>(contact.point, contact.approach_speed);
-        contacts[2u * i + 1u] = vec4<f32>(contact.normal, 0.0);
+        contacts[2u * i + 1u] = vec4<f32>(contact.normal, f32(contact.feature));
     }
 }
 ";
@@ -579,7 +580,7 @@ fn contacts(device: &Device, buffers: &CollisionBuffers, spheres: &wgpu::Buffer)
 fn the_contacts_in_a_shader_are_those_of_the_host() {
     let device = Device::real();
     let mut buffers = buffers(&device, &options().with_triangles(8));
-    let (mut compared, mut of_triangles) = (0, 0);
+    let (mut compared, mut of_triangles, mut parts) = (0, 0, [0; 7]);
     let mut rng = Rng::with_seed(9);
     for _ in 0..40 {
         let number = |rng: &mut Rng| 8.0 * rng.f32() - 4.0;
@@ -598,7 +599,7 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
         let mut walls: Walls = (0..5).map(|kind| wall(&mut rng, kind)).collect();
         walls.push_mesh(random_mesh(&mut rng, 1.0).with_groups(0, 0));
         let sphere =
-            |rng: &mut Rng| Sphere::new(vector(rng), 0.5 * rng.f32()).with_velocity(vector(rng));
+            |rng: &mut Rng| Sphere::new(vector(rng), 1.5 * rng.f32()).with_velocity(vector(rng));
         let spheres: Vec<_> = (0..20).map(|_| sphere(&mut rng)).collect();
         let step = Step::new(&spheres, 1.0).with_walls(&walls);
         let raw = raw(&device, &mut buffers, &step);
@@ -619,7 +620,7 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
                 continue;
             }
             of_triangles += usize::from(hit.wall >= 5);
-            let [x, y, z, speed, u, v, w, _] = *contact;
+            let [x, y, z, speed, u, v, w, feature] = *contact;
             let point = Vec3::new(x, y, z);
             let normal = Vec3::new(u, v, w);
             assert!(
@@ -634,6 +635,13 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
                 (speed - exact.approach_speed).abs() < 0.1,
                 "{hit:?} {exact:?} {speed}"
             );
+            let part = match exact.feature {
+                WallFeature::Face => 0,
+                WallFeature::Edge(edge) => 1 + edge,
+                WallFeature::Corner(corner) => 4 + corner,
+            };
+            assert_eq!(feature, f32::from(part), "{hit:?} {exact:?}");
+            parts[usize::from(part)] += 1;
             compared += 1;
         }
     }
@@ -641,6 +649,7 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
         compared > 400 && of_triangles > 50,
         "{compared} {of_triangles}"
     );
+    assert!(parts.iter().all(|&count| count > 0), "{parts:?}");
     device.assert_silent();
 }
 

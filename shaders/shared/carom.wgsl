@@ -291,7 +291,17 @@ struct CaromWallContact {
     approach_speed: f32,
     // Unit vector from the centre of the sphere into the wall, at the time of impact.
     normal: vec3<f32>,
+    // The part of the wall that the sphere touches: CAROM_FACE, or CAROM_EDGE or CAROM_CORNER
+    // plus the number of the edge or corner of a triangle. Only triangles have edges and
+    // corners.
+    feature: u32,
 }
+
+const CAROM_FACE = 0u;
+// Edge 0 joins a and b, edge 1 joins b and c, and edge 2 joins c and a.
+const CAROM_EDGE = 1u;
+// Corner 0 is a, corner 1 is b, and corner 2 is c.
+const CAROM_CORNER = 4u;
 
 // Returns the contact of a sphere with a wall at the time `toi`. `center`, `radius` and
 // `velocity` are those of the sphere at the start of the step. In a periodic domain, add
@@ -326,11 +336,28 @@ fn carom_wall_contact(
         }
     }
     let point = center + velocity * toi + normal * radius;
-    return CaromWallContact(point, dot(approach, normal), normal);
+    return CaromWallContact(point, dot(approach, normal), normal, CAROM_FACE);
 }
 
 // Returns the point nearest to p of a triangle with the corners 0, b and c.
 fn carom_nearest(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec3<f32> {
+    return carom_nearest_part(p, b, c).point;
+}
+
+struct CaromNearest {
+    point: vec3<f32>,
+    // See CaromWallContact.
+    feature: u32,
+}
+
+// Returns the part of an edge, from one corner to another, at a share of its length.
+fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
+    let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
+    return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
+}
+
+// Like carom_nearest(), and tells in which part of the triangle the point lies.
+fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest {
     // Lengths relative to the largest one avoid overflow.
     let largest = max(max(abs(p), abs(b)), abs(c));
     let scale = max(max(max(largest.x, largest.y), largest.z), 1.1754944e-38);
@@ -348,7 +375,7 @@ fn carom_nearest(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec3<f32> {
     let rest = xx * yy - xy * xy - of_x - of_y;
     let all = of_x + of_y + rest;
     if of_x > 0.0 && of_y > 0.0 && rest > 0.0 && all > 1e-30 {
-        return b * (of_x / all) + c * (of_y / all);
+        return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
     // The nearest point is on an edge, at a share of its length.
     let z = y - x;
@@ -359,9 +386,12 @@ fn carom_nearest(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> vec3<f32> {
     let from_y = distance(q, y * on_y);
     let from_z = distance(q, x + z * on_z);
     if from_z < min(from_x, from_y) {
-        return b + (c - b) * on_z;
+        return CaromNearest(b + (c - b) * on_z, carom_part_of_edge(on_z, 1u, vec2(1u, 2u)));
     }
-    return select(b * on_x, c * on_y, from_y < from_x);
+    if from_y < from_x {
+        return CaromNearest(c * on_y, carom_part_of_edge(on_y, 2u, vec2(0u, 2u)));
+    }
+    return CaromNearest(b * on_x, carom_part_of_edge(on_x, 0u, vec2(0u, 1u)));
 }
 
 // Returns the contact of a sphere with a triangle of a mesh at the time `toi`, like
@@ -377,7 +407,8 @@ fn carom_triangle_contact(
     let c = triangle.c - triangle.a;
     let approach = velocity - triangle.velocity;
     let p = center - triangle.a + approach * toi;
-    let away = carom_nearest(p, b, c) - p;
+    let nearest = carom_nearest_part(p, b, c);
+    let away = nearest.point - p;
     let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
     // For a centre on the triangle, the normal is one of the two of the face.
     var normal = cross(b, c);
@@ -386,7 +417,7 @@ fn carom_triangle_contact(
     }
     normal = normalize(normal);
     let point = center + velocity * toi + normal * radius;
-    return CaromWallContact(point, dot(approach, normal), normal);
+    return CaromWallContact(point, dot(approach, normal), normal, nearest.feature);
 }
 
 // Bits of `CaromSimulation.status`: why substeps of the last recording were rolled back,

@@ -190,7 +190,7 @@
 //! wall, with a flag for grazing ones as in the list of pairs, and
 //! [`earliest`](CollisionBuffers::earliest) covers walls, too. In a shader, the functions
 //! `carom_wall_contact()` and `carom_triangle_contact()` of [`WGSL`] compute the contact point, the
-//! normal and the approach speed.
+//! normal, the approach speed, and the face, edge or corner that is touched.
 //!
 //! # Hard-sphere dynamics on the GPU
 //!
