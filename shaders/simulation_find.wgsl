@@ -129,7 +129,7 @@ fn is_changed(sphere: u32) -> bool {
     return false;
 }
 
-// Finds what sphere `sphere` does next.
+// Finds the next impact of a sphere, or from where on its path has to be undone.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

@@ -49,7 +49,7 @@ impl Tree {
     }
 }
 
-/// What one level of the hierarchies has found.
+/// The search in one level of the hierarchies.
 pub(crate) struct Level {
     /// Numbers of spheres of both bodies that were searched.
     pub(crate) spheres: [usize; 2],

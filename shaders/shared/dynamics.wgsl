@@ -58,8 +58,8 @@ struct Body {
     inverse_mass: f32,
 }
 
-// What a sphere does in the substep. Other invocations read `count` and `stamp` while `find` writes `time` and
-// `next`, and the reverse in `strike`.
+// The progress of a sphere in the substep. `find` writes `time` and `next`, while other invocations read `count` and
+// `stamp` of the same sphere. `strike` writes `count` and `stamp`, while others read `time` and `next`.
 struct Track {
     // Number of impacts of the sphere.
     count: u32,
@@ -85,8 +85,8 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // The impact: MOST_IMPACTS times the candidate, plus the number of this impact among those of the other
-    // sphere; or NEXT_WALL plus a wall.
+    // The impact: MOST_IMPACTS times the index of the candidate, plus the number that this impact has in the path of
+    // the other sphere; or NEXT_WALL plus the number of a wall.
     link: u32,
 }
 
@@ -97,7 +97,7 @@ struct Candidate {
     a: u32,
     b: u32,
     image: u32,
-    // Places of the candidate among those of both spheres.
+    // Places of the candidate in the rows of spheres a and b.
     place_a: u32,
     place_b: u32,
 }

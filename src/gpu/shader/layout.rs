@@ -5,7 +5,8 @@
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
 //! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the
 //! application's buffers), `shaders/shared/neighbors.wgsl` (neighbour lists),
-//! `shaders/shared/dynamics.wgsl` (hard-sphere dynamics), `shaders/gather.wgsl` (`Gathered`) and `shaders/gather_walls.wgsl` (`GatheredWall`).
+//! `shaders/shared/dynamics.wgsl` (hard-sphere dynamics), `shaders/gather.wgsl` (`Gathered`) and
+//! `shaders/gather_walls.wgsl` (`GatheredWall`).
 //! `Params::new` has a twin in `shaders/load_params.wgsl`.
 
 use bytemuck::{Pod, Zeroable};
