@@ -4,6 +4,7 @@
 #import invocation::{invocation}
 #import neighbors::{NeighborRequest}
 #import opaque::{opaque3}
+#import sum::{Sum, add}
 #import types::{Params, Sphere}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -12,21 +13,6 @@
 @group(0) @binding(3) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read> neighbors: array<CaromNeighbor>;
 @group(0) @binding(5) var<storage, read_write> neighbor_vectors: array<vec4<f32>>;
-
-// A sum, and the rounding errors of its additions.
-struct Sum {
-    rounded: vec3<f32>,
-    errors: vec3<f32>,
-}
-
-// Adds a term, with the rounding error of the addition: Knuth's "TwoSum".
-fn add(sum: Sum, term: vec3<f32>) -> Sum {
-    let next = opaque3(sum.rounded + term);
-    let part = opaque3(next - sum.rounded);
-    let rest = opaque3(next - part);
-    let error = opaque3(sum.rounded - rest) + opaque3(term - part);
-    return Sum(next, opaque3(sum.errors + error));
-}
 
 // Returns the vector from particle i to the image of particle j. Coordinates may cancel across a face of the
 // cell, so the sum is corrected by its rounding errors.

@@ -7,6 +7,7 @@
 #import image_word::{pack_image}
 #import invocation::{invocation}
 #import opaque::{opaque3}
+#import sum::{Sum, add}
 #import types::{Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -18,21 +19,6 @@
 @group(0) @binding(6) var<storage, read_write> candidates: array<Candidate>;
 @group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
-
-// A sum, and the rounding errors of its additions.
-struct Sum {
-    rounded: vec3<f32>,
-    errors: vec3<f32>,
-}
-
-// Adds a term, with the rounding error of the addition: Knuth's "TwoSum".
-fn add(sum: Sum, term: vec3<f32>) -> Sum {
-    let next = opaque3(sum.rounded + term);
-    let part = opaque3(next - sum.rounded);
-    let rest = opaque3(next - part);
-    let error = opaque3(sum.rounded - rest) + opaque3(term - part);
-    return Sum(next, opaque3(sum.errors + error));
-}
 
 // Returns the vector from sphere a to the image of sphere b. Coordinates cancel, so the sum is corrected by its
 // rounding errors.

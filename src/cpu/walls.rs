@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
@@ -18,7 +18,7 @@ use crate::lanes::{LANES, dot, rows, three};
 use crate::limits::{CHUNK, Limits};
 use crate::memory::out_of_memory;
 use crate::walls::{
-    CylinderImages, HalfSpace, MAX_CELLS, Round, Solid, Wall, WallCollision, Walls,
+    CylinderImages, HalfSpace, MAX_CELLS, Round, Solid, Wall, WallCollision, Walls, vector,
 };
 use crate::{Domain, Error, Sphere};
 
@@ -394,7 +394,6 @@ enum Filter {
 
 impl Filter {
     fn new(wall: &Wall, dt: f32) -> Self {
-        let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
         let moved = vector(wall.velocity) * f64::from(dt);
         let unit = |x: [f32; 3]| vector(x).normalize();
         let splat = |x: DVec3| x.as_vec3().to_array().map(f32x4::splat);

@@ -72,6 +72,11 @@ impl DeviceKernels {
         self.compiled(&self.walls, WallKernels::new)
     }
 
+    /// Returns the kernels of hard-sphere dynamics.
+    pub(super) fn dynamics(&self) -> Result<&Dynamics, Error> {
+        self.compiled(&self.dynamics, Dynamics::new)
+    }
+
     fn compiled<'a, K>(
         &self,
         kernels: &'a OnceLock<K>,
@@ -82,15 +87,5 @@ impl DeviceKernels {
         }
         let compiled = compile(&self.context.device)?;
         Ok(kernels.get_or_init(|| compiled))
-    }
-
-    /// Returns the kernels of hard-sphere dynamics, compiled on the first call. Must be called inside
-    /// a wgpu error scope.
-    pub(super) fn dynamics(&self) -> Result<&Dynamics, Error> {
-        if let Some(dynamics) = self.dynamics.get() {
-            return Ok(dynamics);
-        }
-        let dynamics = Dynamics::new(&self.context.device)?;
-        Ok(self.dynamics.get_or_init(|| dynamics))
     }
 }

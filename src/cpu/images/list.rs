@@ -60,17 +60,10 @@ struct Code(u8);
 
 impl Code {
     /// The code of a displacement of more than one edge.
-    const FAR: u8 = 27;
+    const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
-        let digits = image.map(|n| n.wrapping_add(1) as u32);
-        let is_near = digits.iter().all(|&digit| digit < 3);
-        let [x, y, z] = digits.map(|digit| digit as u8);
-        let displacement = if is_near {
-            x + 3 * y + 9 * z
-        } else {
-            Self::FAR
-        };
+        let displacement = place_of_displacement(image).map_or(Self::FAR, |place| place as u8);
         Self(displacement << 3 | corner)
     }
 
@@ -85,16 +78,23 @@ impl Code {
     }
 }
 
-/// The displacements of −1, 0 or 1 edge along each edge, by their codes.
-const DISPLACEMENTS: [[i32; 3]; Code::FAR as usize] = {
-    let mut all = [[0; 3]; Code::FAR as usize];
+/// The displacements of −1, 0 or 1 edge along each edge.
+pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
+    let mut all = [[0; 3]; 27];
     let mut k = 0;
-    while k < Code::FAR as i32 {
+    while k < 27 {
         all[k as usize] = [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1];
         k += 1;
     }
     all
 };
+
+/// Returns the place of a displacement in [`DISPLACEMENTS`], or `None` if it is more than one edge.
+#[inline(always)]
+pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
+    let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
+    (x.max(y).max(z) < 3).then(|| (x + 3 * y + 9 * z) as usize)
+}
 
 impl AllImaged {
     fn clear(&mut self) {

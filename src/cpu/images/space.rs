@@ -11,7 +11,7 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use super::cell::Cell;
-use super::list::{IMAGED, ImageList, ProxyChunk};
+use super::list::{DISPLACEMENTS, IMAGED, ImageList, ProxyChunk, place_of_displacement};
 use crate::cpu::measure::Sizes;
 use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
 use crate::lanes::{LANES, four, two};
@@ -210,7 +210,7 @@ pub(crate) struct PeriodicSpace<'a> {
 
 /// The 27 displacements of −1, 0 or 1 along each of the shortest lattice edges. They are computed
 /// in advance, because nearly all touching pairs use one of them.
-pub(crate) struct NearImages([NearImage; 27]);
+pub(crate) struct NearImages([NearImage; DISPLACEMENTS.len()]);
 
 struct NearImage {
     /// The displacement, as whole multiples of the domain's edges.
@@ -220,9 +220,8 @@ struct NearImage {
 
 impl NearImages {
     pub(crate) fn new(domain: &Domain, lattice: &Lattice) -> Self {
-        Self(from_fn(|index| {
-            let index = index as i32;
-            let image = lattice.in_given_edges([index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1]);
+        Self(DISPLACEMENTS.map(|displacement| {
+            let image = lattice.in_given_edges(displacement);
             NearImage {
                 image,
                 shift: Translation::new(domain, image),
@@ -234,8 +233,7 @@ impl NearImages {
     /// `image` counts the shortest lattice edges.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
-        let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
-        (x.max(y).max(z) < 3).then(|| &self.0[(x + 3 * y + 9 * z) as usize])
+        place_of_displacement(image).map(|place| &self.0[place])
     }
 }
 

@@ -53,6 +53,7 @@ parts![
     "space",
     "sphere_bits",
     "spheres",
+    "sum",
     "tag",
     "triangle_filter",
     "types",
