@@ -91,3 +91,35 @@ fn every_touched_triangle_is_named() {
     // The tree must discard most triangles, but may name some that are not touched.
     assert!(named < pairs / 2, "{named} of {pairs}, {touched} touched");
 }
+
+/// The middles of these spheres are in the cell of a triangle or in one of the 26 cells around it.
+#[test]
+fn spheres_of_the_size_of_a_cell_are_found_in_the_cells_around_a_triangle() {
+    let mut rng = Rng::with_seed(5);
+    let size = super::CELLS as f32;
+    let mut elsewhere = 0;
+    for _ in 0..2_000 {
+        let corner = [0; 3].map(|_| 2.0 + (size - 4.0) * rng.f32());
+        // Two triangles make the grid reach from 0 to `size`, so that each cell is a cube with edges of 1.
+        let triangles = [[0.0; 3], corner, [size; 3]].map(|[x, y, z]| {
+            let inside = if x < size { 0.01 } else { -0.01 };
+            [[x, y, z], [x + inside, y, z], [x, y + inside, z]]
+        });
+        let indices = vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]];
+        let mesh = Mesh::new(triangles.concat(), indices).expect("a valid mesh");
+        let radius = 0.9 * rng.f32();
+        let direction = [0; 3].map(|_| rng.f32() - 0.5);
+        let length = direction.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let center: [f32; 3] =
+            std::array::from_fn(|k| corner[k] + 0.999 * radius * direction[k] / length);
+        let lanes = |x: [f32; 3]| x.map(f32x4::splat);
+        let path = Path::new(lanes(center), f32x4::splat(radius), lanes([0.0; 3]));
+        assert_eq!(
+            mesh.tree().near(&path),
+            15,
+            "{center:?} {radius} {corner:?}"
+        );
+        elsewhere += usize::from(center.map(f32::floor) != corner.map(f32::floor));
+    }
+    assert!(elsewhere > 500, "{elsewhere}");
+}
