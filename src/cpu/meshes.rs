@@ -15,13 +15,11 @@ use super::walls::{WallHits, append, each_block};
 use crate::exact::Impact;
 use crate::lanes::{LANES, each, rows, three};
 use crate::limits::Limits;
-use crate::walls::{Mesh, Path, ToVisit, Triangle, Walls};
+use crate::walls::{Mesh, Path, Triangle, Walls};
 use crate::{Error, Sphere, WallCollision};
 
 /// Number of spheres in a parallel task of the search.
 const FEW: usize = 512;
-/// Number of spheres whose triangles are copied before any of them is tested.
-const GROUP: usize = 32;
 
 /// A step with meshes in open space.
 pub(super) struct Meshes<'a> {
@@ -127,19 +125,50 @@ impl<'a> Meshes<'a> {
         near: &[NearMesh],
         pairs: &AtomicU64,
     ) -> Result<Vec<WallCollision>, Error> {
-        let mut hits = Vec::new();
-        let mut to_visit = ToVisit::default();
         // Copied first, because the processor then reads many spheres from memory at once.
         let mut copies = [Sphere::default(); FEW];
         for (copy, near) in copies.iter_mut().zip(near) {
             *copy = spheres[near.sphere as usize];
         }
-        let mut candidates = Vec::new();
-        for (near, spheres) in near.chunks(GROUP).zip(copies.chunks(GROUP)) {
-            self.find_triangles(near, spheres, &mut to_visit, &mut candidates)?;
-            for &(sphere, wall, triangle) in &candidates {
-                let Some(Impact { toi, depth }) = triangle.impact(&spheres[sphere], (), self.dt)
-                else {
+        let mut copies = &copies[..];
+        let mut hits = Vec::new();
+        for near in near.chunk_by(|a, b| a.mesh == b.mesh) {
+            let (spheres, others) = copies.split_at(near.len());
+            copies = others;
+            self.test_one_mesh(spheres, near, pairs, &mut hits)?;
+        }
+        Ok(hits)
+    }
+
+    /// Tests spheres that are near the same mesh.
+    fn test_one_mesh(
+        &self,
+        spheres: &[Sphere],
+        near: &[NearMesh],
+        pairs: &AtomicU64,
+        hits: &mut Vec<WallCollision>,
+    ) -> Result<(), Error> {
+        let (first, mesh) = self.meshes[near[0].mesh as usize];
+        let moved = mesh.velocity();
+        let paths = spheres.iter().map(|sphere| {
+            let displacement = [0, 1, 2].map(|k| (sphere.velocity[k] - moved[k]) * self.dt);
+            Path::new(sphere.center, sphere.radius, displacement)
+        });
+        let paths: Vec<_> = paths.collect();
+        let mut triangles: Vec<(usize, u32, Triangle)> = Vec::new();
+        mesh.tree().each(&paths, &mut |found| {
+            let more = found.len() as u64;
+            let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
+            self.limits.allow_candidates(all)?;
+            // Copied first, like the spheres.
+            triangles.clear();
+            triangles.extend(found.iter().filter_map(|&(sphere, triangle)| {
+                let corners = mesh.triangle(triangle as usize)?;
+                Some((sphere as usize, first + triangle, corners))
+            }));
+            for &(sphere, wall, triangle) in &triangles {
+                let impact = triangle.impact(&spheres[sphere], (), self.dt);
+                let Some(Impact { toi, depth }) = impact else {
                     continue;
                 };
                 self.limits
@@ -150,37 +179,9 @@ impl<'a> Meshes<'a> {
                     toi,
                     depth,
                 };
-                append(&mut hits, &[hit])?;
+                append(hits, &[hit])?;
             }
-        }
-        Ok(hits)
-    }
-
-    /// Replaces `found` by all triangles that these spheres may touch: the place of the sphere in `spheres`, the number
-    /// of the triangle among the walls, and the triangle.
-    fn find_triangles(
-        &self,
-        near: &[NearMesh],
-        spheres: &[Sphere],
-        to_visit: &mut ToVisit,
-        found: &mut Vec<(usize, u32, Triangle)>,
-    ) -> Result<(), Error> {
-        found.clear();
-        for (k, (near, sphere)) in near.iter().zip(spheres).enumerate() {
-            let (first, mesh) = self.meshes[near.mesh as usize];
-            let moved = mesh.velocity();
-            let displacement = [0, 1, 2].map(|k| (sphere.velocity[k] - moved[k]) * self.dt);
-            let path = Path::new(sphere.center, sphere.radius, displacement);
-            let before = found.len();
-            mesh.tree().each(&path, to_visit, |triangle| {
-                let corners = mesh.triangle(triangle as usize);
-                let named = corners.map(|corners| (k, first + triangle, corners));
-                append(found, named.as_slice())
-            })?;
-            let more = (found.len() - before) as u64;
-            let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
-            self.limits.allow_candidates(all)?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }

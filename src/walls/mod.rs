@@ -19,7 +19,7 @@ pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::{CylinderImages, MAX_CELLS};
 pub use self::mesh::Mesh;
 pub(crate) use self::round::Round;
-pub(crate) use self::tree::{Path, ToVisit};
+pub(crate) use self::tree::Path;
 pub(crate) use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
 pub(crate) use self::wall::is_parallel;

@@ -110,9 +110,14 @@ impl Node {
 
     /// Returns a mask of the boxes that a sphere may touch: those that no plane certainly separates from a box
     /// of the size of the sphere on its path. The planes are perpendicular to an axis, or parallel to an axis
-    /// and to the path. The latter are left out unless `all_planes` is true.
+    /// and to the path. The latter are left out for a short path unless `all_planes` is true.
     #[inline(always)]
-    fn near(&self, [middle, half, reach]: [&[f32x4; 3]; 3], all_planes: bool) -> u32 {
+    fn near(&self, of: &PathInLanes, all_planes: bool) -> u32 {
+        let Path {
+            middle,
+            half,
+            reach,
+        } = &of.path;
         let away: [f32x4; 3] = from_fn(|k| middle[k] - self.middle[k]);
         let size: [f32x4; 3] = from_fn(|k| self.half[k] + reach[k]);
         let length: [f32x4; 3] = from_fn(|k| half[k].abs());
@@ -123,7 +128,7 @@ impl Node {
             distance.simd_gt(sum + f32x4::splat(f32::MIN_POSITIVE))
         };
         let mut separated = apart(0) | apart(1) | apart(2);
-        if all_planes && separated.to_bitmask() != 15 {
+        if all_planes || of.is_long {
             separated |= across(0, 1) | across(1, 2) | across(2, 0);
         }
         !separated.to_bitmask() & 15
@@ -228,9 +233,31 @@ pub(crate) struct Tree {
     levels: Vec<u32>,
 }
 
-/// Nodes of a tree that are still to be visited.
-#[derive(Debug, Default)]
-pub(crate) struct ToVisit(Vec<(u32, u32)>);
+/// Largest number of nodes that are visited before their children are.
+const MOST_NODES: usize = 128;
+/// Largest number of nodes or triangles that are found before the nodes below them are visited.
+const MOST_PAIRS: usize = LANES * MOST_NODES;
+
+/// The path of one sphere, the same in all lanes.
+#[derive(Clone, Copy, Debug)]
+struct PathInLanes {
+    path: Path<f32x4>,
+    /// Whether the path is so long that its box is much larger than the path.
+    is_long: bool,
+}
+
+impl PathInLanes {
+    fn new(path: &Path<f32>) -> Self {
+        Self {
+            path: Path {
+                middle: three(path.middle, f32x4::splat),
+                half: three(path.half, f32x4::splat),
+                reach: three(path.reach, f32x4::splat),
+            },
+            is_long: (0..3).any(|k| path.half[k].abs() > path.reach[k]),
+        }
+    }
+}
 
 impl Tree {
     /// Returns the tree of `count` triangles with these corners. Each coordinate must be finite.
@@ -326,34 +353,63 @@ impl Tree {
         key(&self.around, &[point, point])
     }
 
-    /// Calls `found` with the index of each triangle that a sphere may touch.
+    /// Finds all pairs of a sphere and a triangle that the sphere may touch. Passes them to `found` in groups of at
+    /// most [`MOST_PAIRS`]: the place of the sphere in `paths`, and the index of the triangle.
     pub(crate) fn each<E>(
         &self,
-        path: &Path<f32>,
-        to_visit: &mut ToVisit,
-        mut found: impl FnMut(u32) -> Result<(), E>,
+        paths: &[Path<f32>],
+        found: &mut impl FnMut(&[(u32, u32)]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let [middle, half, reach] = three([path.middle, path.half, path.reach], |x| {
-            three(x, f32x4::splat)
-        });
-        // The path of a slow sphere is so short that its box is hardly larger than the path.
-        let is_long = (0..3).any(|k| path.half[k].abs() > path.reach[k]);
-        let ToVisit(stack) = to_visit;
-        stack.clear();
-        stack.extend(self.levels.len().checked_sub(1).map(|top| (top as u32, 0)));
-        while let Some((level, number)) = stack.pop() {
-            let first = self.levels[level as usize];
-            let node = &self.nodes[(first + number) as usize];
-            let mut near = node.near([&middle, &half, &reach], level == 0 || is_long);
-            while near != 0 {
-                let child = number * LANES as u32 + near.trailing_zeros();
-                near &= near - 1;
-                if level == 0 {
-                    found(self.order[child as usize])?;
-                } else {
-                    stack.push((level - 1, child));
-                }
+        let levels = self.levels.len();
+        let in_lanes: Vec<_> = paths.iter().map(PathInLanes::new).collect();
+        let roots: Vec<_> = (0..paths.len() as u32).map(|sphere| (sphere, 0)).collect();
+        let mut lists = vec![[(0, 0); MOST_PAIRS]; levels];
+        for roots in roots.chunks(MOST_NODES) {
+            self.descend(levels, roots, &in_lanes, &mut lists, found)?;
+        }
+        Ok(())
+    }
+
+    /// Visits some nodes of the level below `level`, and then all near nodes and triangles below them. `visited` has
+    /// at most [`MOST_NODES`] pairs of a sphere and a node. `lists` has memory for each level that is left.
+    ///
+    /// Many spheres go down the tree together, level by level. A loop over many nodes without branches is faster than
+    /// a search that must know the result of one node before it can choose the next one.
+    fn descend<E>(
+        &self,
+        level: usize,
+        visited: &[(u32, u32)],
+        paths: &[PathInLanes],
+        lists: &mut [[(u32, u32); MOST_PAIRS]],
+        found: &mut impl FnMut(&[(u32, u32)]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (Some(level), Some((list, lists))) = (level.checked_sub(1), lists.split_first_mut())
+        else {
+            return Ok(());
+        };
+        let first = self.levels[level] as usize;
+        let mut count = 0;
+        for &(sphere, number) in visited {
+            let path = &paths[sphere as usize];
+            let near = self.nodes[first + number as usize].near(path, level == 0);
+            // Each child is written, but the next one takes its place unless it is near.
+            let places = &mut list[count..count + LANES];
+            let mut place = 0;
+            for lane in 0..LANES as u32 {
+                places[place & (LANES - 1)] = (sphere, LANES as u32 * number + lane);
+                place += (near >> lane & 1) as usize;
             }
+            count += place;
+        }
+        let near = &mut list[..count];
+        if level == 0 {
+            for (_, triangle) in &mut *near {
+                *triangle = self.order[*triangle as usize];
+            }
+            return found(near);
+        }
+        for some in near.chunks(MOST_NODES) {
+            self.descend(level, some, paths, lists, found)?;
         }
         Ok(())
     }

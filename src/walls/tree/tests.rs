@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use wide::f32x4;
 
-use super::{Path, ToVisit};
+use super::Path;
 use crate::walls::Mesh;
 use crate::{Error, Sphere};
 
@@ -66,12 +66,10 @@ fn every_touched_triangle_is_named() {
             let near = mesh.tree().near(&four);
             assert!(near == 0 || near == 15, "{near}");
             let mut found = Vec::new();
-            let each = mesh
-                .tree()
-                .each(&path, &mut ToVisit::default(), |triangle| {
-                    found.push(triangle);
-                    Ok::<(), Error>(())
-                });
+            let each = mesh.tree().each(&[path], &mut |some| {
+                found.extend(some.iter().map(|(_, triangle)| *triangle));
+                Ok::<(), Error>(())
+            });
             assert_eq!(each, Ok(()));
             found.sort_unstable();
             named += found.len();
