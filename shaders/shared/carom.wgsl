@@ -350,15 +350,16 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns the part of an edge, from one corner to another, at a share of its length.
+// Returns the edge of a triangle, or the corner at one of its ends, that contains the point at the fraction
+// `share` of the edge's length.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
 }
 
-// Like carom_nearest(), and tells in which part of the triangle the point lies.
+// Does the same as carom_nearest(), and also tells whether the point is in the face, on an edge or at a corner.
 fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest {
-    // Lengths relative to the largest one avoid overflow.
+    // Dividing all lengths by the largest one avoids overflow.
     let largest = max(max(abs(p), abs(b)), abs(c));
     let scale = max(max(max(largest.x, largest.y), largest.z), 1.1754944e-38);
     let q = p / scale;
@@ -369,7 +370,7 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xx = dot(x, x);
     let xy = dot(x, y);
     let yy = dot(y, y);
-    // The nearest point of the plane is (of_x x + of_y y) / all.
+    // The point of the plane nearest to q is (of_x x + of_y y) / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;
@@ -377,7 +378,7 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     if of_x > 0.0 && of_y > 0.0 && rest > 0.0 && all > 1e-30 {
         return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
-    // The nearest point is on an edge, at a share of its length.
+    // Otherwise the nearest point is on an edge, at this fraction of its length.
     let z = y - x;
     let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
     let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
