@@ -148,7 +148,7 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
     }
     let spheres = engine.spheres()?;
     let (energy, momentum) = (self::energy(&spheres), self::momentum(&spheres));
-    // The GPU wraps centres in float32.
+    // The GPU wraps centres into the cell in float32, so a larger overlap is allowed.
     let units = match args.backend {
         Backend::Cpu => f64::EPSILON,
         Backend::Gpu => f32::EPSILON.into(),
