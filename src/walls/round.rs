@@ -214,7 +214,7 @@ impl Float64 {
         let depth = if self.k.sign()? == Less {
             away - reach
         } else {
-// |P| − K·|a| would lose digits by cancellation, so the difference of the squares is divided by the sum.
+            // |P| − K·|a| would lose digits by cancellation, so the difference of the squares is divided by the sum.
             let gap = if self.inside { gap } else { -gap };
             gap.over(away + reach)?
         };
