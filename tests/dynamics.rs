@@ -771,7 +771,7 @@ fn numbers_out_of_range_are_named() {
         "sphere 1 of the simulation is invalid: its mass is 0.0, but must be a normal number above 0, or \
          infinite for a fixed sphere"
     );
-    // A point has no mass of its own.
+    // A sphere of radius 0 has no volume, so a density gives it a mass of 0.
     let point = HardSphere::new([0.0; 3], 0.0).with_density(1.0);
     assert!(error(vec![point], options()).contains("its mass is 0.0"));
     assert!(

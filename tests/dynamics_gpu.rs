@@ -193,7 +193,7 @@ fn compressibility(count: usize, eta: f64, impacts: f64, seed: u64) -> f64 {
         .with_substeps(6)
         .with_simulation(periodic(edge));
     let mut world = World::new(&spheres, &options);
-    // The mean free time.
+    // Mean time between two impacts of a sphere, by the kinetic theory.
     let time = 1.0
         / (4.0 * 6.0 * eta / std::f64::consts::PI * (kolafa(eta) - 1.0) / (4.0 * eta)
             * std::f64::consts::PI.sqrt());
@@ -679,7 +679,7 @@ fn recordings_that_cannot_be_made_are_named_errors() {
     ));
 }
 
-/// Takes some minutes.
+/// Compares the pressure with Kolafa's equation of state. Takes some minutes.
 #[test]
 #[ignore = "long"]
 fn the_equation_of_state_is_that_of_kolafa() {

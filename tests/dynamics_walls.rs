@@ -221,7 +221,8 @@ fn balls_stay_out_of_walls_of_every_kind() {
                 balls.push(ball);
             }
         }
-        // Posts stand in the way.
+        // The first two balls become obstacles of infinite mass. The second one moves, unless `moving` is
+        // false.
         if let [first, second, ..] = &mut balls[..] {
             *first = first.with_velocity([0.0; 3]).fixed();
             *second = second.fixed();

@@ -24,7 +24,7 @@ use fastrand::Rng;
 use wall_worlds::{World, distance, periodic_world, pick};
 
 const NONE: u32 = u32::MAX;
-/// `CAROM_WALL` in WGSL.
+/// The bit that marks a wall in `CaromEarliest::partner`: the constant `CAROM_WALL` of carom's WGSL.
 const WALL: u32 = 1 << 31;
 
 fn options() -> BufferOptions {

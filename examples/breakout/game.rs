@@ -46,7 +46,7 @@ pub(crate) enum Target {
     Bat(usize),
 }
 
-/// A ball hits something.
+/// An impact of a ball with another object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Event {
     pub(crate) time: f64,
@@ -133,7 +133,7 @@ impl Game {
                 let (since, place, velocity) = &mut states[ball as usize];
                 *place += *velocity * (impact.time - *since);
                 *since = impact.time;
-                // The mass of a ball is 1.
+                // The mass of a ball is 1, so the impulse equals the change of the velocity.
                 *velocity += change;
                 self.paths[ball as usize].push((impact.time, place.truncate()));
             };

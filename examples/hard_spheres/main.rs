@@ -139,7 +139,7 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
-    // A step is about a substep long.
+    // Each step lasts about as long as a substep of the simulation.
     let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
     let mut from = Totals::default();

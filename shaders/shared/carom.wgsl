@@ -411,7 +411,7 @@ fn carom_triangle_contact(
     let nearest = carom_nearest_part(p, b, c);
     let away = nearest.point - p;
     let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-    // For a centre on the triangle, the normal is one of the two of the face.
+    // If the centre is on the triangle, the normal is one of the two normals of the face.
     var normal = cross(b, c);
     if largest > 0.0 {
         normal = away / largest;
@@ -421,19 +421,19 @@ fn carom_triangle_contact(
     return CaromWallContact(point, dot(approach, normal), normal, nearest.feature);
 }
 
-// Bits of `CaromSimulation.status`: why substeps of the last recording were rolled back,
-// or which spheres did not take part.
-// The search for candidates was incomplete: see `search_status`.
+// Bits of `CaromSimulation.status` tell why substeps of the last recording were rolled back,
+// or that spheres were left out.
+// This bit: the search for candidate pairs was incomplete. See `search_status`.
 const CAROM_SEARCH_INCOMPLETE = 1u;
-// The rounds did not suffice, or a sphere had too many impacts.
+// Status bit: a substep needed more rounds than recorded, or a sphere had too many impacts.
 const CAROM_TOO_FEW_ROUNDS = 2u;
-// A sphere moved farther than expected.
+// Status bit: a sphere moved farther than the search for candidate pairs assumed.
 const CAROM_LEFT_PAD = 4u;
-// Some spheres have invalid values and take no part.
+// Status bit: some spheres have invalid values and were left out.
 const CAROM_SPHERES_LEFT_OUT = 8u;
 
 // State of a hard-sphere simulation, written by the GPU. Counts of two words have the low
-// word first. Numbers of two float32 are their sum.
+// word first. A number of two float32 is the sum of both.
 struct CaromSimulation {
     // Time that the spheres have reached.
     time: vec2<f32>,
@@ -444,8 +444,8 @@ struct CaromSimulation {
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
     wall_impacts: vec2<u32>,
-    // Sum over all impacts of two spheres so far: the distance of their centres times
-    // their impulse.
+    // Virial: the sum over all impacts of two spheres so far of the distance of their
+    // centres times their impulse.
     virial: vec2<f32>,
     // Kinetic energy of the spheres of finite mass, after the last complete substep.
     kinetic_energy: f32,
@@ -454,8 +454,8 @@ struct CaromSimulation {
     rollbacks: u32,
     // Largest number of rounds of a complete substep of the last recording.
     rounds: u32,
-    // Status of the last incomplete search for candidates, with the bits of
-    // `CaromResults.status`, and number of candidates that it found.
+    // Status of the last search for candidate pairs that was incomplete, with the bits of
+    // `CaromResults.status`, and number of candidate pairs in the last substep.
     search_status: u32,
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.
@@ -464,9 +464,9 @@ struct CaromSimulation {
     // the first.
     substep: f32,
     pace: f32,
-    // Distance per unit of time that every sphere may move.
+    // Each sphere may move at least this distance per unit of time in a substep.
     pad_speed: f32,
-    // Number of the current round, and 1 if nothing is left to do in the substep.
+    // Number of the current round of impacts, and 1 if the substep has no impact left to process.
     round: u32,
     settled: u32,
     // 1 if the substep is complete.

@@ -94,7 +94,7 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// The search for spheres near triangles.
+    /// The recording of the search for spheres near triangles, prepared in the same way.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }

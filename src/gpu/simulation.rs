@@ -404,10 +404,10 @@ impl SimulationBuffers {
         &self.state
     }
 
-    /// Returns the GPU buffer with the momenta that the spheres have passed to each wall so far: two
-    /// `vec4<f32>` for each wall, whose sum it is. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    /// Returns the GPU buffer with the momentum that the spheres have passed to each wall so far. It has two
+    /// `vec4<f32>` for each wall, and the momentum is their sum. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// The pressure on a wall is the part along its normal, divided by its area and by the time.
+    /// The pressure on a wall is the component along its normal, divided by its area and by the time.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }

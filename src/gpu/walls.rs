@@ -17,7 +17,7 @@ const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
 /// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
-/// The walls of a step, checked.
+/// The walls of a step, after their numbers have been checked.
 pub(super) struct StepWalls {
     /// The walls, with velocities in the unit of time of the spheres' velocities.
     walls: Arc<Walls>,

@@ -196,7 +196,7 @@ impl Integers {
         self.compare(&(&self.r << finer), &away).reverse()
     }
 
-    /// Compares the depth at the start with a length.
+    /// Compares the penetration depth of the sphere at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

@@ -32,7 +32,7 @@ pub struct Mesh {
     triangles: Vec<[u32; 3]>,
     velocity: [f32; 3],
     groups: u32,
-    /// A sphere around each triangle.
+    /// Bounding sphere of each triangle.
     #[cfg_attr(feature = "serde", serde(skip))]
     bounds: Vec<Sphere>,
     #[cfg_attr(feature = "serde", serde(skip))]

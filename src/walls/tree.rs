@@ -44,7 +44,7 @@ const MEMORY: &str = "the boxes of triangles";
 pub(crate) struct Path<T> {
     /// Centre of the sphere half way through the step.
     middle: [T; 3],
-    /// Half of the displacement of the sphere.
+    /// Half of the sphere's displacement during the step.
     half: [T; 3],
     /// The radius of the sphere, with a margin for rounding, along each axis.
     reach: [T; 3],
@@ -76,7 +76,7 @@ impl<T: Real> Path<T> {
     }
 }
 
-/// The boxes of four triangles or nodes.
+/// The bounding boxes of four triangles, or of four nodes of the level below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Node {
     middle: [f32x4; 3],
@@ -231,7 +231,7 @@ pub(crate) struct Tree {
     order: Vec<u32>,
     /// The nodes of all levels, the lowest level first.
     nodes: Vec<Node>,
-    /// Where each level begins in `nodes`.
+    /// Index in `nodes` at which each level of the tree begins.
     levels: Vec<u32>,
 }
 

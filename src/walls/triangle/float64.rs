@@ -30,7 +30,7 @@ const MOST_PLANES: usize = 32;
 /// The search for the time of impact ends when a step is less than this fraction of the time.
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
-/// A sphere and a triangle.
+/// A sphere and a triangle in float64, with bounds of the rounding errors.
 pub(super) struct Float64 {
     /// The corners of the triangle. Each coordinate has one rounding error, and in a periodic domain the error
     /// `off`.
@@ -62,7 +62,7 @@ struct Search {
     /// The nearest point of the previous iteration. The plane through it gives a lower bound of the time of
     /// impact.
     before: Nearest,
-    /// The nearest point at `time`.
+    /// The nearest point of the triangle at `time`.
     last: Nearest,
     ended: Ended,
 }
@@ -217,7 +217,8 @@ impl Float64 {
         };
         let mut direction = point - center;
         if matches!(feature, Feature::Edge(_)) {
-            // Removes most of the rounding error along the edge.
+            // The exact direction is perpendicular to the edge. Subtracting the component along the edge
+            // removes most of its rounding error.
             direction -= edge * (direction.dot(edge) / whole);
         }
         Nearest {
