@@ -12,7 +12,8 @@
 @group(0) @binding(4) var<storage, read> second_count: array<u32>;
 @group(0) @binding(5) var<storage, read_write> counters: Counters;
 
-// Whether the spheres of one set are loaded if the other of two sets is empty. They may touch walls.
+// Whether one set is loaded even if the other of two sets is empty. This is needed if its spheres may touch
+// walls.
 override LOAD_ONE_OF_TWO: bool = false;
 
 @compute @workgroup_size(1)

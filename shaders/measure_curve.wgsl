@@ -17,8 +17,8 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// Lowest octave (factor of 2) of distance below whose upper end enough pairs of sampled spheres were
-// counted: MIN_COUNTED_PAIRS. At shorter distances, the number of neighbours is extrapolated.
+// The lowest octave (factor of 2) of distance up to whose end at least MIN_COUNTED_PAIRS pairs of sampled
+// spheres were counted. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
 // Expected cost of each possible length of time segments. For each length, PARTS invocations first compute

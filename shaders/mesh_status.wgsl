@@ -16,7 +16,7 @@ fn main() {
     let sphere = mesh_results.out_of_range;
     if results.out_of_range == CAROM_NONE && sphere != CAROM_NONE {
         let first = mesh_results.b_offset;
-        // Index of a sphere, or of a triangle.
+        // In the search near triangles, indices from `first` on are triangles.
         results.out_of_range = select(sphere, (sphere - first) | CAROM_WALL, sphere >= first);
     }
 }

@@ -1,6 +1,6 @@
-// Decides whether the neighbour list of an earlier step is still valid. `compare` marks a list from which a
-// particle has moved too far. `decide` then writes the sizes of the indirect dispatches that make a new list,
-// which are 0 if the old list is kept.
+// Decides whether the neighbour list of an earlier step is still valid. The entry point `compare` checks
+// whether any particle has moved too far. `decide` then writes the sizes of the indirect dispatches that make a
+// new list, which are 0 if the old list is kept.
 
 #import dispatch::{DispatchArguments}
 #import invocation::{invocation}
@@ -9,7 +9,7 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> neighbor_request: NeighborRequest;
-// The particles of this step, and the padded particles for which the list was made.
+// The particles of this step, and the particles for which the list was made, with enlarged radii.
 @group(0) @binding(2) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read_write> neighbor_state: NeighborState;
@@ -21,7 +21,8 @@
 // than the rounding errors of the comparison: docs/exact.md, "Neighbour lists".
 const MOST_MOVED = 1.0 - 1.0 / 262144.0;
 
-// Returns whether a list that was made for the particle `old` is valid for the particle `now`.
+// Returns whether a list made for the particle `old` is still valid for the same particle in its new state
+// `now`.
 fn is_near(old: Sphere, now: Sphere) -> bool {
     let same = all(old.center == now.center);
     if neighbor_request.inverse_reach == 0.0 {
@@ -58,7 +59,7 @@ fn decide(@builtin(local_invocation_index) local: u32) {
         let size = select(list_sizes[i], vec2<u32>(0u), kept);
         list_dispatches[i] = DispatchArguments(size.x, size.y, 1u);
     }
-    // All invocations have read the state before it is changed.
+    // This barrier separates all reads of the state from the following write.
     storageBarrier();
     if local == 0u {
         atomicStore(&neighbor_state.moved, 0u);

@@ -15,7 +15,7 @@
 fn main() {
     results.kept = neighbor_state.kept;
     if neighbor_state.kept != 0u {
-        // The other results are those of the step that made the list.
+        // If the old list is kept, all results but the serial number are those of the step that made it.
         results.serial = params.serial;
         return;
     }

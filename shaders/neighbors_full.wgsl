@@ -10,7 +10,7 @@
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> sorted_pairs: array<CaromCollision>;
 @group(0) @binding(3) var<storage, read> list_images: array<u32>;
-// Pairs sorted by b, with b in x and the index of the pair in y.
+// The pairs sorted by b. x is the number of b, and y is the index of the pair in the list sorted by a.
 @group(0) @binding(4) var<storage, read> pairs_by_b: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> contact_starts: array<u32>;
 @group(0) @binding(6) var<storage, read> contact_offsets: array<u32>;
@@ -22,8 +22,9 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// Pairs of the same two spheres follow one another in the order of their images. Returns the pair with which
-// pair `index` changes its place if this order is reversed.
+// Pairs of the same two spheres are adjacent, in ascending order of their images. Seen from sphere b, the
+// images are negated, so the order is reversed. Returns the pair that takes the place of pair `index` in the
+// reversed order.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;
@@ -52,12 +53,12 @@ fn main(
     if index >= results.sorted {
         return;
     }
-    // In the row of a particle, the pairs in which it is b come first. The places are those of
-    // `contacts.wgsl`.
+    // In the list of one particle, pairs in which it is sphere b come first. `contacts.wgsl` uses the same
+    // order.
     let next = sorted_pairs[index].a + 1u;
     neighbors[index + contact_offsets[next] - contact_starts[next]] = neighbor_of(index);
     let by_b = pairs_by_b[index];
-    // Negated images have the opposite order.
+    // Negating the images reverses their order.
     let pair = mirrored(by_b.y);
     neighbors[index + contact_starts[by_b.x]] = reversed(neighbor_of(pair));
 }

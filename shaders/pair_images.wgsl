@@ -15,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> pairs: array<CaromCollision>;
 @group(0) @binding(5) var<storage, read_write> pair_images: array<u32>;
 
-// Returns whether the first component of an image that is not 0 is positive.
+// Returns whether the first nonzero component of an image is positive.
 fn is_positive(image: vec3<i32>) -> bool {
     return pack_image(image) > pack_image(vec3<i32>(0));
 }
@@ -35,8 +35,8 @@ fn main(
     let other = entries[pair.b_and_grazing & ~CAROM_GRAZING];
     let image = in_given_edges(carom_image(other.image) - carom_image(one.image));
     let spheres = vec2<u32>(one.sphere_and_several, other.sphere_and_several) & vec2<u32>(~SEVERAL_IMAGES);
-    // If a sphere touches an image of itself, the first component of the image that is not 0 must be
-    // positive.
+    // A sphere that touches an image of itself is listed only once: the first nonzero component of the image
+    // must be positive.
     let in_order = spheres.x < spheres.y || (spheres.x == spheres.y && is_positive(image));
     let a = select(spheres.y, spheres.x, in_order);
     let b = select(spheres.x, spheres.y, in_order) - params.b_offset;

@@ -1,6 +1,6 @@
-// Lists the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics. `count`
-// counts them, and after a prefix sum over the counts `fill` lists them. Their order within a row differs from run to
-// run, and nothing depends on it.
+// Lists the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics.
+// The kernel `count` counts the candidates. After a prefix sum over the counts, the kernel `fill` lists them.
+// Their order varies from run to run, but no result depends on this order.
 
 #import carom::{CaromCollision, CaromResults, carom_b, carom_image}
 #import dynamics::{Body, Candidate, NEXT_NONE, SimulationRequest}
@@ -20,8 +20,8 @@
 @group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
 
-// Returns the vector from sphere a to the image of sphere b. Coordinates cancel, so the sum is corrected by its
-// rounding errors.
+// Returns the vector from sphere a to the image of sphere b. The coordinates nearly cancel, so the rounding
+// errors of the sum are computed and added to it.
 fn apart(a: u32, b: u32, word: u32) -> vec3<f32> {
     var sum = Sum(bodies[b].center, vec3<f32>(0.0));
     sum = add(sum, -bodies[a].center);
@@ -51,7 +51,8 @@ fn count(
         image = pair_images[index];
     }
     var candidate = Candidate(apart(a, b, image), a, b, image, NEXT_NONE, NEXT_NONE);
-    // A sphere and its own image do not move against each other. Two spheres of infinite mass pass.
+    // A sphere and its own image move alike and never meet. Two spheres of infinite mass pass through each
+    // other.
     if a != b && bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0 {
         candidate.place_a = atomicAdd(&row_starts[a], 1u);
         candidate.place_b = atomicAdd(&row_starts[b], 1u);

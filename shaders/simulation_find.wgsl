@@ -1,6 +1,6 @@
-// Finds the next impact of each sphere of a hard-sphere simulation, on the present paths. If the path of a sphere is
-// contradicted, by a path that it crosses or by an impact that its partner has undone, finds from where on it has to be
-// undone.
+// Finds the next impact of each sphere of a hard-sphere simulation on the current paths. A later round may show
+// that an impact on a path is wrong: another path crosses it earlier, or the partner of the impact has removed
+// it. Then this kernel finds the first impact of the path to be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece}
@@ -22,10 +22,11 @@
 @group(0) @binding(8) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
 
-// Whether an invocation of the workgroup has work ahead.
+// Set if any sphere of the workgroup has an impact ahead or to remove.
 var<workgroup> sh_active: atomic<u32>;
 
-// Returns the time from `start` until `end` at which two spheres meet on pieces of their paths, or NEVER.
+// Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
+// NEVER.
 fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f32) -> f32 {
     let motion = pair_motion(pair, one, other, start);
     let reach = bodies[pair.a].radius + bodies[pair.b].radius;
@@ -42,8 +43,9 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f
     return start + time;
 }
 
-// Returns the time of the first impact of two spheres that their paths do not have yet, or NEVER. Both spheres compute
-// the same bits. The impacts that the paths have are at the ends of pieces, which do not belong to the pieces.
+// Returns the time of the first meeting of two spheres that is not yet an impact of their paths, or NEVER.
+// Impacts of the paths are at the ends of pieces, and an end does not belong to its piece. The result has the
+// same bits for both spheres.
 fn first_meeting(pair: Candidate) -> f32 {
     let count_a = tracks[pair.a].count;
     let count_b = tracks[pair.b].count;
@@ -79,7 +81,7 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// Returns the number of the first impact of a sphere that its partner has undone, or the number of its impacts.
+// Returns how many impacts of a sphere come before the first one that the partner's path no longer has.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {
@@ -98,7 +100,7 @@ fn first_orphan(sphere: u32) -> u32 {
     return count;
 }
 
-// Returns whether candidate `index` comes before candidate `best`, in the order of simultaneous impacts.
+// Returns whether candidate `index` is processed before candidate `best` if both impacts are at the same time.
 fn is_before(index: u32, best: u32) -> bool {
     if best == NEXT_NONE {
         return true;
@@ -129,7 +131,7 @@ fn is_changed(sphere: u32) -> bool {
     return false;
 }
 
-// Finds the next impact of a sphere, or from where on its path has to be undone.
+// Finds the next impact of a sphere, or the first impact of its path that has to be removed.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

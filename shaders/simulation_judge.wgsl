@@ -18,25 +18,26 @@
 
 // Largest ratio of the durations of two successive substeps.
 const LONGER = 2.0;
-// Number of candidate pairs for each sphere that a substep aims at, at most, and number of pairs that is never too many.
+// A substep should have at most this many candidate pairs for each sphere.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
-// This number of impacts never makes a substep too long.
+// This number of impacts in a substep is never too large.
 const FEW_IMPACTS = 8u;
-// Share of the recorded rounds that a substep may take before its successor is shortened.
+// If a substep needs more than this share of the recorded rounds, the next substep is shorter.
 const ROUNDS = 0.75;
-// Factors of the speed that gives the least pad, after a substep in which a sphere left its pad, and after any other.
-// So one substep in some twenty is rolled back.
+// Every pad (bound on a sphere's displacement) is at least `pad_speed` times the duration. This speed is
+// multiplied by `FASTER` after a substep in which a sphere moved farther than its pad, and by `SLOWER` after
+// any other. So about one substep in twenty is rolled back.
 const FASTER = 1.25;
 const SLOWER = 0.99;
-// Bounds of that speed, relative to the mean speed.
+// First value and bounds of `pad_speed`, relative to the mean speed of the spheres.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;
 
 var<workgroup> sh_sums: array<vec4<f32>, SCAN_WORKGROUP>;
 
-// Returns the sum of two float32 and a further one.
+// Adds a float32 to a number that is stored as the unrounded sum of two float32 numbers.
 fn add(sum: vec2<f32>, term: f32) -> vec2<f32> {
     let next = opaque(sum.x + term);
     let part = opaque(next - sum.x);
@@ -47,17 +48,17 @@ fn add(sum: vec2<f32>, term: f32) -> vec2<f32> {
     return vec2<f32>(high, opaque(low - opaque(high - next)));
 }
 
-// Adds to a count of two words.
+// Adds to a 64-bit counter that is stored as two 32-bit words.
 fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
     let low = sum.x + more;
     return vec2<u32>(low, sum.y + select(0u, 1u, low < more));
 }
 
-// Sets the intended duration of the substep after a complete one.
+// Sets the intended duration of the next substep, after a complete one.
 fn lengthen() {
     let duration = simulation.substep;
     let spheres = f32(max(simulation.spheres, 1u));
-    // An impact at a wall is one of a single sphere.
+    // An impact at a wall involves one sphere instead of two, so it counts half.
     let at_walls = atomicLoad(&simulation_counters.wall_impacts) / 2u;
     let impacts = atomicLoad(&simulation_counters.impacts) + at_walls;
     let each = 2.0 * f32(max(impacts, FEW_IMPACTS) - FEW_IMPACTS) / (spheres * simulation_request.impacts);
@@ -70,7 +71,8 @@ fn lengthen() {
     if results.pairs > FEW && load > 1.0 {
         next = min(next, duration / pow(load, 0.333));
     } else if duration < 0.5 * simulation.pace {
-        // The substep was short because little time remained.
+        // The substep was short only because little time remained, so its duration says nothing about the next
+        // one.
         next = max(next, simulation.pace);
     }
     simulation.pace = next;
@@ -92,7 +94,8 @@ fn accept(sums: vec4<f32>) {
     lengthen();
 }
 
-// Returns whether the list of candidates has all pairs. A sphere whose pad is out of range is set aside by the search.
+// Returns whether the list of candidates is complete. The search leaves out a sphere if its radius plus its pad
+// is out of range, so no sphere may be missing.
 fn is_searched() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u
         && results.invalid == atomicLoad(&simulation_counters.invalid);
@@ -109,7 +112,7 @@ fn reject(left: bool) {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
     } else if left {
         simulation.status |= CAROM_LEFT_PAD;
-        // The sphere has a wider pad next time.
+        // The sphere that moved too far gets a wider pad, so the substep need not be shorter at first.
         shorter = simulation.failures > 2u;
     }
     simulation.pace = simulation.substep;
@@ -136,7 +139,7 @@ fn judge(sums: vec4<f32>) {
     simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);
 }
 
-// Adds up the vectors of all invocations into that of the first.
+// Adds up the vectors of all invocations of the workgroup. The sum is in element 0.
 fn add_up(own: vec4<f32>, local: u32) {
     workgroupBarrier();
     sh_sums[local] = own;
@@ -148,7 +151,7 @@ fn add_up(own: vec4<f32>, local: u32) {
     }
 }
 
-// Adds the momenta of a complete substep to those that a wall has received.
+// Adds the momentum that a wall has received in a complete substep to its total.
 fn push(wall: u32, momentum: vec4<f32>) {
     let old = wall_impulses[wall];
     for (var k = 0u; k < 3u; k++) {

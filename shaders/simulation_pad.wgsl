@@ -1,5 +1,5 @@
-// Makes the spheres among which the candidates of a substep are sought: each sphere at rest, enlarged by its pad, a
-// bound on the distance that it moves in the substep.
+// Makes the spheres for the candidate search of a substep. Each sphere is at rest and enlarged by its pad,
+// which is an assumed bound on its displacement in the substep.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, NEXT_NONE, SimulationRequest, Track}
@@ -16,10 +16,10 @@
 @group(0) @binding(4) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 
-// Pad of a sphere relative to the distance that it moves if it meets nothing.
+// Ratio of a sphere's pad to its displacement without impacts.
 const PAD = 1.1;
 
-// Covers the rounding of a pad and of the positions within a path.
+// A factor that covers the rounding of the pad and of the positions along a path.
 const ROUNDED_UP = 1.0 + 1.0 / 1048576.0;
 
 @compute @workgroup_size(WORKGROUP)

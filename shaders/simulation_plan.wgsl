@@ -12,10 +12,10 @@
 @group(0) @binding(3) var<storage, read_write> simulation_counters: SimulationCounters;
 @group(0) @binding(4) var<storage, read_write> simulation_dispatch: DispatchArguments;
 
-// Distance that the fastest sphere moves in the first substep, in radii of the largest.
+// Displacement of the fastest sphere in the first substep, as a fraction of the largest radius.
 const FIRST = 0.1;
 
-// Returns the time in which the fastest sphere moves by a share of the largest radius.
+// Returns the time in which the fastest sphere moves by the fraction `FIRST` of the largest radius.
 fn first_pace() -> f32 {
     let distance = FIRST * bitcast<f32>(atomicLoad(&simulation_counters.largest));
     let speed = bitcast<f32>(atomicLoad(&simulation_counters.fastest));
@@ -56,10 +56,11 @@ fn main() {
     if !(simulation.pace > 0.0) {
         simulation.pace = first_pace();
     }
-    // Two substeps of equal length avoid a short one at the end.
+    // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
-    // A duration that can be subtracted from the remaining time without rounding.
+    // This duration is close to the intended one, and subtracting it from the remaining time causes no
+    // rounding.
     let exact = opaque(remaining - opaque(remaining - duration));
     simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;

@@ -1,5 +1,5 @@
-// Examines the paths of a substep of hard-sphere dynamics: counts the impacts, finds spheres that have left their pads,
-// and adds up energy and virial for each workgroup, in a fixed order.
+// Examines the paths at the end of a substep of hard-sphere dynamics: counts the impacts, and finds spheres
+// that moved farther than their pads. Also adds up energy and virial for each workgroup, in a fixed order.
 
 #import carom::{CaromSimulation}
 #import dynamics::{Body, Candidate, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
@@ -18,7 +18,7 @@
 // Momentum that the spheres of each workgroup passed to each wall.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
 
-// Pad of a sphere that has left its pad, relative to the distance that it has moved.
+// A sphere that moved farther than its pad gets a next pad of this many times its displacement.
 const WIDER = 1.3;
 
 var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
@@ -26,7 +26,7 @@ var<workgroup> sh_impacts: atomic<u32>;
 var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
 
-// Returns the momentum that a sphere passed to a wall.
+// Returns the momentum that a sphere passed to a wall during the substep.
 fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     var sum = vec3<f32>(0.0);
     for (var number = 1u; number <= tracks[sphere].count; number++) {
@@ -38,7 +38,7 @@ fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     return vec4<f32>(sum / bodies[sphere].inverse_mass, 0.0);
 }
 
-// Adds up the vectors of a workgroup into the first of them.
+// Adds up the vectors of a workgroup. The sum is in element 0.
 fn add_up(local: u32) {
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
@@ -49,7 +49,7 @@ fn add_up(local: u32) {
     workgroupBarrier();
 }
 
-// Returns the part of the virial that belongs to a sphere for one of its impacts.
+// Returns the contribution of a sphere to the virial of one of its impacts.
 fn virial_of(sphere: u32, number: u32) -> f32 {
     let piece = path_piece(sphere, number);
     let mass = bodies[sphere].inverse_mass;
@@ -62,7 +62,7 @@ fn virial_of(sphere: u32, number: u32) -> f32 {
     return select(0.5, 1.0, fixed) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
 }
 
-// Examines the path of a sphere, and returns its virial, its kinetic energy and its speed.
+// Examines the path of a sphere, and returns its contributions to virial, kinetic energy and sum of speeds.
 fn settle(sphere: u32) -> vec4<f32> {
     let track = tracks[sphere];
     let body = bodies[sphere];

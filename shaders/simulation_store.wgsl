@@ -8,7 +8,7 @@
 @group(0) @binding(0) var<uniform> simulation: CaromSimulation;
 @group(0) @binding(1) var<uniform> source: SourceLayout;
 @group(0) @binding(2) var<storage, read> bodies: array<Body>;
-// The centres, or the velocities.
+// The application's buffer for centres or for velocities.
 @group(0) @binding(3) var<storage, read_write> stored: array<u32>;
 
 fn store(first: u32, vector: vec3<f32>) {

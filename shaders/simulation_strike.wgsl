@@ -1,5 +1,5 @@
-// Processes the next impacts of a round of hard-sphere dynamics. An impact of two spheres is processed if it is the
-// next of both. A path that has been contradicted is cut instead.
+// Adds the next impacts to the paths of the spheres. An impact of two spheres is added if it is the next one of
+// both. If `find` has shown that impacts of a path are wrong, they are removed instead.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, LONG_AGO, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
@@ -16,8 +16,9 @@
 @group(0) @binding(5) var<storage, read_write> pieces: array<PathPiece>;
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
 
-// Length of the axis of an impact. The rounding of its square is relative to its square, and on average 0. Of an axis
-// of length 1 it would not be: float32 numbers are half as far apart below 1 as above, and the energy would grow.
+// Length of the vector along which an impulse acts. Its square is near 2, where the rounding error is 0 on
+// average. Near 1, it would not be: float32 numbers are twice as dense below 1 as above, and the energy would
+// grow.
 const AXIS = 1.4;
 
 // Returns the time of the last impact of a sphere.
@@ -29,15 +30,16 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the speed at which a sphere leaves its partner. An impact within the contact time is elastic, and a sphere
-// that is pressed against its partner leaves it for a contact time at least.
+// Returns the speed at which a sphere leaves its partner. Two impacts within the contact time make the second
+// one elastic. If a force presses the sphere against its partner, the speed is large enough to separate them
+// for at least the contact time.
 fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
     let elastic = since < simulation_request.contact_time;
     let own = select(restitution, 1.0, elastic);
     return max(own * approach, 0.5 * pressing * simulation_request.contact_time);
 }
 
-// Adds an impact to the path of a sphere.
+// Adds an impact at `time` to the path of a sphere.
 fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32) {
     let count = tracks[sphere].count;
     pieces[sphere * MOST_IMPACTS + count] = PathPiece(place_at(last, time), time, last.velocity + change, link);
@@ -60,7 +62,7 @@ fn strike_pair(index: u32, time: f32) {
     let square = max(dot(axis, axis), MIN_POSITIVE);
     let scale = sqrt(square);
     let approach = max(-dot(motion.velocity, axis) / scale, 0.0);
-    // Two spheres of which one does not fall are pressed against each other.
+    // If gravity acts on only one of the two spheres, it may press them against each other.
     let across = dot(motion.velocity, motion.velocity) - approach * approach;
     var pressing = 0.0;
     if any(motion.acceleration != vec3<f32>(0.0)) {
@@ -70,7 +72,7 @@ fn strike_pair(index: u32, time: f32) {
     let leaving = separation(simulation_request.restitution, approach, pressing, since);
     let mass_a = bodies[pair.a].inverse_mass;
     let mass_b = bodies[pair.b].inverse_mass;
-    // Impulse divided by the length of the axis.
+    // The impulse divided by the length of `axis`.
     let impulse = max(approach + leaving, 0.0) * scale / (square * (mass_a + mass_b));
     turn(pair.a, one, time, axis * (-impulse * mass_a), index * MOST_IMPACTS + count_b);
     turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
@@ -83,7 +85,7 @@ fn strike_wall(sphere: u32, number: u32, time: f32) {
     let wall = simulation_walls[number];
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = at_wall(wall, wall_motion(wall, sphere, last, time));
-    // Unit vector into the wall.
+    // Unit vector from the sphere into the wall.
     var normal = -wall.direction;
     var bend = 0.0;
     if wall.kind != CAROM_HALF_SPACE {

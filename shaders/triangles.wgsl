@@ -54,7 +54,8 @@ fn main(
     var shift = vec3<f32>(0.0);
     var shift_size = 0.0;
     if wall_params.periodic != 0u {
-        // The list has the image of the triangle. The sphere is displaced in the opposite direction.
+        // The list has the image of the triangle relative to the sphere. The sphere is displaced by the
+        // opposite.
         image = -carom_image(mesh_images[place]);
         let n = vec3<f32>(image);
         let x = edge(0u);
@@ -66,7 +67,8 @@ fn main(
     let triangle = carom_b(pair);
     let found = filter_triangle(triangle_at(triangle), sphere_at(pair.a), shift, shift_size, params.dt);
     if found.may {
-        // A pair with the grazing mark may be there several times.
+        // A grazing pair (undecided in float32) may be listed several times, so its contact is not certain
+        // either.
         let certain = found.certain && !carom_is_grazing(pair);
         let collision = CaromWallCollision(
             pair.a,

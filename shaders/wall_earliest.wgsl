@@ -1,6 +1,6 @@
-// Adds the walls to the first impact of each sphere. The entry points `times` and `partners` run after those of
-// `earliest.wgsl` with the same names. A sphere that is hit comes before a wall that is hit at the same time.
-// Twin of `with_walls` in `src/reduce/earliest.rs`.
+// Includes walls in the first impact of each sphere. The entry points `times` and `partners` run after the
+// entry points of `earliest.wgsl` with the same names. If a sphere and a wall are hit at the same time, the
+// sphere counts. Twin of `with_walls` in `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults}
 #import invocation::{invocation}

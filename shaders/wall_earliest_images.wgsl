@@ -1,6 +1,5 @@
-// Finds, for each sphere whose first impact is with a wall, which image (periodic copy) of the wall it hits: the
-// opposite of the image of the sphere that hits the wall itself. Runs after the kernels of
-// `earliest_images.wgsl`.
+// For each sphere that hits a wall first, finds the image (periodic copy) of the wall that is hit. It is the
+// opposite of the sphere's image that hits the wall itself. Runs after the kernels of `earliest_images.wgsl`.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults, carom_image}
 #import image_word::{pack_image}

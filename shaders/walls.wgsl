@@ -21,8 +21,8 @@
 @group(0) @binding(6) var<storage, read_write> wall_collisions: array<CaromWallCollision>;
 @group(0) @binding(7) var<storage, read_write> wall_images: array<u32>;
 
-// The images (periodic copies) of a sphere that may reach a wall: a block of `dims` images along the edges of
-// the periodic domain, from `first` on.
+// The images (periodic copies) of a sphere that may reach a wall. They form a block: along each edge of the
+// periodic domain, `dims` images from `first` on.
 struct Block {
     first: vec3<i32>,
     dims: vec3<i32>,
@@ -62,7 +62,7 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
         }
         let begin = dot(dual.xyz, apart);
         let end = begin + dot(dual.xyz, motion);
-        // The margin is larger than all rounding errors.
+        // The margin covers all rounding errors.
         let around = dual.w * (wall.size + sphere.radius) * (1.0 + WALL_ERROR * EPSILON)
             + WALL_ERROR * EPSILON * dual.w * size + IMAGE_MARGIN;
         let first = ceil(-max(begin, end) - around);
@@ -126,8 +126,8 @@ fn main(
     }
     let sphere = sphere_at(i);
     let count = select(wall_params.count, 0u, is_invalid(sphere));
-    // The last iteration tests no wall, but counts this sphere as finished. If the driver ends the loop early,
-    // it does not run.
+    // After the last wall, one more iteration counts this sphere as finished. If the driver ends long loops
+    // early, this iteration does not run, and the missing count reveals the error.
     for (var wall = 0u; wall <= count; wall++) {
         if wall < count {
             test_wall(i, sphere, wall);

@@ -151,7 +151,7 @@ pub enum Error {
     StillOverlapping {
         /// Number of passes over all overlaps.
         passes: u32,
-        /// A sphere of the deepest overlap, from 0.
+        /// Index (from 0) of one of the two spheres that overlap most.
         sphere: usize,
         /// Depth of the deepest overlap.
         depth: f64,

@@ -344,7 +344,7 @@ fn compare_pairs(
 /// The comparison of the entries of a sorted list that have one index a.
 struct Row<'a> {
     a: u32,
-    /// The entries that are not compared yet.
+    /// The entries of the list that have not been compared yet.
     listed: &'a [ImageCollision],
     mistakes: Mistakes,
 }

@@ -27,7 +27,7 @@ fn lattice(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
     let mut rng = Rng::with_seed(seed);
     let count = per_edge.pow(3);
     let edge = (count as f64 * std::f64::consts::PI / 6.0 / packing).cbrt();
-    // The edge of the domain is a float32.
+    // Float32 cannot hold every edge length, so the edge of the domain is rounded.
     let edge = f64::from(edge as f32);
     let step = edge / per_edge as f64;
     let mut spheres = Vec::with_capacity(count);
@@ -127,7 +127,7 @@ fn check_order(
 
 fn check_fluid(seed: u64) {
     let (spheres, edge) = fluid(10, 0.3, seed);
-    // Long substeps make large islands, and short ones make small islands.
+    // The duration of a substep is varied. In long substeps, many impacts depend on one another.
     let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
     let options = periodic(edge).with_impacts_per_substep(impacts);
     check_order(spheres, options, Some(edge), 5);
@@ -148,8 +148,8 @@ fn spheres_of_many_fluids_meet_in_the_order_of_the_reference() {
     }
 }
 
-/// Returns the number of impacts before the first one that differs from the reference. The differences of rounding
-/// grow with each impact, so the lists differ at last.
+/// Returns how many impacts agree with the reference before the first difference. Rounding errors grow with
+/// each impact, so the two lists differ in the end.
 fn first_same(report: &StepReport, mut reference: Reference) -> usize {
     let events = std::iter::from_fn(|| reference.next());
     let both = report.list.iter().zip(events);
@@ -181,12 +181,13 @@ fn a_mixture_in_open_space_meets_in_the_order_of_the_reference() {
     }
 }
 
-/// Returns a number rounded to multiples of 10⁻⁹.
+/// Rounds a number to a multiple of 10⁻⁹.
 fn rounded(x: f64) -> f64 {
     (x * 1e9).round() / 1e9
 }
 
-/// Five equal balls in a row, of which the first moves: the velocity passes through the row.
+/// Five equal balls are in a row, and the first ball moves. Its velocity must pass through the row to the last
+/// ball.
 #[test]
 fn a_cradle_passes_the_velocity_on() {
     let mut balls: Vec<_> = (0..5)
@@ -214,8 +215,8 @@ fn a_cradle_passes_the_velocity_on() {
     assert_eq!(rounded(simulation.spheres()[4].center.x), 14.0);
 }
 
-/// Balls at rest are hit one after the other in one substep, in which each moves much farther than a search
-/// among balls at rest can expect.
+/// Balls at rest in a row are hit one after the other in one substep. Each ball then moves much farther than
+/// expected from its velocity at the start of the substep.
 #[test]
 fn a_long_row_of_balls_at_rest_is_set_off_in_one_substep() {
     let mut balls: Vec<_> = (0..30)
@@ -256,7 +257,7 @@ fn a_cradle_of_touching_balls_passes_two_balls_on() {
     assert_eq!(velocities, [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]);
 }
 
-/// Two balls on a ring meet alternately on one side and on the other, for ever, after equal times.
+/// Two balls in a periodic cell meet alternately on either side, again and again, after known times.
 #[test]
 fn two_balls_on_a_ring_meet_for_ever() {
     let left = HardSphere::new([2.0, 4.0, 4.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
@@ -268,7 +269,7 @@ fn two_balls_on_a_ring_meet_for_ever() {
         let report = step(&mut simulation, 40.0);
         times.extend(report.list.iter().map(|impact| rounded(impact.time)));
     }
-    // The first gap is 2 wide, and the others are 4 wide.
+    // The first gap between the balls is 2 wide, and all later gaps are 4 wide.
     let expected: Vec<_> = (0..1000).map(|k| 2.0 + 4.0 * f64::from(k)).collect();
     assert_eq!(times, expected);
     let center = simulation.unwrapped_center(0).expect("sphere 0 exists");
@@ -314,8 +315,8 @@ fn a_fixed_sphere_reflects_and_stays() {
     assert_eq!(simulation.spheres()[1].center.x, 1.0);
 }
 
-/// Returns how deep two spheres overlap, in units of the smaller radius, beyond the allowed rounding of
-/// coordinates.
+/// Returns the depth of the deepest overlap, in units of the smaller radius. The allowed rounding of the
+/// coordinates is subtracted.
 fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
     let mut deepest: f64 = 0.0;
     for (index, a) in spheres.iter().enumerate() {
@@ -406,8 +407,8 @@ fn packing(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
     (spheres, edge)
 }
 
-/// A crystal near close packing is one large island in each substep, and the order of impacts is still that of
-/// the reference.
+/// In a crystal near close packing, almost all impacts of a substep depend on one another. Their order must
+/// still be that of the reference.
 #[test]
 fn a_jammed_packing_meets_in_the_order_of_the_reference() {
     let (spheres, edge) = packing(4, 0.735, 1);
@@ -423,8 +424,8 @@ fn a_jammed_packing_meets_in_the_order_of_the_reference() {
     assert!(compared > 700, "{compared} impacts were compared");
 }
 
-/// Three balls on a line, of which the middle one loses its speed between the others: infinitely many impacts in a
-/// finite time below a restitution of 7 − √48 ≈ 0.072.
+/// Three balls are on a line. The middle ball moves between the others and loses speed with each impact. With a
+/// restitution below 7 − √48 ≈ 0.072, infinitely many impacts happen in a finite time.
 #[test]
 fn inelastic_collapse_is_an_error_without_a_contact_time() {
     let balls = [(-3.0, 1.0), (0.0, 0.0), (3.5, -1.0)]
@@ -542,8 +543,8 @@ fn removal_rule(encounter: &Encounter) -> Response {
     }
 }
 
-/// Spheres that a rule removes hit nothing afterwards. The spheres, the impacts and the removals are those of the
-/// reference, with short substeps and with long ones, in which islands merge.
+/// Spheres that a rule removes must hit nothing afterwards. The spheres, the impacts and the removals must be
+/// those of the reference, whether the substeps are short or long.
 #[test]
 fn removed_spheres_take_no_part_as_in_the_reference() {
     for (seed, substep) in [(0, 0.1), (1, 0.4), (2, 2.0), (3, 5.0)] {
@@ -588,7 +589,7 @@ fn removed_spheres_take_no_part_as_in_the_reference() {
         let times: Vec<_> = times.map(|one| (rounded(one.time), one.sphere)).collect();
         assert_eq!(times, gone);
         assert!((100..412).contains(&removed.len()), "{}", removed.len());
-        // The momentum that is missing is that of the removed spheres, and so is the energy.
+        // The missing momentum and energy are those of the removed spheres.
         let momentum = |spheres: &[HardSphere]| -> DVec3 {
             spheres.iter().map(|sphere| sphere.velocity).sum()
         };
@@ -652,10 +653,10 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     // Sphere 0 has turned back at time 1, and has fallen for 2 units of time since.
     let turned = DVec3::new(-3.0, 2.0 - 4.0, 0.0);
     assert!(simulation.spheres()[0].velocity.distance(turned) < 1e-9);
-    // Nothing meets it, and it does not fall.
+    // The removed sphere hits nothing, and gravity does not act on it.
     assert_eq!(step(&mut simulation, 5.0).impacts, 0);
     assert_eq!(simulation.spheres()[1], removed);
-    // A sphere that overlaps it stays where it is.
+    // A sphere that overlaps the removed sphere is not moved away from it.
     let overlap = |spheres: &mut [HardSphere]| {
         spheres[0].center = removed.center + DVec3::new(0.5, 0.0, 0.0);
         spheres[1].velocity = DVec3::X;
@@ -690,7 +691,8 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     );
 }
 
-/// Spheres that pass through one another in a fluid, and a rule that is the default, change nothing.
+/// A rule that lets every pair bounce must give the same result as no rule. If a rule ignores all impacts, the
+/// spheres keep their velocities.
 #[test]
 fn a_fluid_moves_through_spheres_that_a_rule_ignores() {
     let (spheres, edge) = fluid(6, 0.3, 1);
@@ -769,7 +771,7 @@ fn numbers_out_of_range_are_named() {
         "sphere 1 of the simulation is invalid: its mass is 0.0, but must be a normal number above 0, or \
          infinite for a fixed sphere"
     );
-    // A point has no mass of its own.
+    // A sphere of radius 0 has no volume, so a density gives it a mass of 0.
     let point = HardSphere::new([0.0; 3], 0.0).with_density(1.0);
     assert!(error(vec![point], options()).contains("its mass is 0.0"));
     assert!(

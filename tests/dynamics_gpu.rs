@@ -1,5 +1,5 @@
-//! Tests hard-sphere dynamics on the GPU: conservation laws, the order of impacts, walls, and recordings that do not
-//! suffice.
+//! Tests hard-sphere dynamics on the GPU: conservation laws, the order of impacts, walls, and recordings with
+//! too few substeps or rounds.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -46,7 +46,7 @@ impl World {
         }
     }
 
-    /// Records a motion by a time, runs it, and returns the state.
+    /// Records and submits a motion by a time, and returns the state afterwards.
     fn record(&mut self, duration: f32) -> SimulationState {
         let spheres = DeviceSpheres::new(
             self.count,
@@ -64,7 +64,7 @@ impl World {
         SimulationState::from_bytes(bytemuck::cast_slice(&words)).expect("a state")
     }
 
-    /// Moves the spheres by a time, with as many recordings as that takes.
+    /// Moves the spheres by a time. Records as many times as are needed.
     fn advance(&mut self, duration: f32) -> SimulationState {
         let mut state = self.record(duration);
         for _ in 0..1000 {
@@ -111,8 +111,9 @@ fn all_momenta(spheres: &[HardSphere]) -> f64 {
     momenta.sum()
 }
 
-/// Returns the deepest overlap in a cube with this edge that repeats, or in open space, in units of what is allowed: 10⁻⁶
-/// of the smaller radius plus 4 units in the last place of the largest coordinate.
+/// Returns the depth of the deepest overlap of two spheres, divided by the allowed depth: 10⁻⁶ of the smaller
+/// radius plus 4 units in the last place of the largest coordinate. The space is a periodic cube with the given
+/// edge, or open.
 fn overlap(spheres: &[HardSphere], edge: Option<f64>) -> f64 {
     let largest = spheres.iter().fold(0.0, |most: f64, sphere| {
         most.max(sphere.center.abs().max_element())
@@ -192,7 +193,7 @@ fn compressibility(count: usize, eta: f64, impacts: f64, seed: u64) -> f64 {
         .with_substeps(6)
         .with_simulation(periodic(edge));
     let mut world = World::new(&spheres, &options);
-    // The mean free time.
+    // Mean time between two impacts of a sphere, by the kinetic theory.
     let time = 1.0
         / (4.0 * 6.0 * eta / std::f64::consts::PI * (kolafa(eta) - 1.0) / (4.0 * eta)
             * std::f64::consts::PI.sqrt());
@@ -229,7 +230,7 @@ fn fluids_keep_energy_and_momentum_and_have_the_right_pressure() {
     }
 }
 
-/// In a long substep, many impacts turn out to be wrong and are undone.
+/// In a long substep, many impacts turn out to be wrong, and the GPU removes them again.
 #[test]
 fn long_substeps_miss_nothing() {
     let (spheres, edge) = periodic_fluid(256, 0.35, 1);
@@ -255,7 +256,7 @@ fn long_substeps_miss_nothing() {
     assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
 }
 
-/// Runs the same spheres on the GPU and on the CPU, and compares impacts, places and velocities.
+/// Runs the same spheres on the GPU and on the CPU, and compares impacts, positions and velocities.
 fn assert_like_cpu(
     spheres: &[HardSphere],
     rules: &SimulationOptions,
@@ -299,7 +300,7 @@ fn assert_like_cpu(
     state
 }
 
-/// Returns spheres in a box of edge 10 that do not overlap.
+/// Returns spheres that do not overlap, in a box with edges of length 10.
 fn random_spheres(count: usize, seed: u64, margin: f64) -> Vec<HardSphere> {
     let mut rng = Rng::with_seed(seed);
     let mut spheres: Vec<HardSphere> = Vec::new();
@@ -333,7 +334,7 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let rules = SimulationOptions::new().with_walls(cube());
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
     }
-    // With gravity, inelastic, a fixed sphere and a moving wall.
+    // These worlds have gravity, inelastic impacts, a fixed sphere and a moving wall.
     for seed in 3..6 {
         let mut spheres = random_spheres(24, seed, 1.0);
         spheres[3] = spheres[3].fixed();
@@ -347,7 +348,7 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .with_gravity([0.0, 0.0, -1.0]);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // In a round well, around a pillar and a moving ball.
+    // These worlds have a hollow cylinder as a wall, a pillar and a moving ball in it.
     for seed in 6..9 {
         let mut rules = SimulationOptions::new().with_walls(Walls::from_iter([
             Wall::cylinder_inside([5.0, 5.0, 0.0], [0.0, 0.0, 2.0], 8.0),
@@ -370,7 +371,7 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .collect();
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
     }
-    // A small periodic cell, in which the same two spheres meet as several images.
+    // These worlds have a small periodic cell, in which two spheres can meet in several images.
     for seed in 9..12 {
         let mut rng = Rng::with_seed(seed);
         let mut spheres = [[0.5; 3], [2.0, 0.7, 1.9], [1.0, 2.2, 0.4]].map(|place| {
@@ -382,7 +383,7 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let rules = SimulationOptions::new().with_domain(domain);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // A slit that repeats along x and y, with masses and gravity.
+    // These worlds are slits between two walls, periodic along x and y, with different masses and gravity.
     for seed in 12..14 {
         let spheres = random_spheres(20, seed, 1.0);
         let domain = Domain::rectangular([0.0; 3], [10.0; 3]).with_periodic([true, true, false]);
@@ -479,13 +480,14 @@ fn an_inelastic_ball_comes_to_rest_on_a_floor() {
     let mut world = World::new(&[ball], &options);
     let state = world.advance(2.0);
     let ball = world.spheres()[0];
-    // It comes to rest at time 1.34. Then its tiny jumps take a contact time each.
+    // The ball would come to rest at time 1.34. From then on, it makes tiny jumps, each of which takes a
+    // contact time.
     assert!((60..90).contains(&state.wall_impacts), "{state:?}");
     assert!((ball.center.z - 0.5).abs() < 1e-3, "{ball:?}");
     assert!(ball.velocity.length() < 0.1, "{ball:?}");
 }
 
-/// Three balls, of which the first hits the second, and that the third, 0.02 later each.
+/// Returns three balls on a line. The first ball hits the second, which hits the third 0.02 later.
 fn three_balls() -> Vec<HardSphere> {
     let ball = |x: f64| HardSphere::new([x, 0.0, 0.0], 0.5);
     vec![
@@ -504,7 +506,8 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let words =
         |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
     let before = words(&world);
-    // The first substep takes 0.05. A ball at rest leaves its pad of 0. The next substep needs two rounds.
+    // The first substep has a duration of 0.05. A ball at rest has a pad (assumed bound on its displacement) of
+    // 0, and moves farther. The next substep needs two rounds.
     for (rollbacks, status) in [
         (1, SimulationStatus::LEFT_PAD),
         (2, SimulationStatus::TOO_FEW_ROUNDS),
@@ -519,7 +522,7 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         );
         assert_eq!(words(&world), before);
     }
-    // The next recordings go on.
+    // Further recordings continue from the time reached.
     let state = world.advance(0.0);
     assert_eq!((state.time, state.impacts), (1.0, 2));
     let spheres = world.spheres();
@@ -676,7 +679,7 @@ fn recordings_that_cannot_be_made_are_named_errors() {
     ));
 }
 
-/// Takes some minutes.
+/// Compares the pressure with Kolafa's equation of state. Takes some minutes.
 #[test]
 #[ignore = "long"]
 fn the_equation_of_state_is_that_of_kolafa() {

@@ -107,7 +107,7 @@ fn two_balls_in_a_box_meet_in_a_known_sequence() {
     assert_eq!(found, expected);
 }
 
-/// The ball of radius 4 in a round wall of radius 100 that `docs/` and the sources of the method give.
+/// A ball of radius 4 in a round wall of radius 100, an example that the documents also use.
 #[test]
 fn a_ball_in_a_round_wall_turns_back() {
     let ball = HardSphere::new([0.0; 3], 4.0).with_velocity([10.0, 0.0, 0.0]);
@@ -129,7 +129,7 @@ fn a_dropped_ball_bounces_to_the_given_share_of_its_height() {
         .with_wall_restitution(0.5)
         .with_impact_list();
     let mut simulation = simulation(&[ball], options);
-    // It falls by 8 in a time of 2, and then flies for 2, 1, ½ and so on.
+    // The ball falls by 8 in a time of 2. Its following jumps take the times 2, 1, ½ and so on.
     let report = step(&mut simulation, 5.9);
     let times: Vec<_> = at_walls(&report).iter().map(|impact| impact.0).collect();
     assert_eq!(times, [2.0, 4.0, 5.0, 5.5, 5.75, 5.875]);
@@ -221,7 +221,8 @@ fn balls_stay_out_of_walls_of_every_kind() {
                 balls.push(ball);
             }
         }
-        // Posts stand in the way.
+        // The first two balls become obstacles of infinite mass. The second one moves, unless `moving` is
+        // false.
         if let [first, second, ..] = &mut balls[..] {
             *first = first.with_velocity([0.0; 3]).fixed();
             *second = second.fixed();

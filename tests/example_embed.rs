@@ -111,9 +111,9 @@ fn assert_outside_walls(world: &World, error: f32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns how often a closed mesh encloses a point: 0 outside, and 1 or -1 inside. It is the sum of the solid
-/// angles of the triangles as seen from the point (A. Van Oosterom and J. Strackee, 1983), divided by that of a
-/// whole sphere.
+/// Returns how often a closed mesh encloses a point: 0 if the point is outside, 1 or -1 if it is inside. The
+/// result is the sum of the solid angles of all triangles, seen from the point (A. Van Oosterom and J.
+/// Strackee, 1983), divided by 4π.
 fn winding_number(mesh: &Mesh, point: DVec3) -> f64 {
     let angles = mesh.triangles().iter().map(|triangle| {
         let [a, b, c] = triangle
@@ -130,7 +130,7 @@ fn winding_number(mesh: &Mesh, point: DVec3) -> f64 {
 fn energy_and_momentum_are_conserved() -> anyhow::Result<()> {
     let bench = Bench::new()?;
     let mut world = start::world(2000, 1)?;
-    // Walls change the momentum. These are farther away than any sphere gets.
+    // Walls would change the total momentum. These walls are so far away that no sphere reaches them.
     let far = 1e5;
     world.walls = Walls::inside_box([-far; 3], [far; 3]);
     let corners = vec![[far, 0.0, 0.0], [far, 1.0, 0.0], [far, 0.0, 1.0]];

@@ -49,7 +49,7 @@ fn momentum(spheres: &[HardSphere]) -> DVec3 {
     spheres.iter().map(HardSphere::momentum).sum()
 }
 
-/// Returns the place of a path at a time.
+/// Returns the position of a ball on its path at a time.
 fn place(path: &table::Path, time: f64) -> DVec3 {
     let next = path.points.partition_point(|point| point.0 < time);
     let [from, to] = [next.max(1) - 1, next.max(1)].map(|k| path.points[k]);
@@ -71,7 +71,7 @@ fn billiard_balls_keep_energy_and_momentum_and_do_not_overlap() {
     let lost = momentum(&start) - momentum(elastic.spheres());
     assert!((lost - to_walls).length() < 1e-12, "{lost} {to_walls}");
 
-    // The cue ball hits the first ball of the rack.
+    // The cue ball hits the first ball of the triangle.
     let across = start[0].center.y - start[1].center.y;
     let along = start[1].center.x - start[0].center.x;
     let reach = ((2.0 * table::RADIUS).powi(2) - across * across).sqrt();
@@ -136,7 +136,8 @@ fn breakout_bats_are_switched_off_by_their_first_hit() {
             let center = ball.center.truncate();
             assert!(center.length() < 1.0 - game::RADIUS + 1e-9);
             for bat in game.bats.iter().filter(|bat| bat.hit.is_none()) {
-                // The corners of the mesh are rounded to float32.
+                // The corners of the bats are rounded to float32, so the distance may be slightly smaller than
+                // the radius.
                 assert!(distance(center, &bat.corners) > game::RADIUS - 1e-6);
             }
             for other in &balls[..k] {
@@ -152,7 +153,7 @@ fn breakout_bats_are_switched_off_by_their_first_hit() {
         let first = hits.find(|event| event.target == Target::Bat(number));
         assert_eq!(first.map(|event| event.time), bat.hit);
     }
-    // The first object on the straight way of each ball, found in small steps.
+    // For each ball, the first object on its straight path is found by small steps along the path.
     for (k, ball) in (0_u32..).zip(&start) {
         let hit = |t: f64| {
             let center = (ball.center + t * ball.velocity).truncate();
@@ -215,7 +216,7 @@ fn sphere_trees_find_the_same_spheres_as_all_pairs() {
         found.sort_by_key(|hit| (hit.a, hit.b));
         assert_eq!(found.len(), direct.len());
         for (found, direct) in found.iter().zip(&direct) {
-            // The second set is counted from its own start.
+            // The spheres of the second set are numbered from 0.
             assert_eq!(
                 (found.a, found.b, found.toi),
                 (direct.a, direct.b, direct.toi)
@@ -294,7 +295,7 @@ fn hard_spheres_prints_one_json_object_for_each_packing_fraction() {
                 .unwrap_or_else(|| panic!("{key}: {json}"))
         };
         assert_eq!(value("eta"), eta);
-        // Kolafa's equation, written out.
+        // Kolafa's equation of state, written out independently of the example.
         let z = (1.0 + eta + eta * eta - eta * eta * eta * (1.0 + eta) * 2.0 / 3.0)
             / (1.0 - eta).powi(3);
         assert!((value("kolafa") / z - 1.0).abs() < 1e-12);

@@ -99,8 +99,8 @@ fn on_cpu(search: &NeighborSearch<'_>) -> NeighborList {
     detector.find_neighbors(search).expect("a list")
 }
 
-/// Compares a list from the GPU with the list of the CPU. The GPU's list may have further pairs, which are marked
-/// as grazing.
+/// Compares a neighbour list from the GPU with the list of the CPU. The GPU's list may have further pairs, if
+/// they are marked as grazing (undecided in float32).
 fn assert_same(read: &Read, list: &NeighborList, count: usize) {
     let mut expected = (0..list.pairs.len()).peekable();
     for (entry, vector) in read.entries.iter().zip(&read.vectors) {
@@ -152,7 +152,7 @@ fn particles(rng: &mut Rng, count: usize) -> Vec<Sphere> {
 
 /// Settings of a search, for particles on the host or on the device.
 struct Settings {
-    /// `None` if the radii count.
+    /// Cutoff of the search. `None` means that two particles are neighbours if their spheres touch.
     cutoff: Option<f32>,
     full: bool,
     skin: f32,
@@ -192,8 +192,8 @@ impl Settings {
     }
 }
 
-/// Random worlds in open and periodic domains, from the host and from buffers of the application. Velocities on
-/// the device do not count, and may even be invalid.
+/// Tests random worlds in open space and in periodic domains, with particles from the host and from GPU
+/// buffers. A neighbour search ignores velocities in GPU buffers, so they may even be invalid.
 #[test]
 fn lists_are_those_of_the_cpu() {
     let mut rng = Rng::with_seed(31);
@@ -230,7 +230,7 @@ fn lists_are_those_of_the_cpu() {
     assert!(entries > 10_000, "{entries}");
 }
 
-/// In open space without room for contacts, only half lists can be made.
+/// In open space, buffers without the options `contacts` and `periodic` can make half lists, but no full lists.
 #[test]
 fn half_lists_need_neither_contacts_nor_periodic_buffers() {
     let mut rng = Rng::with_seed(32);
@@ -309,7 +309,8 @@ fn a_list_is_kept_until_something_changes() {
     let made = world.search(&search(&first));
     assert!(!made.kept && !made.entries.is_empty());
 
-    // All particles move by a little less than half the skin. The vectors are those of the new positions.
+    // All particles move by a little less than half the skin, so the list is kept. The vectors are those of the
+    // new positions.
     let mut moved = first.clone();
     for sphere in &mut moved {
         let along = [0; 3].map(|_| rng.f32() - 0.5);
@@ -327,7 +328,7 @@ fn a_list_is_kept_until_something_changes() {
     let mut list = on_cpu(&search(&first));
     assert!(list.update(&search(&moved)));
     assert_same(&kept, &list, 150);
-    // The distance that counts is the distance from the positions for which the list was made.
+    // Movements are measured from the positions for which the list was made, not from the last search.
     assert!(world.search(&search(&first)).kept);
 
     let mut changes = |what: &str, search: &NeighborSearch<'_>| {
@@ -350,7 +351,7 @@ fn a_list_is_kept_until_something_changes() {
     let within = NeighborSearch::within(spheres, 0.75).in_domain(&domain);
     changes("the rule has changed", &within.with_skin(0.25));
     let within = NeighborSearch::within(spheres, 0.5).in_domain(&domain);
-    // The sum of cutoff and skin is the same as before.
+    // The cutoff and the skin have changed, but their sum is the same as before.
     changes("the cutoff has changed", &within.with_skin(0.5));
     let longer = Domain::rectangular([-4.0; 3], [8.0, 8.0, 9.0]);
     changes("the domain has changed", &within.in_domain(&longer));
@@ -366,8 +367,8 @@ fn a_list_is_kept_until_something_changes() {
     );
 }
 
-/// An ordinary step replaces the list. A list with missing pairs, and one whose recording was dropped, are not
-/// kept.
+/// An ordinary step overwrites the neighbour list. An incomplete list is not kept, nor is a list whose recorded
+/// commands were dropped.
 #[test]
 fn only_a_complete_list_is_kept() {
     let mut rng = Rng::with_seed(34);
@@ -389,7 +390,7 @@ fn only_a_complete_list_is_kept() {
     assert!(!world.search(&search).kept);
     assert!(world.search(&search).kept);
 
-    // An encoder that is dropped changes nothing.
+    // Commands in an encoder that is dropped never run, so they do not affect the list.
     let farther = search.with_skin(0.75);
     let mut encoder = world.device.encoder();
     let recorded = world.buffers.record_neighbors(&mut encoder, &farther);
@@ -408,7 +409,7 @@ fn only_a_complete_list_is_kept() {
     }
 }
 
-/// Particles with invalid values are set aside, in the same way in each search.
+/// Particles with invalid values are left out, whether or not the search keeps the list.
 #[test]
 fn invalid_particles_on_the_device_are_set_aside() {
     let mut spheres = [0.0, 1.0, 2.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.6));
@@ -423,7 +424,7 @@ fn invalid_particles_on_the_device_are_set_aside() {
         assert_eq!(summary.invalid_spheres, [1]);
         assert_eq!((summary.neighbors, summary.kept), (1, kept));
     }
-    // A valid radius may become too large with the skin.
+    // A particle's valid radius may become too large when the search adds half the skin.
     spheres[1] = Sphere::new([1.0, 0.0, 0.0], carom::MAX_MAGNITUDE);
     let interleaved = Interleaved::new(&world.device, &spheres);
     let on_device = interleaved.spheres();
@@ -434,7 +435,7 @@ fn invalid_particles_on_the_device_are_set_aside() {
     assert_eq!(summary.neighbors, 1);
 }
 
-/// An exact readback has the pairs of the CPU, also of a list that was kept.
+/// An exact readback has the same pairs as a search on the CPU, even after a search that kept the list.
 #[test]
 fn an_exact_readback_has_the_pairs_for_which_the_list_was_made() {
     let mut rng = Rng::with_seed(35);

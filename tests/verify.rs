@@ -270,7 +270,8 @@ fn each_kind_of_mistake_in_a_list_of_walls_is_classified() {
             images.remove(2);
             images.push(images[3]);
             images.extend([[0; 3]; 3]);
-            // Another image of a sphere that is not listed is a stray, and the right one is missing.
+            // A listed contact with a wrong image counts as an invented one, and the contact with the right
+            // image is missing.
             images[0][2] += 100;
         }
         let moved = usize::from(!domain.is_open());

@@ -28,7 +28,7 @@ fn detect(spheres: &[Sphere], walls: &Walls, dt: f32) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the time and depth at which a sphere touches a wall, or `None`.
+/// Returns the time of impact and the depth if a sphere touches a wall, or `None`.
 fn hit(sphere: Sphere, wall: Wall, dt: f32) -> Option<(f32, f32)> {
     let found = detect(&[sphere], &Walls::from_iter([wall]), dt);
     assert!(found.walls.len() <= 1);
@@ -81,8 +81,8 @@ fn closed_forms() {
         hit(ball([1.0, 4.0, 99.0], 1.5, [0.0; 3]), post, 1.0),
         Some((0.0, 1.5))
     );
-    // The first sphere just touches in passing, and the second misses by the smallest possible
-    // length.
+    // The first sphere is tangent to the wall at its closest approach. The second sphere misses the wall by the
+    // smallest possible length.
     let passing = ball([-9.0, 5.0, 0.0], 1.0, [2.0, 0.0, 0.0]);
     assert_eq!(hit(passing, post, 9.0), Some((5.0, 0.0)));
     let above = ball([-9.0, 5.0_f32.next_up(), 0.0], 1.0, [2.0, 0.0, 0.0]);
@@ -157,8 +157,8 @@ fn a_box_keeps_spheres_inside() {
     }
 }
 
-/// A ball in a round wall turns back if its velocity v becomes v − 2(v·n)n at the contact, where n
-/// is the contact normal.
+/// Checks the contact normal n by reflection: a ball with the velocity v at a round wall must turn back when
+/// the velocity becomes v − 2(v·n)n.
 #[test]
 fn contacts_point_into_the_wall() {
     let (ball, walls) = (
@@ -215,8 +215,8 @@ fn the_earliest_impact_is_over_spheres_and_walls() {
 }
 
 impl World {
-    /// Compares carom's list with exact arithmetic. Returns the numbers of hits at the start, of hits later and
-    /// of exact touches.
+    /// Compares carom's list of wall collisions with exact arithmetic. Returns the numbers of contacts at the
+    /// start, of later contacts, and of exactly tangent ones.
     fn check(&self, detector: &mut Detector, seed: u64) -> [usize; 3] {
         let step = Step::new(&self.spheres, self.dt).with_walls(&self.walls);
         let found = detector
@@ -425,7 +425,7 @@ fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i
     let edges = domain.edges().map(vector);
     let range = |k: usize| {
         let fixed = !domain.periodic()[k] || across(edges[k]).length() < 1e-9;
-        // If only one edge is periodic, it may be nearly parallel to the axis.
+        // With only one periodic edge, this edge may be nearly parallel to the cylinder's axis.
         let most = if domain.periodic().iter().filter(|&&x| x).count() == 1 {
             99
         } else {
@@ -591,8 +591,8 @@ fn too_many_images_are_an_error() {
     );
 }
 
-/// Returns a sphere of triangles: an octahedron whose edges are divided into this number of parts. It has 8 triangles
-/// for each square of this number.
+/// Returns a mesh in the shape of a sphere: an octahedron whose edges are divided into `parts` parts, with its
+/// vertices moved onto the sphere. It has 8·`parts`² triangles.
 fn ball_of_triangles(radius: f32, parts: u8) -> Mesh {
     let mut triangles: Vec<[Vec3; 3]> = Vec::new();
     for x in [Vec3::X, Vec3::NEG_X] {
@@ -691,8 +691,8 @@ fn a_fast_mesh_hits_a_sphere_at_rest() {
     assert_eq!((hit.sphere, hit.wall, hit.toi), (0, 0, 0.75));
 }
 
-/// For many spheres, a mesh gives the same results as each sphere with each triangle alone, in open
-/// space and in a periodic domain.
+/// For many spheres, a mesh must give the same results as tests of each sphere against each triangle alone, in
+/// open space and in a periodic domain.
 #[test]
 fn a_mesh_is_the_sum_of_its_triangles() {
     let mut rng = Rng::with_seed(5);
@@ -777,7 +777,7 @@ fn a_mesh_is_the_sum_of_its_triangles() {
     assert!(images > 50, "{images}");
 }
 
-/// Every sphere that starts within a closed mesh and leaves it touches the mesh.
+/// Every sphere whose path leaves a closed mesh must touch the mesh.
 #[test]
 fn nothing_passes_through_a_closed_mesh() {
     let mut rng = Rng::with_seed(9);
@@ -859,8 +859,8 @@ fn invalid_meshes_are_named() {
     );
 }
 
-/// Prints how much walls add to the time of a step of a million spheres. The steps with and without walls take
-/// turns, and the fastest of each are compared.
+/// Prints how much walls add to the time of a step of a million spheres. Steps with and without walls are timed
+/// alternately, and the fastest of each kind are compared.
 #[test]
 #[ignore = "measures time"]
 fn cost_of_walls() {

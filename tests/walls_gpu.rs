@@ -24,7 +24,7 @@ use fastrand::Rng;
 use wall_worlds::{World, distance, periodic_world, pick};
 
 const NONE: u32 = u32::MAX;
-/// `CAROM_WALL` in WGSL.
+/// The bit that marks a wall in `CaromEarliest::partner`: the constant `CAROM_WALL` of carom's WGSL.
 const WALL: u32 = 1 << 31;
 
 fn options() -> BufferOptions {
@@ -51,15 +51,16 @@ fn raw(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> RawS
     complete(device.finish(encoder, ticket))
 }
 
-/// Checks that the raw list has every wall collision, that each entry without the grazing mark is one, and
-/// that its time and depth are near the true ones. Returns the numbers of certain and of grazing entries.
+/// Checks the GPU's float32 list of wall collisions. It must have every wall collision, and each entry without
+/// the grazing mark (undecided) must be one, with a time and a depth close to the exact ones. Returns the
+/// numbers of entries without and with the mark.
 fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphere]) -> [usize; 2] {
     let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
     let simple = step.walls().map_or(0, |walls| walls.simple().len()) as u32;
     let mut listed = HashMap::new();
     for (index, hit) in raw.walls.iter().enumerate() {
         let name = (hit.sphere, hit.wall, image(&raw.wall_images, index));
-        // A grazing triangle may be there several times.
+        // A grazing (undecided) contact with a triangle may be listed several times.
         let before = listed.insert(name, hit);
         let once = before.is_none_or(|before| before.grazing && hit.wall >= simple);
         assert!(once, "{name:?} is there twice");
@@ -75,7 +76,7 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
             "{found:?}"
         );
         if found.grazing || hit.wall >= simple {
-            // The times and depths of triangles have a test of their own.
+            // `check_estimates` tests the times and depths at triangles.
             continue;
         }
         let mut sphere = spheres[hit.sphere as usize];
@@ -145,8 +146,9 @@ fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
     assert_eq!(found.images, expected.images, "{what}");
 }
 
-/// Compares the exact lists with those of the CPU, for spheres on the host and on the device, and checks the raw
-/// list. Returns the lists of the CPU, the raw list, and its numbers of certain and of grazing entries.
+/// Compares the exact lists with those of the CPU, for spheres on the host and in GPU buffers, and checks the
+/// GPU's float32 list. Returns the lists of the CPU, the float32 list, and its numbers of certain and of
+/// grazing (undecided) entries.
 fn check_lists(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -254,7 +256,7 @@ fn both_sets_meet_walls_even_if_one_is_empty() {
     device.assert_silent();
 }
 
-/// Tests spheres that are given by their previous and current centres. The wall moves while they do.
+/// Tests spheres that are given by their previous and current centres, with a wall that moves during the step.
 #[test]
 fn spheres_with_previous_centres_meet_moving_walls() {
     let device = Device::real();
@@ -274,8 +276,8 @@ fn spheres_with_previous_centres_meet_moving_walls() {
     assert_eq!((found.walls[0].toi, found.walls[0].depth), (0.375, 0.0));
 }
 
-/// Returns the first impact of each sphere in the lists as the device computed them, as its time and the word
-/// `partner`, and the image of the partner.
+/// Computes the first impact of each sphere from the GPU's float32 lists. Returns its time, the word `partner`
+/// as in the GPU's result, and the image of the partner.
 fn earliest_of(raw: &RawStep, spheres: usize) -> Vec<(u32, u32, [i32; 3])> {
     let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
     let mut earliest = vec![(f32::MAX.to_bits(), NONE, [0; 3]); spheres];
@@ -403,7 +405,7 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     );
 }
 
-/// Some drivers end long loops early. The list must be complete, or the step an error.
+/// Some drivers end long loops early. Then the step must be an error. Otherwise the list must be complete.
 #[test]
 fn a_hundred_thousand_walls_are_all_tested_or_the_step_fails() {
     let device = Device::real();
@@ -485,7 +487,7 @@ fn misuse_is_named() {
     asked(without.wall_shapes(), "BufferOptions::walls");
     asked(with.wall_images(), "BufferOptions::periodic");
     asked(with.wall_triangles(), "BufferOptions::triangles");
-    // A list without walls needs no option.
+    // Steps without walls can be recorded in buffers that were created without the options for walls.
     let mut encoder = device.encoder();
     let nothing = Walls::new();
     let step = Step::new(&spheres, 1.0).with_walls(&nothing);
@@ -615,7 +617,8 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
             };
             let sphere = &spheres[hit.sphere as usize];
             let exact = exact.contact(sphere, &walls).expect("the wall exists");
-            // The normal at a sphere whose centre is on a triangle is unstable.
+            // If the centre of the sphere is almost on the triangle, the direction of the normal is only
+            // rounding error.
             if hit.wall >= 5 && sphere.radius - hit.depth < 0.01 {
                 continue;
             }
@@ -653,7 +656,7 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
     device.assert_silent();
 }
 
-/// Returns a mesh of a few triangles, whose corners are small multiples of a half or arbitrary numbers.
+/// Returns a mesh of a few triangles. Their coordinates are small multiples of a half, or arbitrary numbers.
 fn random_mesh(rng: &mut Rng, unit: f32) -> Mesh {
     let whole = rng.bool();
     let corner = |rng: &mut Rng| {
@@ -679,7 +682,8 @@ fn random_mesh(rng: &mut Rng, unit: f32) -> Mesh {
     }
 }
 
-/// Checks that the times and depths of the certain entries of a raw list are near the exact ones.
+/// Checks that the times and depths of the certain entries of the GPU's float32 list are close to the exact
+/// ones.
 fn check_estimates(raw: &RawStep, expected: &Collisions, step: &Step<'_>, spheres: &[Sphere]) {
     let walls = step.walls().expect("the step has walls");
     for (index, hit) in raw.walls.iter().enumerate() {
@@ -776,8 +780,8 @@ fn unit_vector(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns a point on the face, on an edge or at a corner of a triangle, and a direction along which a sphere that
-/// touches the triangle at this point touches it nowhere else.
+/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. A sphere on this
+/// side that touches the triangle at the point touches it nowhere else.
 fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     let first = rng.usize(..3);
     let [a, b, c] = [0, 1, 2].map(|k| corners[(first + k) % 3]);
@@ -822,7 +826,7 @@ fn nearly_tangent(rng: &mut Rng, mesh: &Mesh, dt: f32) -> Sphere {
     let relative = velocity.as_dvec3() - own.as_dvec3();
     let center = touching - relative * (time * f64::from(dt));
     let radius = f32::from_bits(radius.to_bits() + rng.u32(..7) - 3);
-    // The spheres ignore one another.
+    // Collision groups exclude pairs of spheres, so only contacts with triangles remain.
     Sphere::new(center.as_vec3(), radius)
         .with_velocity(velocity)
         .with_groups(1, 1)

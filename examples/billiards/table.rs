@@ -9,9 +9,9 @@ pub(crate) const SIZE: [f32; 2] = [2.54, 1.27];
 pub(crate) const RADIUS: f64 = 0.028_575;
 /// Mass of a ball, in kilograms.
 const MASS: f64 = 0.17;
-/// Distance between the surfaces of neighbouring balls of the rack. It tells which of the impacts is the first.
+/// Gap between the surfaces of neighbouring balls in the triangle. It determines the order of the impacts.
 const GAP: f64 = 2e-5;
-/// Names of the walls of [`start`].
+/// Names of the walls (cushions) that [`start`] makes.
 pub(crate) const CUSHIONS: [&str; 4] = ["left", "right", "lower", "upper"];
 
 /// Puts the cue ball, number 0, and the triangle of the other 15 balls on the table. The cue ball has the given
@@ -34,7 +34,7 @@ pub(crate) fn start(speed: f64, [balls, cushions]: [f64; 2]) -> Result<Simulatio
         Wall::half_space([0.0, 1.0, 0.0], y),
         Wall::half_space([0.0, -1.0, 0.0], y),
     ];
-    // Centres and velocities without a z component keep none, so the motion stays in the plane.
+    // The centres and velocities have z = 0. They keep this value exactly, so the motion stays in the plane.
     let options = SimulationOptions::new()
         .with_walls(Walls::from_iter(walls))
         .with_restitution(balls)
@@ -58,7 +58,7 @@ impl Path {
     }
 }
 
-/// Returns the paths that the listed impacts give to balls that start at time 0, until the time `end`.
+/// Returns the paths of balls from the time 0 to the time `end`, according to the listed impacts.
 pub(crate) fn paths(start: &[HardSphere], report: &StepReport, end: f64) -> Vec<Path> {
     let mut paths: Vec<_> = start
         .iter()

@@ -9,7 +9,7 @@ use carom::{
 
 /// Radius of the balls.
 pub(crate) const RADIUS: f64 = 0.05;
-/// Time of a step. A bat that was hit is solid until the end of its step.
+/// Duration of a frame, which is one step. A bat that is hit remains solid until the end of the frame.
 const FRAME: f64 = 1.0 / 60.0;
 /// Number of bats of each ring, and the distance of the ring from the middle.
 const RINGS: [(u32, f64); 2] = [(6, 0.42), (10, 0.7)];
@@ -46,7 +46,7 @@ pub(crate) enum Target {
     Bat(usize),
 }
 
-/// A ball hits something.
+/// An impact of a ball with another object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Event {
     pub(crate) time: f64,
@@ -57,7 +57,7 @@ pub(crate) struct Event {
 pub(crate) struct Game {
     pub(crate) simulation: Simulation,
     pub(crate) bats: Vec<Bat>,
-    /// The times and places of the impacts of each ball, between which it moves on straight lines.
+    /// For each ball: the times and positions of its impacts. Between them, the ball moves on straight lines.
     pub(crate) paths: Vec<Vec<(f64, DVec2)>>,
 }
 
@@ -75,7 +75,7 @@ impl Game {
             }
         }
         let ball = |k: u32| {
-            // Multiples of the golden angle share no symmetry with the bats.
+            // The directions are multiples of the golden angle, so they share no symmetry with the bats.
             let direction = DVec2::from_angle(0.4 + 2.399_963 * f64::from(k));
             HardSphere::new((0.2 * direction).extend(0.0), RADIUS)
                 .with_velocity(direction.extend(0.0))
@@ -99,7 +99,7 @@ impl Game {
     pub(crate) fn play(&mut self) -> Result<Vec<Event>, Error> {
         let from = self.simulation.time();
         let before = self.simulation.spheres().to_vec();
-        // The bats do not change during the step, so the function is pure.
+        // The function that decides about impacts must be pure. The bats do not change during the step.
         let bats = &self.bats;
         let report =
             self.simulation
@@ -133,7 +133,7 @@ impl Game {
                 let (since, place, velocity) = &mut states[ball as usize];
                 *place += *velocity * (impact.time - *since);
                 *since = impact.time;
-                // The mass of a ball is 1.
+                // The mass of a ball is 1, so the impulse equals the change of the velocity.
                 *velocity += change;
                 self.paths[ball as usize].push((impact.time, place.truncate()));
             };

@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
             let target = match event.target {
                 Target::Ball(other) => format!("ball {other}"),
                 Target::Well => "the well".to_owned(),
-                // A bat can be hit twice in the frame in which it is switched off.
+                // In the frame in which it is switched off, a bat can be hit a second time.
                 Target::Bat(bat) if on[bat] => format!("bat {bat}"),
                 Target::Bat(_) => continue,
             };

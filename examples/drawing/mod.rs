@@ -59,8 +59,8 @@ impl Drawing {
         ));
     }
 
-    /// Fills a disc that moves along straight pieces between the given times, once in `duration` seconds, again
-    /// and again. Programs that show no animations draw the end.
+    /// Draws an animated disc, which moves along straight lines between positions at given times. The animation
+    /// takes `duration` seconds and is repeated. Programs that show no animations draw the last position.
     pub(crate) fn moving_disc(
         &mut self,
         path: &[(f64, DVec2)],
@@ -114,8 +114,8 @@ impl Drawing {
         );
     }
 
-    /// Fills a polygon that vanishes at a part of an animation, which takes `duration` seconds and is repeated.
-    /// Programs that show no animations draw the end. A polygon with `None` stays.
+    /// Draws a polygon that vanishes at the fraction `Some(x)` of an animation, or never if it has `None`. The
+    /// animation takes `duration` seconds and is repeated. Programs that show no animations draw its end.
     pub(crate) fn vanishing_polygon(
         &mut self,
         corners: &[DVec2],

@@ -21,7 +21,7 @@ struct Meeting {
     approach: f32,
     toi: f32,
     wall: u32,
-    // Index of another meeting of the same sphere plus 1, or 0.
+    // Index plus 1 of the next meeting in the linked list of the same sphere, or 0.
     next: u32,
 }
 
@@ -44,8 +44,9 @@ struct Meeting {
 @group(0) @binding(10) var<storage, read_write> new_positions: array<vec4<f32>>;
 @group(0) @binding(11) var<storage, read_write> new_velocities: array<vec4<f32>>;
 
-// Lists the walls that each sphere moves towards when it touches them. An invocation handles one of carom's
-// wall collisions. A sphere that slides along a wall or leaves it touches it, too, but can move on.
+// Adds each of carom's wall collisions to the linked list of its sphere. An invocation handles one wall
+// collision. A sphere that slides along a wall or leaves it touches the wall too, but need not bounce, and is
+// left out.
 @compute @workgroup_size(CAROM_WORKGROUP)
 fn meet_walls(
     @builtin(workgroup_id) workgroup: vec3<u32>,

@@ -95,20 +95,22 @@ fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     }
 }
 
-/// A torus around the first hot region. It sticks out of the front of the box a little.
+/// A torus around the first hot region. It extends a little beyond the front of the box.
 struct Torus {
     sides: [f32; 3],
 }
 
 impl Torus {
-    /// Returns the centre of the torus, from the same corner of the box as the cells, and its two radii.
+    /// Returns the centre of the torus, relative to the corner of the box from which cells are counted, and its
+    /// two radii.
     fn shape(&self) -> ([f32; 3], f32, f32) {
         let [ring, tube] = TORUS.map(|size| size * self.sides[1]);
         let [x, y, z] = [0, 1, 2].map(|axis| FIRES[0].0[axis] * self.sides[axis]);
         ([x, y, z - 0.4 * tube], ring, tube)
     }
 
-    /// Returns whether the torus may reach into a cell, whose centre is half a diagonal from its corners.
+    /// Returns whether the torus may extend into a cubic cell. The cell lies within half a diagonal of its
+    /// centre.
     fn reaches(&self, cell: [f32; 3]) -> bool {
         let (centre, ring, tube) = self.shape();
         let [x, y, z] = [0, 1, 2].map(|axis| cell[axis] + 0.5 - centre[axis]);

@@ -30,7 +30,7 @@ impl Fluid {
         let step = edge / f64::from(cells);
         let mut spheres = Vec::with_capacity(count as usize);
         for site in 0..count {
-            // The sites that stay empty, if there are more sites than spheres, are spread evenly.
+            // If there are more lattice sites than spheres, the empty sites are spread evenly.
             let sites = 4 * u64::from(cells).pow(3);
             let site = (u64::from(site) * sites / u64::from(count)) as f64;
             let (corner, cell) = (site % 4.0, (site / 4.0).floor());
@@ -72,6 +72,7 @@ pub(crate) fn kolafa(eta: f64) -> f64 {
 
 /// Returns the mean number of impacts of a sphere in a unit of time.
 pub(crate) fn impact_rate(eta: f64) -> f64 {
-    // 4·n·σ²·χ·√(π·k·T/m), with n = 6·η/π and χ = (Z − 1)/(4·η)
+    // The collision rate of the kinetic theory is 4·n·σ²·χ·√(π·k·T/m), with the density n = 6·η/π and the
+    // contact value χ = (Z − 1)/(4·η) of the pair distribution.
     4.0 * 6.0 * eta / PI * (kolafa(eta) - 1.0) / (4.0 * eta) * PI.sqrt()
 }

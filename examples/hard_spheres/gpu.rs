@@ -10,7 +10,7 @@ use carom::gpu::{
 use carom::{Domain, HardSphere, Sphere};
 use wgpu::util::DeviceExt;
 
-/// Number of recordings after which the time must have been reached.
+/// Limit on the number of recordings for one step. If the GPU needs more, the run ends with an error.
 const MOST_RECORDINGS: u32 = 10_000;
 
 pub(crate) struct OnGpu {
@@ -101,7 +101,7 @@ impl OnGpu {
         anyhow::bail!("the simulation stands still")
     }
 
-    /// Returns the number of impacts of each sphere that the substeps of a recording aim at.
+    /// Returns the intended number of impacts of each sphere in one recording.
     pub(crate) fn impacts_per_recording(&self) -> f64 {
         let options = self.simulation.options();
         options.simulation.impacts_per_substep * f64::from(options.substeps)

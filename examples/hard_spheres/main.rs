@@ -139,7 +139,7 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
-    // A step is about a substep long.
+    // Each step lasts about as long as a substep of the simulation.
     let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
     let mut from = Totals::default();
@@ -148,7 +148,7 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
     }
     let spheres = engine.spheres()?;
     let (energy, momentum) = (self::energy(&spheres), self::momentum(&spheres));
-    // The GPU wraps centres in float32.
+    // The GPU wraps centres into the cell in float32, so a larger overlap is allowed.
     let units = match args.backend {
         Backend::Cpu => f64::EPSILON,
         Backend::Gpu => f32::EPSILON.into(),

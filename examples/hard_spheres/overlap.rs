@@ -7,9 +7,10 @@ pub(crate) struct Overlaps {
     detector: Detector,
     domain: Domain,
     edge: f64,
-    /// Unit in the last place of 1, for the floating-point numbers of the coordinates.
+    /// Unit in the last place of the number 1: 2⁻²³ for float32 coordinates, 2⁻⁵² for float64.
     unit: f64,
-    /// Deepest overlap so far, in radii, beyond 4 units in the last place of the largest coordinate.
+    /// Deepest overlap so far, in radii. An overlap of 4 units in the last place of the largest coordinate is
+    /// subtracted.
     pub(crate) deepest: f64,
 }
 
@@ -24,7 +25,7 @@ impl Overlaps {
         })
     }
 
-    /// Compares all pairs of spheres that float32 coordinates cannot tell from overlapping ones.
+    /// Finds candidates with carom in float32, and then computes their overlaps in float64.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a margin covers the rounding to float32"

@@ -158,7 +158,7 @@ fn draw_level(
                 drawing.disc(middle + center, radius, &format!("{color}18"));
                 drawing.circle(middle + center, radius, color, 0.02);
             }
-            // The area that a moving sphere sweeps.
+            // The area that the moving sphere covers during the step.
             if from.0 != to.0 {
                 for side in [-radius, radius] {
                     let ends = [from.0, to.0].map(|center| middle + center + DVec2::new(0.0, side));

@@ -30,7 +30,7 @@ impl Tree {
         self.levels.len() - 1
     }
 
-    /// Returns the spheres of a level, or the last ones below the hierarchy.
+    /// Returns the spheres of a level. Beyond the last level, returns the spheres of the body.
     pub(crate) fn level(&self, level: usize) -> &[Sphere] {
         &self.levels[level.min(self.depth())]
     }
@@ -53,7 +53,7 @@ impl Tree {
 pub(crate) struct Level {
     /// Numbers of spheres of both bodies that were searched.
     pub(crate) spheres: [usize; 2],
-    /// The pairs of nodes to test: those whose parents touch.
+    /// The pairs of nodes that are tested: the parents of both nodes touch.
     pub(crate) pairs: Vec<[u32; 2]>,
     /// The pairs of nodes that touch. `a` is a node of the first body, and `b` of the second.
     pub(crate) touching: Vec<Collision>,
@@ -139,8 +139,8 @@ pub(crate) fn chain() -> Vec<Sphere> {
     (0..16).map(sphere).collect()
 }
 
-/// Returns a rod of 8 spheres that flies to the left, through the opening of [`chain`] in a time of 1 if `shift`,
-/// its distance from the middle of the opening, is small.
+/// Returns a rod of 8 spheres that flies to the left. `shift` is the distance of its path from the middle of
+/// the opening of [`chain`]. If the distance is small, the rod passes through the opening within a time of 1.
 pub(crate) fn rod(shift: f32) -> Vec<Sphere> {
     let sphere = |k: u16| {
         let x = 1.6 + 0.18 * f32::from(k);

@@ -350,15 +350,16 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns the part of an edge, from one corner to another, at a share of its length.
+// Returns the edge of a triangle, or the corner at one of its ends, that contains the point at the fraction
+// `share` of the edge's length.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
 }
 
-// Like carom_nearest(), and tells in which part of the triangle the point lies.
+// Does the same as carom_nearest(), and also tells whether the point is in the face, on an edge or at a corner.
 fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest {
-    // Lengths relative to the largest one avoid overflow.
+    // Dividing all lengths by the largest one avoids overflow.
     let largest = max(max(abs(p), abs(b)), abs(c));
     let scale = max(max(max(largest.x, largest.y), largest.z), 1.1754944e-38);
     let q = p / scale;
@@ -369,7 +370,7 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xx = dot(x, x);
     let xy = dot(x, y);
     let yy = dot(y, y);
-    // The nearest point of the plane is (of_x x + of_y y) / all.
+    // The point of the plane nearest to q is (of_x x + of_y y) / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;
@@ -377,7 +378,7 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     if of_x > 0.0 && of_y > 0.0 && rest > 0.0 && all > 1e-30 {
         return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
-    // The nearest point is on an edge, at a share of its length.
+    // Otherwise the nearest point is on an edge, at this fraction of its length.
     let z = y - x;
     let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
     let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
@@ -410,7 +411,7 @@ fn carom_triangle_contact(
     let nearest = carom_nearest_part(p, b, c);
     let away = nearest.point - p;
     let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-    // For a centre on the triangle, the normal is one of the two of the face.
+    // If the centre is on the triangle, the normal is one of the two normals of the face.
     var normal = cross(b, c);
     if largest > 0.0 {
         normal = away / largest;
@@ -420,19 +421,19 @@ fn carom_triangle_contact(
     return CaromWallContact(point, dot(approach, normal), normal, nearest.feature);
 }
 
-// Bits of `CaromSimulation.status`: why substeps of the last recording were rolled back,
-// or which spheres did not take part.
-// The search for candidates was incomplete: see `search_status`.
+// Bits of `CaromSimulation.status` tell why substeps of the last recording were rolled back,
+// or that spheres were left out.
+// This bit: the search for candidate pairs was incomplete. See `search_status`.
 const CAROM_SEARCH_INCOMPLETE = 1u;
-// The rounds did not suffice, or a sphere had too many impacts.
+// Status bit: a substep needed more rounds than recorded, or a sphere had too many impacts.
 const CAROM_TOO_FEW_ROUNDS = 2u;
-// A sphere moved farther than expected.
+// Status bit: a sphere moved farther than the search for candidate pairs assumed.
 const CAROM_LEFT_PAD = 4u;
-// Some spheres have invalid values and take no part.
+// Status bit: some spheres have invalid values and were left out.
 const CAROM_SPHERES_LEFT_OUT = 8u;
 
 // State of a hard-sphere simulation, written by the GPU. Counts of two words have the low
-// word first. Numbers of two float32 are their sum.
+// word first. A number of two float32 is the sum of both.
 struct CaromSimulation {
     // Time that the spheres have reached.
     time: vec2<f32>,
@@ -443,8 +444,8 @@ struct CaromSimulation {
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
     wall_impacts: vec2<u32>,
-    // Sum over all impacts of two spheres so far: the distance of their centres times
-    // their impulse.
+    // Virial: the sum over all impacts of two spheres so far of the distance of their
+    // centres times their impulse.
     virial: vec2<f32>,
     // Kinetic energy of the spheres of finite mass, after the last complete substep.
     kinetic_energy: f32,
@@ -453,8 +454,8 @@ struct CaromSimulation {
     rollbacks: u32,
     // Largest number of rounds of a complete substep of the last recording.
     rounds: u32,
-    // Status of the last incomplete search for candidates, with the bits of
-    // `CaromResults.status`, and number of candidates that it found.
+    // Status of the last search for candidate pairs that was incomplete, with the bits of
+    // `CaromResults.status`, and number of candidate pairs in the last substep.
     search_status: u32,
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.
@@ -463,9 +464,9 @@ struct CaromSimulation {
     // the first.
     substep: f32,
     pace: f32,
-    // Distance per unit of time that every sphere may move.
+    // Each sphere may move at least this distance per unit of time in a substep.
     pad_speed: f32,
-    // Number of the current round, and 1 if nothing is left to do in the substep.
+    // Number of the current round of impacts, and 1 if the substep has no impact left to process.
     round: u32,
     settled: u32,
     // 1 if the substep is complete.

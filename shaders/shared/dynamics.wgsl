@@ -1,13 +1,13 @@
-// Hard-sphere dynamics: its data, and the paths of spheres in a substep. Times count from the start of the
-// substep. Twins of the structs are in `src/gpu/shader/layout.rs`.
+// Data of hard-sphere dynamics. A step of the simulation is divided into substeps, and times count from the
+// start of the substep. The Rust twins of the structs are in `src/gpu/shader/layout.rs`.
 
-// A simulation and a recording of it.
+// Settings of a simulation, and the request of one recording.
 struct SimulationRequest {
     gravity: vec3<f32>,
-    // Time by which the recording moves the spheres.
+    // Simulated time that the recording adds.
     duration: f32,
-    // Edges of the periodic domain in xyz, 0 if an edge is not periodic, and the vectors with which they are
-    // reciprocal.
+    // The edges of the periodic domain in xyz (0 for an edge that is not periodic), and their reciprocal
+    // vectors.
     edges: array<vec4<f32>, 3>,
     duals: array<vec4<f32>, 3>,
     corner: vec3<f32>,
@@ -15,28 +15,28 @@ struct SimulationRequest {
     restitution: f32,
     wall_restitution: f32,
     contact_time: f32,
-    // Mean number of impacts of a sphere in a substep that is aimed at.
+    // Target for the mean number of impacts of a sphere in a substep.
     impacts: f32,
     walls: u32,
     spheres: u32,
-    // Place of the first inverse mass in the application's buffer, and distance of one to the next, in words. With
-    // a distance of 0, all masses are 1.
+    // Where the application's buffer holds the inverse masses, in words: the place of the first one, and the
+    // distance between two. With a distance of 0, all masses are 1.
     mass_first: u32,
     mass_stride: u32,
     serial: u32,
-    // Number of rounds in a substep.
+    // Number of rounds of a substep. In a round, each sphere can have one impact.
     rounds: u32,
     unused: u32,
     unused_too: u32,
 }
 
 struct SimulationCounters {
-    // 1 if a sphere has an impact or a cut ahead.
+    // 1 if any sphere still has an impact to process or to undo, otherwise 0.
     pending: atomic<u32>,
-    // Numbers of impacts of two spheres, and of a sphere and a wall.
+    // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
-    // Number of spheres that left their pads.
+    // Number of spheres that moved farther than the bound for which candidate pairs were searched.
     left: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
@@ -44,7 +44,7 @@ struct SimulationCounters {
     largest: atomic<u32>,
 }
 
-// Sum of the momenta that spheres passed to a wall. The sum is that of both vectors.
+// Total momentum that spheres passed to a wall: the unrounded sum of two vectors.
 struct WallImpulse {
     high: vec4<f32>,
     low: vec4<f32>,
@@ -61,43 +61,45 @@ struct Body {
 // The progress of a sphere in the substep. `find` writes `time` and `next`, while other invocations read `count` and
 // `stamp` of the same sphere. `strike` writes `count` and `stamp`, while others read `time` and `next`.
 struct Track {
-    // Number of impacts of the sphere.
+    // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // Round in which the path changed last.
+    // The last round in which the path of the sphere changed.
     stamp: u32,
-    // The next impact: its time, and the candidate, or NEXT_WALL plus a wall, or NEXT_NONE. With NEXT_CUT, all
-    // impacts but the first `time` (as a whole number) are undone.
+    // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
+    // NEXT_WALL plus the number of a wall, or NEXT_NONE. If it is NEXT_CUT, the sphere keeps only its first
+    // `time` impacts.
     time: f32,
     next: u32,
-    // Largest distance that the sphere may move.
+    // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
-    // Time of its last impact before the substep, which is below 0, or 0 if it had none.
+    // Negative time of the sphere's last impact before the substep, or 0 if there was none.
     since: f32,
-    // Speed for which its pad was too small, or 0.
+    // If the last bound on the sphere's displacement was too small: the speed for the next bound. Otherwise 0.
     wide: f32,
-    // Bit k is set if it can touch wall k.
+    // Bit k is set if the sphere may touch wall k in this substep.
     walls: u32,
 }
 
-// Free motion from an impact on. Gravity is left out, because it displaces all spheres of finite mass alike.
+// A piece of a sphere's path, from one impact to the next. Gravity is left out, because it displaces all
+// spheres of finite mass alike.
 struct PathPiece {
-    // Displacement from the start of the substep until the impact.
+    // Displacement of the sphere from the start of the substep until the impact with which the piece begins.
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // The impact: MOST_IMPACTS times the index of the candidate, plus the number that this impact has in the path of
-    // the other sphere; or NEXT_WALL plus the number of a wall.
+    // Identifies the impact. For a wall: NEXT_WALL plus its number. For a candidate pair: MOST_IMPACTS times
+    // its index, plus the number of this impact in the path of the other sphere.
     link: u32,
 }
 
-// Two spheres a < b that may meet.
+// A candidate pair: two spheres a < b that may meet in the substep.
 struct Candidate {
     // Centre of the image of sphere b minus the centre of sphere a.
     apart: vec3<f32>,
     a: u32,
     b: u32,
     image: u32,
-    // Places of the candidate in the rows of spheres a and b.
+    // Positions of this pair in the lists of candidates of spheres a and b.
     place_a: u32,
     place_b: u32,
 }
@@ -105,6 +107,6 @@ struct Candidate {
 const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
-// A time so long ago that it does not matter, and a time that never comes.
+// A time in the distant past, and a time that is never reached.
 const LONG_AGO = -1e30;
 const NEVER = GREATEST;

@@ -1,9 +1,10 @@
-// Places in hard-sphere dynamics.
+// Positions of spheres relative to walls in hard-sphere dynamics.
 
 #import carom::{CAROM_HALF_SPACE, CaromWall}
 #needs simulation
 
-// Returns a place relative to the point of a wall, or to a point of its plane, at the start of the substep.
+// Returns a position relative to the wall's centre, to a point on its axis, or to its plane, at the start of
+// the substep.
 fn place_at_wall(wall: CaromWall, place: vec3<f32>) -> vec3<f32> {
     var point = wall.point;
     if wall.kind == CAROM_HALF_SPACE {

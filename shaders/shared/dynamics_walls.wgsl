@@ -4,7 +4,7 @@
 #import dynamics::{NEVER}
 #import meeting::{CONTACT, Motion, RESTING, round_meeting}
 
-// A sphere at a wall: its motion relative to the wall, without the part along an axis.
+// Returns the motion of a sphere relative to a wall. For a cylinder, the component along the axis is removed.
 fn at_wall(wall: CaromWall, motion: Motion) -> Motion {
     if wall.kind == CAROM_HALF_SPACE {
         return motion;
@@ -21,8 +21,8 @@ fn is_hollow(wall: CaromWall) -> bool {
     return wall.kind == CAROM_HOLLOW_SPHERE || wall.kind == CAROM_HOLLOW_CYLINDER;
 }
 
-// Returns the distance from the surface of a sphere to a wall. `place` is relative to the point of the wall, and for
-// a half-space to its plane.
+// Returns the distance from the surface of a sphere to a wall. `place` is the sphere's centre relative to the
+// wall.
 fn wall_gap(wall: CaromWall, place: vec3<f32>, radius: f32) -> f32 {
     if wall.kind == CAROM_HALF_SPACE {
         return dot(wall.direction, place) - radius;
@@ -31,7 +31,7 @@ fn wall_gap(wall: CaromWall, place: vec3<f32>, radius: f32) -> f32 {
     return select(away - wall.size - radius, wall.size - radius - away, is_hollow(wall));
 }
 
-// Returns the time within `range` until a sphere meets a wall, or NEVER.
+// Returns how long a sphere moves until it meets a wall, or NEVER if this takes longer than `range`.
 fn wall_meeting(wall: CaromWall, motion: Motion, radius: f32, range: f32) -> f32 {
     let speeds = length(motion.velocity) + length(wall.velocity);
     if wall.kind != CAROM_HALF_SPACE {

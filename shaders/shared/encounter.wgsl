@@ -1,4 +1,4 @@
-// The motion of two spheres, or of a sphere and a wall, relative to each other in hard-sphere dynamics.
+// The relative motion of two spheres, or of a sphere and a wall, in hard-sphere dynamics.
 
 #import carom::{CaromWall}
 #import dynamics::{Candidate, PathPiece}
@@ -7,8 +7,8 @@
 #import paths::{place_at}
 #needs bodies, simulation_request
 
-// Returns the motion of sphere b relative to sphere a from a time on, on the given pieces of their paths. Gravity
-// acts on only one of them if the other has infinite mass.
+// Returns the motion of sphere b relative to sphere a from `time` on, for the given pieces of their paths.
+// Gravity cancels, unless one of the spheres has infinite mass and therefore does not fall.
 fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> Motion {
     var share = 0.0;
     if bodies[pair.a].inverse_mass == 0.0 {
@@ -23,7 +23,7 @@ fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> 
     return Motion(place + acceleration * (0.5 * time * time), velocity + acceleration * time, acceleration);
 }
 
-// Returns the motion of a sphere relative to a wall from a time on.
+// Returns the motion of a sphere relative to a wall from `time` on.
 fn wall_motion(wall: CaromWall, sphere: u32, piece: PathPiece, time: f32) -> Motion {
     let gravity = simulation_request.gravity;
     let moved = place_at(piece, time) + gravity * (0.5 * time * time) - wall.velocity * time;

@@ -1,4 +1,4 @@
-// Finds when a moving point reaches a given distance from the origin, from outside or from inside.
+// Finds when a moving point reaches a given distance `reach` from the origin, from outside or from inside.
 
 #import dynamics::{NEVER}
 
@@ -9,14 +9,14 @@ struct Motion {
     acceleration: vec3<f32>,
 }
 
-// A gap up to this share of the reach counts as contact.
+// A gap counts as contact if it is at most this fraction of `reach`.
 const CONTACT = 1.0 / 2097152.0;
 
-// In contact, an approach slower than this share of the speeds counts as none. It is a few times the rounding
-// error of an approach speed, so an impact that has just been processed is not found again.
+// At contact, an approach slower than this fraction of the speeds counts as none. The limit is a few times the
+// rounding error of the approach speed, so an impact that has just been processed is not found again.
 const RESTING = 1.0 / 2097152.0;
 
-// Most steps of an approach to a root.
+// Largest number of iterations of the root search.
 const MOST_STEPS = 40u;
 
 // Returns the time until two spheres in straight motion meet, or NEVER. `reach` is the sum of the radii, and
@@ -38,7 +38,8 @@ fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 
     }
     let speed = length(v);
     let way = v / max(speed, MIN_POSITIVE);
-    // The distance at the closest approach. Of |p|² − (p·way)², most digits would cancel.
+    // The distance at the closest approach. Computing it as √(|p|² − (p·way)²) would lose most digits by
+    // cancellation.
     let aside = length(cross(p, way));
     let room = (reach - aside) * (reach + aside);
     if room < 0.0 {
@@ -48,9 +49,9 @@ fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 
     return gap * (distance + reach) / (ahead + sqrt(room)) / speed;
 }
 
-// Returns the time within `range` until a point in accelerated motion comes as near to the origin as `reach`, from
-// outside, or as far as `reach`, from inside. Returns NEVER if it does not. Each step goes to the root of a lower bound
-// of the gap, so it never goes beyond the time sought.
+// Returns when a uniformly accelerated point reaches the distance `reach` from the origin, from outside or from
+// inside. Returns NEVER if this takes longer than `range`. Each iteration advances to the root of a lower bound
+// of the gap, so it never passes the time of contact.
 fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f32) -> f32 {
     let strength = length(motion.acceleration);
     let side = select(1.0, -1.0, inside);
@@ -67,12 +68,13 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         if gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach) {
             return time;
         }
-        // Largest rate at which the growth of the gap falls. From inside, |p| ≥ reach / 2 near the surface.
+        // Bound on the negative second derivative of the gap. From inside, it holds where |p| ≥ reach / 2.
         var bend = strength;
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // Far from the surface: no farther than to half the reach.
+                // Far from the surface, the point advances at most to half the reach, where the bound begins to
+                // hold.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;
@@ -85,12 +87,12 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         }
         let open = max(gap, 0.0);
         let root = sqrt(rate * rate + 2.0 * bend * open);
-        // Two forms of the same root, without cancellation.
+        // Two forms of the same root. The one that subtracts no two close numbers is used.
         var step = 2.0 * open / max(root - rate, MIN_POSITIVE);
         if rate > 0.0 && bend > 0.0 {
             step = (root + rate) / bend;
         }
-        // A step that changes nothing is replaced by the least one that does.
+        // A minimum step ensures progress when rounding would make the step 0.
         time = max(time + step, time + 1e-6 * (time + 0.001 * range));
         if !(time < range) {
             return NEVER;

@@ -9,18 +9,19 @@ struct NeighborRequest {
     // 1 if the domain is periodic along any edge, otherwise 0.
     periodic: u32,
     edges: array<vec4<f32>, 3>,
-    // Largest distance of two neighbours. If `by_radii` is 1, the sum of their radii counts instead.
+    // Largest distance of two neighbours. If `by_radii` is 1, the limit is the sum of the two radii instead.
     cutoff: f32,
-    // Length by which the list reaches farther than the cutoff or the sum of the radii.
+    // Length by which the list extends beyond the cutoff (or the sum of the radii), so that particles can move
+    // a little.
     skin: f32,
     by_radii: u32,
     // 1 for a full list, which has each pair in both directions, and 0 for a half list.
     full: u32,
     // Length to be added to each radius.
     padding: f32,
-    // 2 / skin, or 0 if the list is valid only while no particle has moved at all.
+    // 2 / skin, or 0 if any movement of a particle makes the list invalid.
     inverse_reach: f32,
-    // Always 1, which tells a request from a buffer of zeros.
+    // Always 1. A buffer of zeros has 0, so it is not mistaken for a request.
     made: u32,
     unused: u32,
 }
@@ -30,7 +31,8 @@ struct NeighborState {
     request: NeighborRequest,
     // Number of particles of the list.
     particles: u32,
-    // 1 if a particle has moved too far for the list, or has another radius or other groups.
+    // 1 if a particle has moved too far for the list to be valid, or has changed its radius or its groups.
+    // Otherwise 0.
     moved: atomic<u32>,
     // 1 if the current step keeps the list, 0 if it makes a new one.
     kept: u32,
@@ -47,8 +49,8 @@ fn is_same_request(one: NeighborRequest, other: NeighborRequest) -> bool {
     return same && one.padding == other.padding && one.made == other.made;
 }
 
-// Returns the radius of the sphere that stands for a particle: two of these spheres touch if the particles are
-// neighbours. The sum is rounded up to a greater float32, as the margin that a skin needs.
+// Returns the radius of the sphere that stands for a particle. Two of these spheres touch if the particles are
+// neighbours. The sum is rounded up to a larger float32, which gives the list a margin for rounding errors.
 fn padded_radius(radius: f32) -> f32 {
     if neighbor_request.padding == 0.0 || radius < 0.0 {
         return radius;

@@ -3,7 +3,7 @@
 #import dynamics::{NEXT_NONE, PathPiece}
 #needs bodies, pieces
 
-// Returns piece `number` of the path of a sphere. PathPiece 0 is the motion before its first impact.
+// Returns piece `number` of the path of a sphere. Piece 0 is the motion before the first impact.
 fn path_piece(sphere: u32, number: u32) -> PathPiece {
     if number == 0u {
         return PathPiece(vec3<f32>(0.0), 0.0, bodies[sphere].velocity, NEXT_NONE);

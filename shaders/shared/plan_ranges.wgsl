@@ -40,9 +40,9 @@ struct SizeRange {
 // All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts from which s is chosen, where each size range is a run of 2^s size classes. Entry s counts the
-// classes in use that are the first in their range with this s, but not with s + 1. The last entry counts
-// those that are the first with any s.
+// Counts for choosing s, where each size range is a run of 2^s size classes. Entry s counts the size classes in
+// use that are the first in their run of 2^s classes, but not in their run of 2^(s + 1) classes. The last entry
+// counts those that are the first in every run.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 

@@ -7,18 +7,18 @@
 #import types::{Sphere}
 #import wall_filter::{AtWall, length_of}
 
-// A sphere and a triangle, relative to the corner a of the triangle.
+// A sphere and a triangle. Positions are relative to the triangle's corner a.
 struct AtTriangle {
     p: vec3<f32>,
     v: vec3<f32>,
     b: vec3<f32>,
     c: vec3<f32>,
     radius: f32,
-    // Bound of the errors of all lengths.
+    // Bound of the rounding errors of all lengths.
     error: f32,
 }
 
-// Returns whether the sphere certainly touches at the time t: it is near a point of the triangle.
+// Returns whether the sphere certainly touches the triangle at the time t.
 fn certainly_touches(at: AtTriangle, t: f32) -> bool {
     let p = opaque3(at.p + at.v * t);
     let nearest = opaque3(carom_nearest(p, at.b, at.c));
@@ -38,8 +38,9 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
     if depth > 0.0 {
         return AtWall(true, certainly_touches(at, 0.0), 0.0, depth);
     }
-    // A plane perpendicular to the line to the nearest point separates the sphere from the triangle, until the
-    // sphere reaches the plane. The next plane is that of this time.
+    // The plane through the triangle's nearest point, perpendicular to the line to the sphere's centre,
+    // separates the sphere from the triangle until the sphere reaches the plane. At that time, the next plane
+    // is constructed.
     var t = 0.0;
     for (var k = 0u; k < TRIANGLE_PLANES; k++) {
         let q = opaque3(p + v * t);
@@ -47,10 +48,11 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         let normal = opaque3(away / length_of(away));
         let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);
         let slope = opaque(dot(normal, v));
-        // The gap at the time t, less than the true one by rounding errors.
+        // The gap between sphere and plane at the time t, reduced by the bound of the rounding errors.
         let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
         if !(gap > 0.0) {
-            // The sphere touches about now. Slightly later, it certainly does, unless it grazes.
+            // The sphere reaches the triangle at about this time. It certainly touches slightly later, unless
+            // it only grazes.
             let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);
             return AtWall(true, certainly_touches(at, later), t, 0.0);
         }

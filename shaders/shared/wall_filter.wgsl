@@ -36,8 +36,8 @@ fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, 
     return Relative(p, v, size);
 }
 
-// Returns the result for a wall that a sphere touches first at the start or at the end of the step, if it
-// touches the wall at all. The arguments are the gaps between them at these times, and a bound on their error.
+// Returns the fields `may` and `certain` of a result. The gap between sphere and wall must be smallest at the
+// start or at the end of the step. The arguments are these two gaps, and a bound on their error.
 fn by_gaps(first: f32, last: f32, error: f32) -> vec2<bool> {
     let least = min(first, last);
     return vec2<bool>(least <= error, least < -error);
@@ -59,8 +59,8 @@ fn length_of(v: vec3<f32>) -> f32 {
     return sqrt(max(dot(v, v), MIN_POSITIVE));
 }
 
-// Estimates the time at which a sphere inside a hollow wall reaches it. `gap` is the gap at the start, and
-// `reach` the distance of the sphere from the centre or axis at which they touch.
+// Estimates when a sphere inside a hollow wall reaches it. `gap` is the gap at the start. `reach` is the
+// distance of the sphere's centre from the wall's centre or axis when they touch.
 fn leaving_time(at: Relative, gap: f32, reach: f32, dt: f32) -> f32 {
     let square = dot(at.v, at.v);
     if square < SLOW {
@@ -70,7 +70,7 @@ fn leaving_time(at: Relative, gap: f32, reach: f32, dt: f32) -> f32 {
     let ahead = dot(at.p, at.v / speed);
     let rest = max(gap * (reach + length_of(at.p)), 0.0);
     let half = sqrt(max(ahead * ahead + rest, MIN_POSITIVE));
-    // Of the two forms of the solution, the one without cancellation is used.
+    // The quadratic equation is solved in the form in which no two close numbers are subtracted.
     let way = select(half - ahead, rest / max(half + ahead, MIN_POSITIVE), ahead >= 0.0);
     return clamp(way / speed, 0.0, dt);
 }
@@ -89,8 +89,9 @@ fn at_hollow(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32)
 fn at_solid(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32) -> AtWall {
     let reach = opaque(wall.size + sphere.radius);
     let distance = sum(abs(at.p));
-    // The computed path of the sphere is at most `error` away from the true one. So the sphere touches only if
-    // the computed path touches a thicker wall, and touches certainly if it touches a thinner one.
+    // The computed path is within `error` of the true path. So if the sphere touches, the computed path touches
+    // a wall that is thicker by `error`. If the computed path touches a wall thinner by `error`, the sphere
+    // certainly touches.
     let thick = filter_motion(at.p, at.v, opaque(reach + error), distance, dt);
     if thick.margin < -thick.bound {
         return AtWall(false, false, 0.0, 0.0);
@@ -103,7 +104,7 @@ fn at_solid(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32) 
 }
 
 // Tests a sphere, displaced by `shift`, against a wall. `shift_size` is an upper bound of the sum of the
-// magnitudes from which the displacement was computed.
+// magnitudes that were added to compute `shift`.
 fn filter_wall(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, dt: f32) -> AtWall {
     if wall.kind == CAROM_HALF_SPACE {
         return at_half_space(wall, sphere, dt);

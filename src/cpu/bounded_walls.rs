@@ -1,7 +1,7 @@
-//! `bounded_walls`: finds the spheres that touch walls of finite size in a periodic domain: triangles and solid
-//! spheres. In open space, `walls.rs` and `meshes.rs` find them. The bounding spheres of these walls are the
-//! second set of an ordinary step of two sets. Each pair that this step lists is then tested against the wall
-//! itself. Twin of `shaders/triangles.wgsl`.
+//! The part `bounded_walls` of the stage `walls`: finds the spheres that touch walls of finite size (triangles
+//! and solid spheres) in a periodic domain. In open space, `walls.rs` and `meshes.rs` find them. Here, the
+//! bounding spheres of these walls are the second set of an ordinary step of two sets. Each pair that this step
+//! lists is then tested against the wall itself. Twin of `shaders/triangles.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -33,7 +33,7 @@ pub(crate) struct BoundedWalls {
 /// The walls of finite size of a step.
 struct Targets<'a> {
     walls: &'a Walls,
-    /// In a periodic domain, the numbers of the solid spheres and the spheres themselves.
+    /// The solid spheres among the walls of a periodic domain, each with its wall number.
     spheres: Vec<(u32, Sphere)>,
     /// For each mesh, the number of triangles in all meshes before it.
     first_triangles: Vec<usize>,
@@ -110,7 +110,7 @@ impl<'a> Targets<'a> {
         Some(hit((self.walls.simple().len() + index) as u32, impact?))
     }
 
-    /// Replaces an error about the bounding sphere of a wall by an error about the wall.
+    /// Turns an error about the bounding sphere of a wall into an error about the wall.
     fn explain(&self, error: Error) -> Error {
         match error {
             Error::ImageOutOfRange {
@@ -185,7 +185,8 @@ impl BoundedWalls {
             let end = self.pairs.len().min((number + 1) * CHUNK);
             for index in number * CHUNK..end {
                 let pair = &self.pairs[index];
-                // The list has the image of the wall, relative to the sphere.
+                // The list has the image of the wall relative to the sphere. The image of the sphere is the
+                // opposite.
                 let image = self.images.get(index).copied().unwrap_or_default();
                 let image = image.map(i32::wrapping_neg);
                 let sphere = &step.spheres[pair.a as usize];

@@ -1,5 +1,6 @@
-//! `meshes`: finds the spheres that touch triangles, in open space. Each mesh has a tree of boxes. A sphere that
-//! may touch the box of a triangle is tested against the triangle itself.
+//! The part `meshes` of the stage `walls`: finds the spheres that touch triangles, in open space. Each mesh has
+//! a tree of bounding boxes of its triangles. A sphere whose path may reach a triangle's box is tested against
+//! the triangle.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -34,8 +35,8 @@ pub(super) struct Meshes<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NearMesh {
     mesh: u32,
-    /// Place of the sphere along the curve that sorts the triangles. Spheres that are sought one after the other
-    /// then need the same nodes of the tree, which are still in the cache.
+    /// Position of the sphere along the space-filling curve by which the triangles are sorted. Spheres are
+    /// processed in this order, so that successive spheres need nodes of the tree that are still in the cache.
     place: u64,
     sphere: u32,
 }
@@ -56,7 +57,8 @@ impl<'a> Meshes<'a> {
         }
     }
 
-    /// Adds the spheres of one chunk that may touch triangles to `near`. `start` is the index of the first one.
+    /// Appends to `near` the spheres of one chunk that may touch triangles. `start` is the index of the chunk's
+    /// first sphere.
     pub(super) fn select(
         &self,
         spheres: &[Sphere],
@@ -101,7 +103,8 @@ impl<'a> Meshes<'a> {
         Path::new([x, y, z], radius, displacement)
     }
 
-    /// Tests the spheres of `near`, and adds those that touch triangles to `found`. `pairs` counts them.
+    /// Tests the spheres of `near` against the triangles near them, and appends those that touch to `found`.
+    /// `pairs` counts the wall collisions.
     pub(super) fn search(
         &self,
         spheres: &[Sphere],
@@ -125,7 +128,7 @@ impl<'a> Meshes<'a> {
         near: &[NearMesh],
         pairs: &AtomicU64,
     ) -> Result<Vec<WallCollision>, Error> {
-        // Copied first, because the processor then reads many spheres from memory at once.
+        // The spheres are copied in a separate loop, so that the processor can overlap many cache misses.
         let mut copies = [Sphere::default(); FEW];
         for (copy, near) in copies.iter_mut().zip(near) {
             *copy = spheres[near.sphere as usize];

@@ -22,10 +22,10 @@ use crate::walls::{
 };
 use crate::{Domain, Error, Sphere};
 
-/// Bound of the error of the filter, as a fraction of the lengths that it computes with. docs/exact.md
+/// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md
 /// (section 6) has the proof.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Added to all lengths of the filter, to cover underflow.
+/// Added to all lengths of the float32 filter, because a relative margin does not cover underflow.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
 const LIST: &str = "the list of wall collisions";
 
@@ -51,17 +51,17 @@ impl WallHits {
     }
 }
 
-/// A step with walls. `filters` has the walls in float32 for the first test, `walls` for the exact
-/// test.
+/// A step with walls. `filters` has float32 versions of the walls for the first test, and `walls` has the walls
+/// for the exact test.
 struct Task<'a> {
     dt: f32,
     domain: &'a Domain,
     walls: Vec<Tested>,
     meshes: Option<Meshes<'a>>,
-    /// The half-spaces perpendicular to an axis. Their filters are not among `filters`.
+    /// The half-spaces whose planes are perpendicular to a coordinate axis. They have no entries in `filters`.
     faces: Faces,
     filters: Vec<Filter>,
-    /// Whether images (periodic copies) of spheres are tested against any wall.
+    /// Whether the images (periodic copies) of spheres are tested against any of the walls.
     with_images: bool,
     limits: Limits,
     found: AtomicU64,
@@ -76,8 +76,8 @@ struct Tested {
     images: Images,
 }
 
-/// Finds every sphere that touches a wall in a step of duration `dt`. In a periodic domain, finds only those that
-/// touch walls of infinite size: `bounded_walls.rs` has the others.
+/// Finds every sphere that touches a wall in a step of duration `dt`. In a periodic domain, finds only contacts
+/// with half-spaces and cylinders, which are infinite. `bounded_walls.rs` finds the contacts with finite walls.
 pub(crate) fn find_at_walls(
     spheres: &[Sphere],
     dt: f32,
@@ -140,7 +140,7 @@ enum Images {
     None,
     /// The images that reach a cylinder.
     Around(CylinderImages),
-    /// The wall has finite size in a periodic domain. The file `bounded_walls.rs` tests it.
+    /// None here: the wall has finite size in a periodic domain, and the file `bounded_walls.rs` tests it.
     Elsewhere,
 }
 
@@ -164,8 +164,8 @@ impl Tested {
 }
 
 impl Task<'_> {
-    /// Tests the spheres of one chunk, and returns also those that may touch a mesh. `first` is the index of the
-    /// first sphere of the chunk.
+    /// Tests the spheres of one chunk. Returns the spheres that touch walls, and those that may touch a mesh.
+    /// `first` is the index of the first sphere of the chunk.
     fn run(&self, spheres: &[Sphere], first: usize) -> Result<(WallHits, Vec<NearMesh>), Error> {
         let (mut found, mut near) = Default::default();
         if !self.walls.is_empty() {
@@ -283,8 +283,8 @@ impl Task<'_> {
     }
 }
 
-/// Calls `visit` with each four spheres, with the number of spheres before them, and with a mask of the four that
-/// are in use: the last spheres are filled up with copies.
+/// Calls `visit` for every four spheres, with the number of spheres before them. If fewer than four are left,
+/// the block is filled up with copies, and the mask tells which of the four are real.
 #[inline(always)]
 pub(super) fn each_block(
     spheres: &[Sphere],
@@ -302,8 +302,8 @@ pub(super) fn each_block(
     visit(blocks.len() * LANES, &block, (1 << rest.len()) - 1)
 }
 
-/// Four balls, each around the path of a sphere during the step, centred on its start. The radius
-/// `reach` includes a margin for rounding.
+/// Four spheres, each around the whole path of a moving sphere during the step. The centre is the start of the
+/// path, and the radius `reach` includes a margin for rounding.
 struct Block {
     center: [f32x4; 3],
     reach: f32x4,
@@ -326,9 +326,9 @@ impl Block {
     }
 }
 
-/// The half-spaces of a step that are perpendicular to an axis. All of them are tested at once: along each axis,
-/// only the innermost one on either side matters. Every number is in all lanes: to copy it there in the loop over
-/// the spheres would take longer than the test.
+/// The half-spaces of a step whose planes are perpendicular to a coordinate axis. They are tested together:
+/// only the innermost plane on either side of each axis matters. Each number is stored in all four SIMD lanes,
+/// because copying it there for each block of spheres would take longer than the test.
 struct Faces {
     low: [f32x4; 3],
     high: [f32x4; 3],
@@ -342,7 +342,7 @@ impl Faces {
         }
     }
 
-    /// Adds a half-space. Returns false for any other wall, and if the half-space is not perpendicular to an axis.
+    /// Adds the half-space if it is perpendicular to a coordinate axis. Returns false for all other walls.
     fn take(&mut self, filter: &Filter) -> bool {
         let &Filter::HalfSpace { normal, offset } = filter else {
             return false;
@@ -362,8 +362,8 @@ impl Faces {
         false
     }
 
-    /// Returns a mask of the spheres that may touch one of the half-spaces: the same mask as that of their
-    /// filters.
+    /// Returns a mask of the spheres that may touch one of the half-spaces, equal to the mask that their
+    /// separate filters would give.
     #[inline(always)]
     fn near(&self, block: &Block) -> f32x4 {
         let mut near = f32x4::splat(0.0);
@@ -375,18 +375,19 @@ impl Faces {
     }
 }
 
-/// A wall in float32, for the test that discards spheres far from it. Every number is in all lanes.
+/// A wall in float32, for the test that discards spheres far from it. Each number is stored in all four SIMD
+/// lanes.
 #[derive(Clone, Copy)]
 enum Filter {
-    /// Unit normal of a half-space that contains the moving half-space at all times, and the offset
-    /// of its plane from the origin.
+    /// Encloses the half-space at all times of the step: its unit normal, and the offset of its plane from the
+    /// origin.
     HalfSpace { normal: [f32x4; 3], offset: f32x4 },
     Round {
         point: [f32x4; 3],
         /// Unit vector along the axis of a cylinder.
         axis: Option<[f32x4; 3]>,
-        /// Radius of a resting wall that a sphere touches whenever it touches the moving wall:
-        /// larger if the wall is solid, smaller if it is hollow.
+        /// Radius of a wall at rest that every sphere touches which touches the moving wall. It is larger than
+        /// the true radius if the wall is solid, and smaller if the wall is hollow.
         radius: f32x4,
         inside: bool,
     },

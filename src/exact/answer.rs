@@ -17,7 +17,7 @@ pub(crate) enum Arithmetic {
     Integers,
 }
 
-/// The first touch of two spheres. All digits but the last few are correct.
+/// The first contact of two spheres. All digits but the last few are correct.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) time: f64,

@@ -36,8 +36,7 @@ pub(crate) struct Gpu {
     pub(super) noise: Option<u64>,
 }
 
-/// Largest number of bytes of pairs that are read back at a time. Every device can create a buffer
-/// of this size.
+/// Pairs are read back in parts of at most this many bytes. Every device can create a buffer of this size.
 const READ_AT_ONCE: u64 = 1 << 26;
 
 fn rank(kind: DeviceType) -> u32 {

@@ -123,7 +123,7 @@ impl CollisionBuffers {
             capacity.pairs = with_room(required.pairs, Buffers::most_pairs(limits));
         }
         if had.has_walls() && required.wall_collisions > had.wall_collisions {
-            // A wall collision has the size of a pair.
+            // An entry of the list of wall collisions has the size of a pair, so the same limit applies.
             let most = Buffers::most_pairs(limits);
             capacity.wall_collisions = with_room(required.wall_collisions, most);
         }

@@ -154,7 +154,8 @@ fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set:
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
-/// Shader variables of the spheres' attributes, in the order of [`BoundSpheres::values`].
+/// Shader variables of the spheres' attributes: centre, radius, motion and groups, in the order of
+/// [`BoundSpheres::values`].
 const VALUES: [&str; 4] = ["centers", "radii", "motions", "groups"];
 
 /// Makes the dispatches that read spheres from the application's buffers into the buffers `to`. They read the number of

@@ -25,14 +25,14 @@ use super::stages::{Recording, Stage};
 use crate::neighbors::Rule;
 use crate::{Error, NeighborSearch, Sphere, Step};
 
-/// Smallest half of a skin with which particles may move. Far smaller lengths would be rounded to 0
-/// by devices that flush subnormal numbers.
+/// Lower limit for half of the skin of a list that stays valid while particles move. Devices that flush
+/// subnormal numbers would round far smaller lengths to 0.
 const MIN_REACH: f32 = 1.0 / (1_u128 << 100) as f32;
 
 pub(super) struct Neighbors {
     pub(super) recording: Recording,
-    /// The buffers of the step, in which the buffer of the given particles replaces the spheres
-    /// that stand for them. For the stage `load`.
+    /// Buffers for the stage `load` of a search for neighbours. The given particles take the place of the
+    /// spheres of the step.
     pub(super) given: NamedBuffers,
     pub(super) given_spheres: wgpu::Buffer,
     pub(super) request: wgpu::Buffer,
@@ -42,7 +42,7 @@ pub(super) struct Neighbors {
     vectors: wgpu::Buffer,
     offsets: wgpu::Buffer,
     dispatch: wgpu::Buffer,
-    /// Spheres that stand for particles on the host, kept for its memory.
+    /// The spheres that stand for particles on the host. Kept from search to search to reuse their memory.
     pub(super) searched: Vec<Sphere>,
 }
 
@@ -184,8 +184,8 @@ impl Neighbors {
 }
 
 impl NeighborRequest {
-    /// Returns the request for the kernels. The spheres from the host already have the radii that
-    /// the search needs; the radii on the device may need a padding.
+    /// Returns the request for the kernels. Spheres on the host already have the enlarged radii of the search.
+    /// `padding` is the length that the GPU adds to radii on the device.
     fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {

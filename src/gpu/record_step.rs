@@ -94,12 +94,12 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// The search for spheres near triangles.
+    /// The recording of the search for spheres near triangles, prepared in the same way.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
 
-/// The walls of a step, and the request if the step is a search for neighbours.
+/// Optional parts of a recording: the walls of the step, and the request of a search for neighbours.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extras<'a> {
     pub(super) walls: Option<&'a StepWalls>,
@@ -115,7 +115,7 @@ impl<'a> Extras<'a> {
     }
 }
 
-/// Describes spheres in a buffer of carom.
+/// Describes spheres that are in one of carom's own buffers.
 pub(super) fn in_own_layout<'a>(
     buffer: &'a wgpu::Buffer,
     count: SphereCount<'a>,
@@ -523,7 +523,7 @@ impl CollisionBuffers {
                 encoder.copy_buffer_to_buffer(from, UploadLayout::REQUEST, to, 0, size);
                 spheres = &neighbors.given_spheres;
             }
-            // The step replaces the pairs and spheres of the neighbour list.
+            // This step overwrites the buffers of the neighbour list, so the list is marked as absent.
             Some(neighbors) => encoder.clear_buffer(&neighbors.state, 0, None),
             None => {}
         }

@@ -33,10 +33,11 @@ use super::upload::UploadRing;
 use crate::validate::check_dt;
 use crate::{Domain, Error, Sphere, Step};
 
-/// Number of cached sets of bind groups.
+/// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
 
-/// Offset of the layout of the application's buffers in the uniform buffer and in an upload buffer.
+/// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer
+/// and in an upload buffer.
 const SOURCE: u64 = UNIFORM_ALIGNMENT;
 const UNIFORM_SIZE: u64 = 2 * UNIFORM_ALIGNMENT;
 
@@ -87,7 +88,7 @@ pub struct SimulationBuffers {
     impulses: wgpu::Buffer,
     rows: ScanTable,
     request: SimulationRequest,
-    /// The dispatches before and after the search for candidates in a substep.
+    /// The dispatches of a substep before the search for candidate pairs, and after it.
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
     begin: Dispatch,
@@ -132,7 +133,7 @@ impl CollisionPipeline {
     }
 }
 
-/// Returns the options of the buffers in which candidates are sought.
+/// Returns the options of the buffers for the search for candidate pairs.
 fn search_options(options: &SimulationBufferOptions) -> BufferOptions {
     let SimulationBufferOptions {
         spheres,
@@ -158,13 +159,13 @@ fn four(vector: DVec3) -> [f32; 4] {
     [x, y, z, 0.0]
 }
 
-/// Returns the vectors with which the periodic edges of a domain are reciprocal: 0 for the others.
+/// Returns the reciprocal vectors of the periodic edges of a domain, and 0 for the edges that are open.
 fn duals(domain: &Domain) -> [DVec3; 3] {
     let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
     [0, 1, 2].map(|k| {
         let own = edges[k];
         let others = [edges[(k + 1) % 3], edges[(k + 2) % 3]];
-        // Open edges are perpendicular to the periodic ones, as far as wrapping is concerned.
+        // For wrapping, open edges count as perpendicular to the periodic edges.
         let across = match others.map(|other| other == DVec3::ZERO) {
             [true, true] => own,
             [false, false] => others[0].cross(others[1]),
@@ -205,7 +206,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     }
 }
 
-/// The buffers of a simulation that its host code uses.
+/// The buffers of a simulation that host code accesses.
 struct Storage {
     state: wgpu::Buffer,
     padded: wgpu::Buffer,
@@ -213,7 +214,7 @@ struct Storage {
     rows: ScanTable,
 }
 
-/// Makes the buffers of a simulation, except those of its search.
+/// Makes the buffers of a simulation, except those for the search for candidate pairs.
 fn storage(
     made: &mut Allocator<'_>,
     options: &SimulationBufferOptions,
@@ -261,10 +262,10 @@ fn storage(
     })
 }
 
-/// Makes the dispatches of a simulation.
+/// Makes the dispatches of a simulation from its kernels and buffers.
 struct Maker<'a> {
     kernels: &'a DeviceKernels,
-    /// The buffers of the search, and those of the simulation.
+    /// The buffers of the candidate search, and those of the simulation.
     sources: [&'a NamedBuffers; 2],
     spheres: u64,
     rounds: u32,
@@ -311,7 +312,7 @@ impl Maker<'_> {
         for _ in 0..self.rounds {
             all.extend_from_slice(&round);
         }
-        // The last round only finds out whether anything is left to do.
+        // The last round only determines whether any impact is left to process.
         all.extend_from_slice(&round[..2]);
         all.push(self.dispatch(&own.simulation_settle, self.spheres)?);
         all.push(self.dispatch(&own.simulation_judge, 1)?);
@@ -403,10 +404,10 @@ impl SimulationBuffers {
         &self.state
     }
 
-    /// Returns the GPU buffer with the momenta that the spheres have passed to each wall so far: two
-    /// `vec4<f32>` for each wall, whose sum it is. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    /// Returns the GPU buffer with the momentum that the spheres have passed to each wall so far. It has two
+    /// `vec4<f32>` for each wall, and the momentum is their sum. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// The pressure on a wall is the part along its normal, divided by its area and by the time.
+    /// The pressure on a wall is the component along its normal, divided by its area and by the time.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }

@@ -2,7 +2,7 @@
 
 use crate::{Error, SimulationOptions, WallShape};
 
-/// Largest number of walls: a sphere has a bit for each.
+/// Largest number of walls: each sphere has a 32-bit mask with one bit for each wall.
 const MOST_WALLS: usize = 32;
 
 /// Options of a [`SimulationBuffers`](super::SimulationBuffers): its capacities, and the rules of the
@@ -26,17 +26,17 @@ pub struct SimulationBufferOptions {
     /// Number of substeps in a recording; at least 1. The default is 4. In a substep, a sphere has 0.2 impacts on
     /// average. A substep that is not needed costs little.
     pub substeps: u32,
-    /// Number of rounds in a substep; at least 1. The default is 24. A substep that needs more is rolled back,
-    /// and the next one is shorter.
+    /// Number of rounds in a substep; at least 1. The default is 24. In a round, each sphere can have one
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
     pub rounds: u32,
     /// Largest number of recordings that are in flight at once; at least 1. The default is 4.
     pub recordings: u32,
-    /// The rules: restitution, walls of simple shapes, gravity, domain, contact time, and the number of impacts
-    /// for each sphere in a substep that is aimed at.
+    /// The rules: restitution, walls of simple shapes, gravity, domain, contact time, and the target number of
+    /// impacts for each sphere in a substep.
     ///
     /// `max_impacts` and `threads` have no effect. A GPU has no meshes, no compound bodies, no list of impacts,
-    /// at most 32 walls, and only half-spaces as walls in a periodic domain. Collision groups of the spheres are in
-    /// [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// at most 32 walls, and only half-spaces as walls in a periodic domain. Collision groups of the spheres
+    /// are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 
@@ -81,8 +81,8 @@ impl SimulationBufferOptions {
         self
     }
 
-    /// Returns the options with these [rules](Self::simulation). The number of impacts for each sphere in a
-    /// substep becomes 0.2, unless it is smaller.
+    /// Returns the options with these [rules](Self::simulation). The target number of impacts for each sphere
+    /// in a substep is limited to 0.2.
     #[must_use]
     pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
         self.simulation = simulation;
@@ -93,7 +93,7 @@ impl SimulationBufferOptions {
 
     pub(super) fn most_candidates(&self) -> u32 {
         let usual = self.spheres.saturating_mul(8).saturating_add(1024);
-        // A path names a candidate with 28 bits.
+        // The path of a sphere stores the number of a candidate pair in 28 bits.
         self.candidates.unwrap_or(usual).clamp(1, (1 << 28) - 1)
     }
 

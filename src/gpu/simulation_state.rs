@@ -10,14 +10,15 @@ bitflags::bitflags! {
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
     pub struct SimulationStatus: u32 {
-        /// The search for candidates was incomplete, because there were more than
+        /// The search for candidate pairs was incomplete, because there were more than
         /// [`SimulationBufferOptions::candidates`](super::SimulationBufferOptions::candidates), or for the
         /// reasons in [`SimulationState::search_status`].
         const SEARCH_INCOMPLETE = 1;
-        /// The rounds did not suffice, or a sphere had more than eight impacts in a substep. If this goes on and
-        /// the time stands still, spheres may be collapsing: set a contact time.
+        /// A substep needed more rounds than were recorded, or a sphere had more than eight impacts in it. If
+        /// this repeats and the time stands still, spheres may be in inelastic collapse: set a contact time.
         const TOO_FEW_ROUNDS = 2;
-        /// A sphere moved farther than expected. This happens in about one of twenty substeps.
+        /// A sphere moved farther than the search for candidate pairs assumed. This happens in about one of
+        /// twenty substeps.
         const LEFT_PAD = 4;
         /// Some spheres have invalid values, such as NaN, and take no part.
         const SPHERES_LEFT_OUT = 8;
@@ -35,15 +36,15 @@ pub struct SimulationState {
     pub remaining: f64,
     /// Why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
-    /// Status of the last incomplete search for candidates.
+    /// Status of the last search for candidate pairs that was incomplete.
     pub search_status: Status,
-    /// Number of candidates in the last substep.
+    /// Number of candidate pairs in the last substep.
     pub candidates: u32,
     /// Number of impacts of two spheres so far.
     pub impacts: u64,
     /// Number of impacts of a sphere and a wall so far.
     pub wall_impacts: u64,
-    /// Sum over all impacts of two spheres so far: the distance of their centres times their impulse.
+    /// Virial: the sum over all impacts of two spheres so far of their centre distance times their impulse.
     pub virial: f64,
     /// Kinetic energy of the spheres of finite mass, after the last complete substep.
     pub kinetic_energy: f64,

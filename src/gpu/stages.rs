@@ -49,14 +49,14 @@ struct InCell<'a> {
     buffers: &'a PeriodicBuffers,
 }
 
-/// The kernels of walls, and the buffers of the search for spheres near triangles.
+/// The kernels of walls, and the buffers of the search for spheres near triangles of meshes.
 #[derive(Clone, Copy)]
 pub(crate) struct AtWalls<'a> {
     pub(crate) kernels: &'a WallKernels,
     pub(crate) mesh: Option<&'a Buffers>,
 }
 
-/// Name of the stage before which spheres near triangles are sought.
+/// The search for spheres near triangles is recorded just before the stage with this name.
 const TRIANGLES: &str = "triangles";
 
 fn at_walls(

@@ -10,14 +10,14 @@ use crate::exact::{GRAZING, Impact, Translation};
 use crate::walls::{Triangle, is_parallel, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
 
-/// The shaders compute in a unit of length that is so small that the step's largest length is usual. In a step
-/// with walls, this is a lower limit of that length. It makes the rounding of subnormal offsets negligible.
+/// Lower limit for the largest length of a step with walls. The shaders choose their unit of length so that
+/// this length is neither large nor small. The limit makes the rounding of subnormal offsets negligible.
 const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
-/// The walls of a step, checked.
+/// The walls of a step, after their numbers have been checked.
 pub(super) struct StepWalls {
     /// The walls, with velocities in the unit of time of the spheres' velocities.
     walls: Arc<Walls>,
@@ -26,7 +26,7 @@ pub(super) struct StepWalls {
     pub(super) extent: f32,
 }
 
-/// Returns the largest length of a wall.
+/// Returns the largest coordinate, radius, offset or displacement of a wall.
 fn extent_of(wall: &Wall, dt: f32) -> f64 {
     let (point, size) = match wall.shape {
         WallShape::HalfSpace { normal, offset } => {
@@ -43,7 +43,7 @@ fn extent_of(wall: &Wall, dt: f32) -> f64 {
     largest(vector(point)).max(largest(moved)).max(size.abs())
 }
 
-/// Returns the largest length of a mesh: its coordinates, with room for its bounding spheres, and its
+/// Returns the largest length of a mesh: a coordinate plus a margin for the bounding spheres, or a
 /// displacement.
 fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
     let largest = |x: DVec3| x.abs().max_element();
@@ -53,9 +53,9 @@ fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
 }
 
 impl StepWalls {
-    /// Checks the walls of a step of duration `dt`. `times` is the factor from the shaders' unit of time to
-    /// the application's: it is `dt` if displacements replace the velocities of spheres, and otherwise 1.
-    /// `last` are the walls of an earlier step, of which the copy is used again if nothing has changed.
+    /// Checks the walls of a step of duration `dt`. `times` is the shaders' unit of time in the application's
+    /// unit: `dt` if spheres are given by displacements instead of velocities, and otherwise 1. If the walls
+    /// equal `last`, the walls of an earlier step, that copy is used again.
     pub(super) fn new(
         walls: Option<&Walls>,
         dt: f32,
@@ -105,7 +105,8 @@ impl StepWalls {
         self.walls.simple().iter().map(GpuWall::new).collect()
     }
 
-    /// Returns, for each wall, the edges of the periodic domain along which images of spheres differ for it.
+    /// For each wall, returns the edges of the periodic domain along which the images of a sphere touch the
+    /// wall at different times or places.
     pub(super) fn lattices(&self) -> Vec<GpuWallLattice> {
         let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
         self.walls.simple().iter().map(lattice).collect()
@@ -208,8 +209,8 @@ pub(super) const KINDS: [(&str, u32); 5] = [
 ];
 
 impl GpuWallLattice {
-    /// Returns the lattice of images (periodic copies) at a wall, which is empty for a wall that all images
-    /// of a sphere touch alike.
+    /// Returns the edges along which images (periodic copies) of a sphere touch the wall differently. There are
+    /// none if all images touch the wall alike.
     fn new(wall: &Wall, domain: &Domain) -> Self {
         let axis = match wall.shape {
             WallShape::Sphere { .. } => None,
@@ -296,7 +297,7 @@ pub(super) fn decide(
     }
     let name = |&(hit, image): &(WallCollision, [i32; 3])| (hit.sphere, hit.wall, image);
     found.sort_unstable_by_key(name);
-    // A grazing triangle may be listed several times.
+    // The GPU may list a grazing (undecided) contact with a triangle several times.
     found.dedup_by_key(|found| name(found));
     let images = match domain.is_open() {
         true => Vec::new(),

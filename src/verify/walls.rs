@@ -92,7 +92,7 @@ pub fn verify_walls(
     Ok(mistakes.public(!step.domain.is_open(), entry))
 }
 
-/// Returns an entry with the index of the sphere as a, and the number of the wall as b.
+/// Converts a wall collision to a pair with the index of the sphere as a and the number of the wall as b.
 pub(super) fn as_pair(hit: &WallCollision) -> Collision {
     Collision {
         a: hit.sphere,
@@ -102,10 +102,10 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
     }
 }
 
-/// A wall, with a ball that contains it during the whole time step if it is a sphere or a triangle.
+/// A wall. If it is a sphere or a triangle, it has a ball that contains it during the whole time step.
 struct Target {
     kind: Kind,
-    /// A sphere with the collision groups of the wall.
+    /// A placeholder sphere with the collision groups of the wall.
     groups: Sphere,
 }
 
@@ -159,7 +159,8 @@ impl Target {
                     row.compare(wall, [0; 3], touch);
                 }
             }
-            // All images of a sphere are alike for a hollow wall.
+            // A hollow wall fits the periodic domain, so all images of a sphere touch it alike, and one image
+            // is enough.
             Kind::Round(round) if round.inside => {
                 if !is_far_inside(round, near, dt) {
                     let touch = Solid::Round(*round).impact_in_integers(sphere, (), dt);
@@ -196,8 +197,9 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    /// Returns the images of a sphere that may meet a wall, in ascending order. A ball contains each of the two. The
-    /// edges of the domain, and the balls, may be projected along the axis of a cylinder.
+    /// Returns the images of a sphere that may meet a wall, in ascending order. `wall` and `sphere` are balls
+    /// that contain them during the whole step. For a cylinder, the balls and the edges of the domain are
+    /// projected along its axis.
     fn images(
         &self,
         wall: &Reach,
@@ -216,8 +218,7 @@ impl World<'_> {
     }
 }
 
-/// Margin of the tests in float64, as a fraction of the lengths that they compute with. It is far larger than the
-/// rounding errors.
+/// Relative margin of the float64 tests, far larger than their rounding errors.
 const MARGIN: f64 = 1e-9;
 
 /// Returns a bound of the displacement of a wall during the step.
@@ -257,7 +258,8 @@ fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
     radius - reach - distance > MARGIN * (away.length() + reach + radius)
 }
 
-/// Returns the balls around a solid cylinder and a sphere, and the periodic edges, all projected along the axis.
+/// Returns balls around a solid cylinder and around a sphere, and the periodic edges, all projected along the
+/// cylinder's axis.
 fn across(round: &Round, near: &Reach, world: &World) -> (Reach, Reach, [DVec3; 3]) {
     let away = DVec3::from(near.center) - vector(round.point);
     let axis = round.axis.map(|axis| vector(axis).normalize());

@@ -48,15 +48,15 @@ impl Approx {
         }
     }
 
-    /// Rounds the exact number, which must be from 0 to `most`, to float32. Returns `None` if the error bound
-    /// leaves the nearest float32 open.
+    /// Rounds the exact number to float32. The number must be from 0 to `most`. Returns `None` if the error
+    /// bound admits two float32 results.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounding to float32 is intended"
     )]
     pub(super) fn round(self, most: f64) -> Option<f32> {
         let [low, high] = [self.value - self.error, self.value + self.error];
-        // The next float64 numbers cover the rounding of the two sums.
+        // Widening to the neighbouring float64 numbers covers the rounding of the sum and the difference.
         let low = if self.error > 0.0 {
             low.next_down()
         } else {
@@ -140,7 +140,7 @@ impl Mul for Approx {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        // Below this magnitude, digits of a product may be lost by underflow.
+        // Below this magnitude, an exact product may be so small that float64 cannot hold its last digits.
         const LEAST: f64 = f64::MIN_POSITIVE * (1_u64 << 54) as f64;
         let (x, y) = (self.value, other.value);
         let value = x * y;

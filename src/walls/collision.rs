@@ -27,10 +27,12 @@ pub struct WallCollision {
     /// Penetration depth at the start of the step, in the unit of length. The depth is 0 if sphere and wall
     /// touch only later.
     ///
-    /// For a half-space, the depth is how far the sphere reaches beyond the plane. For a hollow wall, it is
-    /// how far the sphere reaches beyond the surface of the wall, seen from its centre or axis. For a solid
-    /// sphere or cylinder, it is the sum of the radii minus the distance of the sphere's centre from the centre
-    /// or axis of the wall. For a triangle, it is the radius minus the distance of the centre from the triangle.
+    /// - Half-space: how far the sphere reaches beyond the plane.
+    /// - Hollow wall: how far the sphere reaches through the surface of the wall, measured along a radius of
+    ///   the wall.
+    /// - Solid sphere or cylinder: the sum of the radii minus the distance of the sphere's centre from the
+    ///   centre or axis of the wall.
+    /// - Triangle: the radius minus the distance of the sphere's centre from the triangle.
     pub depth: f32,
 }
 
@@ -143,7 +145,8 @@ impl WallCollision {
 }
 
 impl Solid {
-    /// Returns the first touch from the start of the step on, in float64, or `None` if there is none.
+    /// Returns when and where a sphere first touches a wall after the start of the step, computed in float64.
+    /// Returns `None` if the sphere does not touch the wall.
     fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Option<Touch> {
         match self {
             Self::HalfSpace(wall) => Some(wall.touch(sphere)),

@@ -105,8 +105,8 @@ impl HalfSpace {
         Some(Some(Impact { toi, depth: 0.0 }))
     }
 
-    /// Returns the distance of the sphere from the plane at the start, and its speed along the unit normal, in
-    /// float64.
+    /// Returns, in float64, the gap between the sphere and the plane at the start of the step, and the velocity
+    /// of the sphere along the unit normal.
     fn gap_and_speed(&self, sphere: &Sphere) -> [f64; 2] {
         let normal = vector(self.normal);
         let length = normal.length();
@@ -115,13 +115,14 @@ impl HalfSpace {
         [away / length - f64::from(sphere.radius), speed / length]
     }
 
-    /// Estimates the time of impact, or the depth of a sphere that touches at the start.
+    /// Estimates the time of impact in float64. For a sphere that touches at the start, estimates the depth
+    /// instead.
     fn guess(&self, sphere: &Sphere) -> f64 {
         let [gap, speed] = self.gap_and_speed(sphere);
         if gap > 0.0 { gap / -speed } else { -gap }
     }
 
-    /// Returns the first touch of a sphere that touches at some time, in float64.
+    /// Returns the first contact in float64. The sphere must be known to touch the half-space at some time.
     pub(super) fn touch(&self, sphere: &Sphere) -> Touch {
         let [gap, speed] = self.gap_and_speed(sphere);
         let time = if gap > 0.0 { gap / -speed } else { 0.0 };
@@ -133,15 +134,16 @@ impl HalfSpace {
     }
 }
 
-/// The same numbers as integers: A and r are in units of 2^`length`, B in units of 2^`speed`. The normal is
-/// scaled by a power of two, which changes neither side of A + B·t ≤ r·|n|.
+/// The numbers A, B and r of the module documentation as exact integers: A and r are in units of 2^`length`, B
+/// in units of 2^`speed_unit`. The normal n is scaled by a power of two, which does not affect whether A + B·t
+/// ≤ r·|n|.
 struct Integers {
     away: IBig,
     r: IBig,
     length: i32,
     speed: IBig,
     speed_unit: i32,
-    /// n·n.
+    /// The squared length of the normal vector.
     square: IBig,
 }
 
@@ -171,7 +173,7 @@ impl Integers {
         }
     }
 
-    /// Returns the sign of x·|n| − `other`.
+    /// Compares x·|n| with `other`, where n is the normal of the half-space.
     fn compare(&self, x: &IBig, other: &IBig) -> Ordering {
         let signs = [sign(x), sign(other)];
         let squares = (x * x * &self.square).cmp(&(other * other));
@@ -182,7 +184,8 @@ impl Integers {
         }
     }
 
-    /// Compares the time of impact with `time`. The sphere must be free at the start and approach the wall.
+    /// Compares the time of impact with `time`. At the start, the sphere must not touch the wall, and must
+    /// approach it.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         let time = Dyadic::from(time);
         let shift_unit = self.speed_unit + time.exponent;
@@ -193,7 +196,7 @@ impl Integers {
         self.compare(&(&self.r << finer), &away).reverse()
     }
 
-    /// Compares the depth at the start with a length.
+    /// Compares the penetration depth of the sphere at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

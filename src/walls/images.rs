@@ -9,14 +9,15 @@ use crate::{Domain, Sphere};
 /// Largest number of cells between a sphere and a cylinder, along an edge of the periodic domain.
 pub(crate) const MAX_CELLS: i32 = 1 << 20;
 
-/// The lattice of a periodic domain, seen along the axis of a cylinder: the periodic edges that are not
-/// parallel to the axis, at most two, perpendicular to the axis.
+/// The periodic edges of a domain, projected on a plane perpendicular to the axis of a cylinder. Edges parallel
+/// to the axis are left out, and at most two others are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderImages {
-    /// For each of two edges: its number among the edges of the domain, or `None` if there is no such edge.
+    /// For each of the two edges: its number among the three edges of the domain, or `None` if there is no such
+    /// edge.
     numbers: [Option<usize>; 2],
-    /// Perpendicular to the axis, d·edge = 1 for one of the edges and 0 for the other. So d·x is the coordinate
-    /// of x along this edge.
+    /// For each of the two edges, the reciprocal vector d: it is perpendicular to the axis, d·edge is 1 for
+    /// this edge and 0 for the other. So d·x is the coordinate of a point x along this edge.
     duals: [DVec3; 2],
 }
 
@@ -24,13 +25,13 @@ pub(crate) struct CylinderImages {
 #[derive(Clone, Debug)]
 pub(crate) struct ReachingImages {
     numbers: [Option<usize>; 2],
-    /// For each edge, the first and the last number of displacements.
+    /// For each edge, the smallest and the largest number of times that this edge displaces an image.
     ranges: [[i32; 2]; 2],
 }
 
 impl CylinderImages {
-    /// Returns the lattice around the cylinder, or `None` for a wall that images of spheres touch in the same
-    /// way as the spheres themselves.
+    /// Returns the projected edges for a solid cylinder. Returns `None` for other walls, and for a cylinder
+    /// parallel to all periodic edges, because all images of a sphere touch such a wall in the same way.
     pub(crate) fn new(wall: &Round, domain: &Domain) -> Option<Self> {
         let axis = wall.axis.filter(|_| !wall.inside)?;
         let beside =
@@ -59,8 +60,8 @@ impl CylinderImages {
         })
     }
 
-    /// Returns the images of a sphere that may reach the cylinder in a step of duration `dt`, or `None` if one
-    /// of them would be too many cells away. All images that reach it are among them.
+    /// Returns all images of a sphere that may reach the cylinder in a step of duration `dt`, and perhaps a few
+    /// more. Returns `None` if one of them would be too many cells away.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the numbers are at most 2²⁰"
@@ -82,7 +83,7 @@ impl CylinderImages {
             }
             let dual = self.duals[k];
             let [from, to] = [p, end].map(|place| dual.dot(place));
-            // The margin is far larger than the rounding errors of the coordinates.
+            // The reach is enlarged by far more than the rounding errors of the coordinates.
             let around =
                 dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
             let first = (-from.max(to) - around).ceil();
@@ -107,7 +108,7 @@ impl ReachingImages {
         along[0] * along[1]
     }
 
-    /// Calls a function for each image, in the order of images.
+    /// Calls a function for each image, in ascending order of the displacements.
     pub(crate) fn each(&self, mut visit: impl FnMut([i32; 3])) {
         let [one, other] = self.ranges;
         for n in one[0]..=one[1] {

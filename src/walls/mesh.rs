@@ -32,7 +32,7 @@ pub struct Mesh {
     triangles: Vec<[u32; 3]>,
     velocity: [f32; 3],
     groups: u32,
-    /// A sphere around each triangle.
+    /// Bounding sphere of each triangle.
     #[cfg_attr(feature = "serde", serde(skip))]
     bounds: Vec<Sphere>,
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -175,7 +175,7 @@ fn check_corners(corners: &[[f32; 3]; 3], indices: &[u32; 3]) -> Result<(), Stri
     })
 }
 
-/// Returns a sphere around a triangle that is close to the smallest one.
+/// Returns a sphere around a triangle, hardly larger than the smallest possible one.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounding to float32 is intended"
@@ -184,7 +184,7 @@ fn bound(corners: &[[f32; 3]; 3]) -> Result<Sphere, String> {
     let points = corners.map(|corner| Vec3::from(corner).as_dvec3());
     let center = smallest_center(points).as_vec3();
     let away = points.map(|point| (point - center.as_dvec3()).length());
-    // The next float32 covers the rounding of the distance.
+    // The distance is rounded, so the radius is the next larger float32.
     let radius = (away.into_iter().fold(0.0, f64::max) as f32).next_up();
     if radius > MAX_MAGNITUDE {
         return Err(format!(
@@ -208,7 +208,7 @@ fn smallest_center(points: [DVec3; 3]) -> DVec3 {
     let normal = u.cross(v);
     let across = (u.length_squared() * v - v.length_squared() * u).cross(normal);
     let center = a + across / (2.0 * normal.length_squared());
-    // The centre lies in the triangle, but rounding may move it far out of a thin one.
+    // The exact centre lies in the triangle, but for a thin triangle rounding may move it far away.
     if center.is_finite() {
         center.clamp(a.min(b).min(c), a.max(b).max(c))
     } else {

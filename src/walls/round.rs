@@ -1,12 +1,13 @@
 //! Decides whether a moving sphere touches a round wall: an infinite cylinder, from outside or from inside, or
-//! a sphere from inside. (A sphere that is touched from outside is a pair of two spheres.)
+//! the inner surface of a hollow sphere. (A solid sphere as a wall is tested like a pair of spheres.)
 //!
 //! p is the position of the sphere's centre relative to the wall, v its relative velocity, r its radius and R
-//! the radius of the wall. For a cylinder with axis a, the distance of the centre from the axis is
-//! |a × (p + v·t)| / |a|. So all conditions are those of a sphere with P = a × p and V = a × v in the places
-//! of p and v, and with all lengths multiplied by |a|. For a sphere, P = p, V = v and |a| = 1.
+//! the radius of the wall. For a cylinder with axis a, the distance of the centre from the axis at time t is
+//! |a × (p + v·t)| / |a|. So with P = a × p and V = a × v, the distance is |P + V·t| / |a|. For a hollow sphere,
+//! P = p, V = v and |a| = 1 give the distance from its centre.
 //! - From outside, the sphere touches when |P + V·t| ≤ K·|a|, with K = R + r.
-//! - From inside, the sphere touches when |P + V·t| ≥ K·|a|, with K = R − r. If K ≤ 0, it always touches.
+//! - From inside, the sphere touches when |P + V·t| ≥ K·|a|, with K = R − r. If K ≤ 0, the sphere is too large
+//!   for the wall and always touches.
 
 use std::array::from_fn;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
@@ -86,14 +87,15 @@ impl Round {
         }
     }
 
-    /// Returns the largest distance of the sphere's centre from the centre or axis at which they touch, or the
-    /// smallest distance for a hollow wall.
+    /// Returns the distance between the sphere's centre and the wall's centre or axis at which sphere and wall
+    /// just touch.
     fn reach(&self, sphere: &Sphere) -> f64 {
         let [radius, r] = [self.radius, sphere.radius].map(f64::from);
         if self.inside { radius - r } else { radius + r }
     }
 
-    /// Estimates the time of impact, or the depth of a sphere that touches at the start.
+    /// Estimates the time of impact in float64. For a sphere that touches at the start, estimates the depth
+    /// instead.
     fn guess(&self, sphere: &Sphere, shift: impl Shift) -> f64 {
         let [p, v] = self.relative(sphere, shift);
         let reach = self.reach(sphere);
@@ -113,7 +115,7 @@ impl Round {
         }
     }
 
-    /// Returns the first touch of a sphere that touches at some time, in float64.
+    /// Returns the first contact in float64. The sphere must be known to touch the wall at some time.
     pub(super) fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Touch {
         let [p, v] = self.relative(sphere, shift);
         let at_once = (p.length() >= self.reach(sphere)) == self.inside;
@@ -144,15 +146,15 @@ impl Round {
     }
 }
 
-/// P, V, K and |a| of the definition above, with error bounds.
+/// The vectors P and V and the numbers K and |a| of the module documentation, in float64 with error bounds.
 struct Float64 {
     inside: bool,
     p: [Approx; 3],
     v: [Approx; 3],
     k: Approx,
-    /// |a|, or `None` if its error bound cannot be computed.
+    /// The length |a| of the axis vector, or `None` if its error bound cannot be computed.
     length: Option<Approx>,
-    /// K·K·a·a.
+    /// The square of K·|a|, the distance (times |a|) at which sphere and wall just touch.
     square: Approx,
 }
 
@@ -197,13 +199,14 @@ impl Float64 {
         }
     }
 
-    /// Returns |P + V·dt|² − K²·a·a.
+    /// Returns |P + V·dt|² − (K·|a|)²: positive if the distance at the end of the step is larger than that at
+    /// contact.
     fn at_end(&self, dt: f64) -> Approx {
         let q = from_fn(|axis| self.p[axis] + self.v[axis] * Approx::exact(dt));
         dot(q, q) - self.square
     }
 
-    /// Returns the impact of a sphere that touches at the start. `gap` is P·P − K²·a·a.
+    /// Returns the impact of a sphere that touches at the start. `gap` is |P|² − (K·|a|)².
     fn touching(&self, gap: Approx) -> Option<Option<Impact>> {
         let length = self.length?;
         let away = dot(self.p, self.p).sqrt()?;
@@ -211,7 +214,7 @@ impl Float64 {
         let depth = if self.k.sign()? == Less {
             away - reach
         } else {
-            // A difference of |P| and K·|a| would cancel.
+            // |P| − K·|a| would lose digits by cancellation, so the difference of the squares is divided by the sum.
             let gap = if self.inside { gap } else { -gap };
             gap.over(away + reach)?
         };
@@ -260,7 +263,8 @@ impl Float64 {
         let leaving = dot(self.p, self.v);
         let speed = dot(self.v, self.v);
         let root = (leaving * leaving - gap * speed).sqrt()?;
-        // Of the two forms of the solution, the one without cancellation is used.
+        // The quadratic equation for the time is solved in the form in which no two close numbers are
+        // subtracted.
         let toi = if leaving.value >= 0.0 {
             (-gap).over(leaving + root)?
         } else {
@@ -273,8 +277,8 @@ impl Float64 {
     }
 }
 
-/// P, V, K and a·a of the definition above, as integers. P and K are in units of 2^`length`, V in units of
-/// 2^`speed`. The axis is scaled by a power of two, which changes no condition.
+/// P, V, K and |a|² of the module documentation as exact integers: P and K are in units of 2^`length`, V in
+/// units of 2^`speed`. The axis a is scaled by a power of two, which affects no comparison.
 struct Integers {
     inside: bool,
     p: [IBig; 3],
@@ -337,7 +341,7 @@ impl Integers {
         }
     }
 
-    /// Compares |x| with y·|a|.
+    /// Compares |x| with y·|a|, where a is the axis of the cylinder.
     fn compare(&self, x: &[IBig; 3], y: &IBig) -> Ordering {
         if sign(y) == Less {
             return Greater;
@@ -345,7 +349,8 @@ impl Integers {
         integers::dot(x, x).cmp(&(y * y * &self.axis_square))
     }
 
-    /// Compares |P + V·t| with K·|a|, and the time t with that of the closest approach to the axis or centre.
+    /// Compares the distance |P + V·t| with K·|a|, and the time t with the time of the closest approach to the
+    /// axis or centre.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
         let shift_unit = self.speed + time.exponent;
@@ -357,7 +362,8 @@ impl Integers {
         [self.compare(&q, &(&self.k << finer)), passed]
     }
 
-    /// Compares the time of impact with `time`, for a sphere that touches, but not at the start.
+    /// Compares the time of impact with `time`. The sphere must touch the wall later in the step, but not at
+    /// the start.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         match (self.inside, self.at(time)) {
             (true, [order, _]) => order.reverse(),
@@ -367,7 +373,7 @@ impl Integers {
         }
     }
 
-    /// Compares the depth at the start with a length.
+    /// Compares the penetration depth of the sphere at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

@@ -1,8 +1,9 @@
 //! A tree of boxes around the triangles of a mesh, which finds the triangles that a moving sphere may touch.
 //!
-//! The triangles are sorted along a curve that keeps neighbours together (Morton order). Each four neighbours
-//! share a node, each four nodes share a node of the next level, and so on. So the tree needs no links. In front
-//! of it, a grid of bits discards spheres that pass no cell with a triangle.
+//! The triangles are sorted along a curve that keeps neighbours together (Morton order). Every four consecutive
+//! triangles share a node, every four nodes share a node of the next level, and so on. So the tree needs no
+//! links. Before the tree is searched, a grid with one bit for each cell discards the spheres that pass only
+//! through cells without triangles.
 //!
 //! All tests are in float32. docs/exact.md (section 7) proves that they discard no triangle that is touched.
 
@@ -23,25 +24,27 @@ use crate::Error;
 use crate::lanes::{LANES, Real, each, three};
 use crate::memory::allocate;
 
-/// Bound of the errors of all tests, as a fraction of the lengths that they compute with.
+/// Bound of the rounding errors of all tests, relative to the magnitudes of the coordinates and lengths.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Added to all lengths, to cover underflow.
+/// Added to all lengths, because a relative margin does not cover underflow.
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
 /// Number of cells of the grid along each axis: one for each bit of a row.
 const CELLS: usize = 128;
-/// A sphere that extends at most this far from its middle, in cells, touches only triangles in the cell of its
-/// middle and in the neighbours of this cell. The difference to 1 covers rounding.
+/// If half the bounding box of a sphere's path is at most this many cells long, the sphere touches only
+/// triangles in the cell of the middle of the path or in a neighbour of this cell. The difference to 1 covers
+/// rounding.
 const MOST_CELLS: f32 = 0.99;
-/// A sphere that passes more rows of cells than this is sought in the tree at once.
+/// If the bounding box of a sphere's path spans more rows of cells, the grid is skipped and the tree is
+/// searched.
 const MOST_ROWS: usize = 32;
 const MEMORY: &str = "the boxes of triangles";
 
 /// Path of a sphere, or of four spheres, during a step, relative to a mesh.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<T> {
-    /// Centre of the sphere at half of the step.
+    /// Centre of the sphere half way through the step.
     middle: [T; 3],
-    /// Half of the displacement of the sphere.
+    /// Half of the sphere's displacement during the step.
     half: [T; 3],
     /// The radius of the sphere, with a margin for rounding, along each axis.
     reach: [T; 3],
@@ -73,11 +76,12 @@ impl<T: Real> Path<T> {
     }
 }
 
-/// The boxes of four triangles or nodes.
+/// The bounding boxes of four triangles, or of four nodes of the level below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Node {
     middle: [f32x4; 3],
-    /// Half of the edges of each box, with a margin for rounding. It is −∞ for a box that is not there.
+    /// Half of the edge lengths of each box, with a margin for rounding. An unused place has −∞, so no sphere
+    /// is near it.
     half: [f32x4; 3],
 }
 
@@ -108,9 +112,10 @@ impl Node {
         }
     }
 
-    /// Returns a mask of the boxes that a sphere may touch: those that no plane certainly separates from a box
-    /// of the size of the sphere on its path. The planes are perpendicular to an axis, or parallel to an axis
-    /// and to the path. The latter are left out for a short path unless `all_planes` is true.
+    /// Returns a mask of the boxes that a sphere may touch during the step: all boxes that no plane certainly
+    /// separates from the bounding box of the moving sphere. The planes are perpendicular to an axis, or
+    /// parallel to an axis and to the path. For a short path, planes parallel to it are left out unless
+    /// `all_planes` is true.
     #[inline(always)]
     fn near(&self, of: &PathInLanes, all_planes: bool) -> u32 {
         let Path {
@@ -135,14 +140,14 @@ impl Node {
     }
 }
 
-/// A grid of cells in the box of a mesh. The cells that contain a part of the box of a triangle are marked.
+/// A grid in the bounding box of a mesh. Every cell that the bounding box of a triangle reaches into is marked.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct MarkedCells {
     cells_per_length: [f32; 3],
     /// One bit for each cell. Each number is a row of cells along x.
     rows: Vec<u128>,
-    /// Marks also the neighbours of all cells that `rows` marks. Has the lower and the upper half of each row, of
-    /// which a single bit is faster to take.
+    /// The marked cells of `rows` together with all their neighbours. Each row is stored in two halves, because
+    /// a single bit of 64 is faster to test than one of 128.
     rows_around: Vec<[u64; 2]>,
 }
 
@@ -155,7 +160,8 @@ impl MarkedCells {
             rows_around: allocate(CELLS * CELLS, MEMORY)?,
         };
         cells.rows.resize(CELLS * CELLS, 0);
-        // Large triangles take long to mark. If there are many of them, most cells have a triangle anyway.
+        // Marking the cells of a large triangle takes long. With many large triangles, most cells would be
+        // marked anyway. So beyond a limit, all cells are marked.
         let mut allowed = 64 * boxes.len() + CELLS * CELLS;
         for ends in boxes {
             let [a, b] = ends.map(|x| cells.cell(low, x));
@@ -182,8 +188,9 @@ impl MarkedCells {
         Ok(cells)
     }
 
-    /// Returns the cells of four points, or the nearest cells of the grid. Each number grows, or stays equal, with
-    /// the coordinate, also after rounding. So two boxes that meet have a cell in common.
+    /// Returns the cells of four points. A point outside the grid gets the nearest cell. The number of a cell
+    /// never decreases when the coordinate grows, even with rounding. So two boxes that intersect have a cell
+    /// in common.
     #[inline(always)]
     fn cells(&self, low: &[f32; 3], points: [f32x4; 3]) -> [[i32; LANES]; 3] {
         let last = f32x4::splat((CELLS - 1) as f32);
@@ -200,7 +207,7 @@ impl MarkedCells {
             .map(|cells| cells[0] as usize)
     }
 
-    /// Returns whether a box from cell `a` to cell `b` has a marked cell.
+    /// Returns whether any cell of the block from cell `a` to cell `b` is marked.
     #[inline(always)]
     fn any_marked(&self, a: [usize; 3], b: [usize; 3]) -> bool {
         if (b[1] - a[1] + 1) * (b[2] - a[2] + 1) > MOST_ROWS {
@@ -214,7 +221,7 @@ impl MarkedCells {
     }
 }
 
-/// Returns the bits from `first` to `last`.
+/// Returns a number with the bits from `first` to `last` set.
 #[inline(always)]
 fn columns(first: usize, last: usize) -> u128 {
     u128::MAX << first & u128::MAX >> (CELLS - 1 - last)
@@ -225,11 +232,11 @@ fn columns(first: usize, last: usize) -> u128 {
 pub(crate) struct Tree {
     around: Ends,
     cells: MarkedCells,
-    /// The indices of the triangles, in the order of the lowest level.
+    /// The indices of the triangles in the order in which the lowest level of the tree has them.
     order: Vec<u32>,
     /// The nodes of all levels, the lowest level first.
     nodes: Vec<Node>,
-    /// Where each level begins in `nodes`.
+    /// Index in `nodes` at which each level of the tree begins.
     levels: Vec<u32>,
 }
 
@@ -242,7 +249,7 @@ const MOST_PAIRS: usize = LANES * MOST_NODES;
 #[derive(Clone, Copy, Debug)]
 struct PathInLanes {
     path: Path<f32x4>,
-    /// Whether the path is so long that its box is much larger than the path.
+    /// Whether the sphere moves by more than about its diameter. Planes parallel to a shorter path discard few boxes.
     is_long: bool,
 }
 
@@ -287,7 +294,8 @@ impl Tree {
         order.extend(keys.iter().map(|(_, triangle)| *triangle));
         let mut below: Vec<Ends> = allocate(count, MEMORY)?;
         below.extend(order.iter().map(|&triangle| boxes[triangle as usize]));
-        // A level has a quarter of the nodes of the level below, so all have a third of the triangles.
+        // A level has a quarter as many nodes as the level below, so the tree has about a third as many nodes
+        // as triangles.
         let mut nodes = allocate(count / 3 + 32, MEMORY)?;
         let mut levels = Vec::new();
         loop {
@@ -308,7 +316,7 @@ impl Tree {
         })
     }
 
-    /// Returns a mask of those of four spheres that may touch a triangle. There must be a triangle.
+    /// Returns which of four spheres may touch a triangle, as a bit mask. The mesh must not be empty.
     #[inline(always)]
     pub(crate) fn near(&self, paths: &Path<f32x4>) -> u32 {
         let [a, b] = paths.ends();
@@ -317,7 +325,8 @@ impl Tree {
         for k in 0..3 {
             meet &= a[k].simd_le(f32x4::splat(high[k])) & b[k].simd_ge(f32x4::splat(low[k]));
         }
-        // One cell is looked up for each sphere without a branch, because branches would be hard to predict.
+        // The cell of the middle is looked up for all four spheres without a branch, because it would be hard
+        // to predict.
         let mut large = f32x4::splat(0.0);
         for k in 0..3 {
             let extent = paths.half[k].abs() + paths.reach[k];

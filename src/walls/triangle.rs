@@ -3,12 +3,15 @@
 //! The sphere touches the triangle when the distance of its centre from the closed triangle (face, edges and
 //! corners, from either side) is at most its radius. During a step of length x, the centre moves along a
 //! straight segment relative to the triangle. So the sphere touches during this step exactly when the distance
-//! of the segment from the triangle is at most the radius, and all conditions for this are polynomials of the
-//! inputs. The time of impact is at most x exactly when the sphere touches during a step of length x. So this
-//! one decision also rounds the time.
+//! of the segment from the triangle is at most the radius. All conditions for this are polynomials of the
+//! inputs.
 //!
-//! [`float64`] decides most triangles, with a bound of its errors. [`integers`] decides the others.
-//! docs/exact.md ("Triangles") has the proof.
+//! The time of impact is at most x exactly when the sphere touches during a step of length x. So the same
+//! decision, for values of x between two neighbouring float32 numbers, also rounds the time of impact
+//! correctly.
+//!
+//! [`float64`] decides most cases, with a bound of its errors. [`integers`] decides the others. docs/exact.md
+//! ("Triangles") has the proof.
 
 mod float64;
 mod integers;
@@ -47,11 +50,11 @@ pub(crate) enum Defect {
 }
 
 impl Triangle {
-    /// Returns a defect of the corners, or `None` if spheres can be tested against the triangle. The area is
-    /// decided without error.
+    /// Returns a defect of the corners, or `None` if spheres can be tested against the triangle. Whether the
+    /// area is 0 is decided exactly.
     pub(crate) fn defect(corners: &[[f32; 3]; 3]) -> Option<Defect> {
         for (corner, point) in corners.iter().enumerate() {
-            // A NaN is in no range.
+            // A NaN fails this comparison with both bounds.
             let valid = -MAX_MAGNITUDE..=MAX_MAGNITUDE;
             if let Some(axis) = point.iter().position(|x| !valid.contains(x)) {
                 return Some(Defect::Coordinate { corner, axis });
@@ -78,7 +81,7 @@ impl Triangle {
         shift: impl Shift,
         dt: f32,
     ) -> Option<Impact> {
-        // Float64 only says where the search for the time or the depth begins.
+        // Float64 only gives the estimate from which the search for the time or the depth starts.
         let guess = match Float64::new(self, sphere, shift).impact(dt) {
             Ok(decided) => decided.map_or(0.0, |impact| impact.toi.max(impact.depth).into()),
             Err(guess) => guess,
@@ -86,11 +89,10 @@ impl Triangle {
         Integers::new(self, sphere, shift).impact(dt, guess)
     }
 
-    /// Returns the geometry of the contact at the time of impact `toi`, in float64, and the part of the
-    /// triangle that is touched. The normal points from the centre of the sphere to the triangle.
+    /// Returns the geometry of the contact at the time of impact `toi`, in float64, and whether the face, an
+    /// edge or a corner is touched. The normal points from the centre of the sphere to the triangle.
     ///
-    /// If the time is so close to the passage from one part to the next that rounding decides, either part may
-    /// be named.
+    /// Near a boundary between face, edges and corners, rounding may select either of two neighbouring parts.
     pub(crate) fn touch(&self, sphere: &Sphere, shift: impl Shift, toi: f32) -> (Touch, Feature) {
         Float64::new(self, sphere, shift).touch(toi)
     }

@@ -186,8 +186,8 @@ impl Wall {
         }
     }
 
-    /// Checks the numbers of the wall, and that it repeats with a periodic domain. The error has the number
-    /// `index` of the wall.
+    /// Checks that the numbers of the wall are valid, and that the wall fits the periodic domain. `index` is
+    /// the number of the wall in the error.
     pub(crate) fn check(&self, index: usize, dt: f32, domain: &Domain) -> Result<(), Error> {
         let checked = self.check_numbers(dt).and_then(|()| self.repeats(domain));
         checked.map_err(|problem| Error::InvalidWall {
@@ -238,8 +238,8 @@ impl Wall {
         ))
     }
 
-    /// Checks that the wall is the same after a displacement by each periodic edge, as far as it must be:
-    /// copies of a solid sphere and of a solid cylinder beside themselves are allowed.
+    /// Checks that a displacement by a periodic edge maps the wall to itself. Solid spheres are exempt, and
+    /// solid cylinders may have copies beside themselves.
     fn repeats(&self, domain: &Domain) -> Result<(), String> {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
@@ -290,8 +290,8 @@ impl Wall {
     }
 }
 
-/// Sine of the largest angle between directions that count as parallel. The directions of float32 vectors are
-/// rounded.
+/// Largest sine of the angle between two vectors that count as parallel. It is not 0, because float32 rounds
+/// the directions of vectors.
 const ALIGNED: f64 = 1e-6;
 
 pub(crate) fn is_parallel(axis: [f32; 3], edge: DVec3) -> bool {
@@ -330,18 +330,19 @@ fn check_number(name: &str, x: f32) -> Result<(), String> {
     ))
 }
 
-/// A wall in the form in which touching is decided.
+/// A wall in the form that the exact tests use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Solid {
     HalfSpace(HalfSpace),
-    /// A solid sphere. Another sphere touches it as it touches any sphere.
+    /// A solid sphere. Contacts with it are those between two spheres.
     Sphere(Sphere),
     Round(Round),
 }
 
 impl Solid {
-    /// Returns the exact impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if
-    /// it does not touch. A half-space does not change when it is displaced, so its sphere is not displaced.
+    /// Returns the exact impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if it
+    /// does not touch. `shift` is ignored for half-spaces, because a periodic displacement is parallel to their
+    /// planes.
     pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
         match self {
             Self::HalfSpace(wall) => wall.impact(sphere, dt),
@@ -350,7 +351,8 @@ impl Solid {
         }
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), decided in integers for all walls but solid spheres.
+    /// Returns the same impact as [`impact`](Self::impact), decided in integers for all walls except solid
+    /// spheres.
     pub(crate) fn impact_in_integers(
         &self,
         sphere: &Sphere,

@@ -1,6 +1,6 @@
-//! A plain event-driven simulation of hard spheres in a cubic periodic cell: one heap of predicted impacts,
-//! processed one after the other, with every pair of spheres and every near image tested. It shares no code with
-//! carom, and serves as the reference for the order of impacts.
+//! A plain event-driven simulation of hard spheres, in a periodic cube or in open space. A heap holds the
+//! predicted impacts, which are processed one after the other. Every pair of spheres is tested, with every
+//! image within reach. The simulation shares no code with carom, and is the reference for the order of impacts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,7 +48,7 @@ fn dot(x: [f64; 3], y: [f64; 3]) -> f64 {
     x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 }
 
-/// The simulation. Each ball has its own clock, the time of its last impact.
+/// The reference simulation. Each ball has a clock of its own, which shows the time of its last impact.
 pub(crate) struct Reference {
     balls: Vec<Ball>,
     clocks: Vec<f64>,
@@ -56,7 +56,7 @@ pub(crate) struct Reference {
     /// Edge of the periodic cell, or `None` for open space.
     edge: Option<f64>,
     restitution: f64,
-    /// Which of two balls that meet are removed. If one is, the other keeps its velocity.
+    /// Tells which of two balls that meet are removed. If only one is removed, the other keeps its velocity.
     pub(crate) removes: fn(usize, usize) -> [bool; 2],
     pub(crate) removed: Vec<bool>,
     queue: BinaryHeap<Reverse<Predicted>>,
@@ -103,7 +103,7 @@ impl Reference {
         let v = [0, 1, 2].map(|k| self.balls[b].velocity[k] - self.balls[a].velocity[k]);
         let reach = self.balls[a].radius + self.balls[b].radius;
         let p = self.away(a, b, [0; 3], now);
-        // Along each axis, the images whose coordinate passes through [-reach, reach].
+        // The range of images, along each axis, whose coordinate comes within [-reach, reach].
         let mut ranges = [[0, 0]; 3];
         if let Some(edge) = self.edge {
             for k in 0..3 {

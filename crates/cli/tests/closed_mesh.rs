@@ -1,8 +1,8 @@
-//! Fills closed meshes with spheres that bounce at high speed. No sphere may get through a mesh.
+//! Tests that spheres that bounce at high speed inside a closed mesh never get through it.
 //!
-//! Each step, every sphere moves to its first impact with a sphere or a wall. There its velocity is reflected,
-//! and it goes on for the rest of the step.
-//! `CAROM_STEPS` sets the number of steps: 10 000 is the full length.
+//! In each step, every sphere moves to its first impact with a sphere or a wall. Its velocity is reflected
+//! there, and it moves on for the rest of the step. The environment variable `CAROM_STEPS` sets the number of
+//! steps: a long run has 10 000.
 #![cfg(feature = "native")]
 #![allow(
     clippy::cast_possible_truncation,
@@ -25,15 +25,15 @@ use fastrand::Rng;
 
 /// Number of steps, unless the environment variable `CAROM_STEPS` says otherwise.
 const STEPS: usize = 300;
-/// The same with the GPU backend, which is slow on a software adapter.
+/// Number of steps with the GPU backend, which is slow on a software adapter.
 const GPU_STEPS: usize = 60;
 const RADIUS: f32 = 0.05;
 /// Largest speed of a sphere, in radii per step.
 const MOST_RADII: f32 = 100.0;
 /// Number of bounces of a sphere in a step. After the last one, it rests until the next step.
 const BOUNCES: usize = 4;
-/// A sphere at its first impact is moved this far away from what it touches, in radii. Otherwise it might touch it
-/// again at the start of the rest of the step.
+/// Gap between a sphere and the object that it has just hit, in units of the radius. Without the gap, the
+/// sphere might touch the same object again at the start of its remaining motion.
 const GAP: f64 = 1e-3;
 
 fn steps(usual: usize) -> usize {
@@ -41,15 +41,16 @@ fn steps(usual: usize) -> usize {
     steps.map_or(usual, |steps| steps.parse().expect("a number of steps"))
 }
 
-/// A closed mesh, and a function that tells how far inside a point is.
+/// A closed mesh with spheres in it, and a function that returns how far inside the mesh a point is.
 struct Vessel {
     walls: Walls,
     depth: fn(DVec3) -> f64,
-    /// Half the edge of a cube around the vessel.
+    /// Half the edge length of a cube that contains the mesh.
     extent: f32,
 }
 
-/// Divides the faces of an icosahedron of radius 2 three times.
+/// Returns a mesh in the shape of a sphere of radius 2, made by dividing the faces of an icosahedron three
+/// times.
 fn icosphere() -> Vessel {
     let golden = 0.5 * (1.0 + 5.0_f32.sqrt());
     let mut corners = Vec::new();
@@ -113,7 +114,7 @@ fn torus() -> Vessel {
     let path = folder.path().join("torus.stl");
     write_stl(&path, &faces);
     let walls = read::walls(&[], &[path]).unwrap_or_else(|error| panic!("{error:#}"));
-    // The reader finds the corners that triangles share.
+    // Triangles in an STL file do not share corners, so the reader must merge equal positions.
     let corners = walls.meshes()[0].vertices().len();
     assert_eq!((walls.len(), corners), (faces.len(), AROUND * ACROSS));
     Vessel {
@@ -138,7 +139,7 @@ fn write_stl(path: &Path, faces: &[[Vec3; 3]]) {
     std::fs::write(path, bytes).expect("the file is written");
 }
 
-/// Returns walls of triangles that have corners of their own.
+/// Returns walls of triangles that share no corners.
 fn walls(faces: impl Iterator<Item = [Vec3; 3]>) -> Walls {
     let vertices: Vec<_> = faces.flatten().map(|place| place.to_array()).collect();
     let count = vertices.len() as u32 / 3;
@@ -181,7 +182,8 @@ fn advance(
     let mut left = vec![1.0_f64; spheres.len()];
     let mut bounces = [0; 2];
     for _ in 0..BOUNCES {
-        // A sphere with the time x left moves x times as far in a step of duration 1.
+        // A sphere with the fraction x of the step left gets x times its velocity, so that all spheres move for
+        // a time of 1.
         let moving: Vec<Sphere> = spheres
             .iter()
             .zip(&left)
@@ -213,7 +215,7 @@ fn advance(
                         let normal = (apart + relative * f64::from(toi)).normalize_or_zero();
                         (toi, normal, relative.dot(normal) < 0.0)
                     });
-            // A sphere that overlaps another one at the start and moves away from it only meets walls.
+            // A sphere that overlaps another sphere at the start, but moves away from it, can only hit walls.
             let (toi, normal) = match (at_sphere, earliest_wall[index]) {
                 (Some((toi, normal, approaches)), _) if toi > 0.0 || approaches => {
                     bounces[1] += 1;
@@ -221,7 +223,8 @@ fn advance(
                 }
                 (at_sphere, Some(hit)) => {
                     bounces[0] += 1;
-                    // `earliest` agrees with the list of walls.
+                    // carom's reduction `earliest` must agree with the first impact found in the list of wall
+                    // collisions.
                     if let (None, Some(first)) = (at_sphere, first) {
                         assert_eq!(first.toi, hit.toi);
                     }

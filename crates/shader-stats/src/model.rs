@@ -11,7 +11,7 @@ use crate::table::Table;
 /// Instructions that an NVIDIA H200 can issue in a microsecond: 132 multiprocessors, 4 instructions
 /// per clock, 1.7 GHz.
 const ISSUES: f64 = 132.0 * 4.0 * CLOCKS;
-/// Clocks in a microsecond.
+/// Clock cycles of the GPU in a microsecond.
 const CLOCKS: f64 = 1700.0;
 /// Bytes that the GPU's memory can move in a microsecond.
 const BYTES: f64 = 4.8e6;

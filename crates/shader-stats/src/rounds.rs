@@ -77,7 +77,7 @@ fn cut(spheres: &[Sphere], limit: f64) -> Vec<Proxy> {
     proxies
 }
 
-/// Half octave of a cell edge.
+/// Returns the number of the half octave that contains the edge of the proxy's smallest cell.
 fn class_of(proxy: &Proxy) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms are small")]
     let class = (2.0 * (2.0 * proxy.half_extent()).log2()).floor() as i32;
@@ -272,8 +272,8 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
 /// candidate.
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the loop iterations of a warp whose invocations have one loop for each row of cells. The
-/// old kernel always searches so. The present kernel does outside the neighbourhood of the sphere.
+/// Counts the loop iterations of a warp whose invocations run one loop for each row of cells. The old kernel
+/// always searches in this way. The present kernel does so only outside the neighbourhood of the sphere.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
     rounds.rows += rows as f64;
@@ -289,9 +289,9 @@ fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     }
 }
 
-/// Counts the loop iterations of a warp whose invocations have one loop for the candidates of all
-/// rows of cells. It tests candidates in batches of 32: first all by a cheap test, then those that
-/// pass by the expensive filter.
+/// Counts the loop iterations of a warp whose invocations run one loop over the candidates of all rows of
+/// cells. The loop tests candidates in batches of 32. First, a cheap test is applied to all of them, then the
+/// expensive filter to the candidates that pass.
 fn in_batches(lanes: &[Lane], rounds: &mut Rounds) {
     let lanes: Vec<Vec<[bool; 2]>> = lanes.iter().map(|lane| lane.concat()).collect();
     let longest = lanes.iter().map(Vec::len).max().unwrap_or(0);

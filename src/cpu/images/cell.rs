@@ -189,7 +189,7 @@ impl Cell {
                 within[0] & within[1] & within[2]
             };
             let inside = within(aligned.inside);
-            // Most spheres stay inside.
+            // In most blocks, all spheres stay inside the cell, so no further test is needed.
             if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
                 return Stays::INSIDE;
             }

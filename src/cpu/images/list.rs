@@ -140,7 +140,7 @@ pub(crate) struct ProxyChunk<'a> {
     pub(crate) plain: Range<usize>,
     /// Images that take the places of their spheres in `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// Further entries.
+    /// Images that the grids contain in addition, without taking the place of a sphere.
     pub(crate) further: &'a [NamedImage],
 }
 

@@ -117,7 +117,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` counts this candidate pair again.
+                // `collect` has counted this candidate pair a second time.
                 self.candidates -= 1;
             }
         }

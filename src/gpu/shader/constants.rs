@@ -34,15 +34,15 @@ pub(crate) const INVALID_LISTED: usize = 32;
 pub(crate) const IMAGE_BITS: u32 = 10;
 /// Largest number of images of one time segment in the cell of a periodic domain.
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
-/// Error bound of the filter of walls, as a multiple of ε = 2⁻²³ and of the lengths that the filter
-/// computes with. docs/exact.md (section 6) has the proof.
+/// Error bound of the walls' float32 filter, as a multiple of ε = 2⁻²³ times the lengths in its computation.
+/// docs/exact.md (section 6) has the proof.
 const WALL_ERROR: f32 = 32.0;
-/// Added to the error bound of the filter of walls, to cover underflow.
+/// Added to the error bound of the walls' float32 filter, because a relative bound does not cover underflow.
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
-/// Largest number of planes with which the filter of triangles separates a sphere from a triangle.
+/// Limit on the number of separating planes that the float32 filter of triangles tries.
 const TRIANGLE_PLANES: u32 = 16;
-/// Added to the range of images (periodic copies) of a sphere that are tested against a wall, in
-/// cells of the domain. It is larger than the errors of small coordinates.
+/// Margin for the range of images (periodic copies) that are tested against a wall, in cells of the domain. It
+/// exceeds the rounding errors of coordinates along the edges, unless they are large.
 const IMAGE_MARGIN: f32 = 1.0 / 1024.0;
 
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from

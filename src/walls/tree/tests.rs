@@ -1,4 +1,4 @@
-//! Tests that the tree of a mesh names every triangle that a sphere touches.
+//! Tests that the search in the tree of a mesh returns every triangle that a sphere touches.
 
 use fastrand::Rng;
 use wide::f32x4;
@@ -7,13 +7,13 @@ use super::Path;
 use crate::walls::Mesh;
 use crate::{Error, Sphere};
 
-/// Returns a random number of a random magnitude.
+/// Returns a random number whose order of magnitude is also random.
 fn number(rng: &mut Rng, scale: f32) -> f32 {
     let size = [1.0, 0.1, 0.01, 0.0][rng.usize(..4)];
     scale * size * (2.0 * rng.f32() - 1.0)
 }
 
-/// Returns a mesh of small and large triangles. Those that have no area are left out.
+/// Returns a mesh of small and large triangles. Triangles without area are left out.
 fn mesh(rng: &mut Rng, count: usize, scale: f32, offset: f32) -> Mesh {
     let mut vertices = Vec::new();
     while vertices.len() < 3 * count {
@@ -86,7 +86,7 @@ fn every_touched_triangle_is_named() {
         }
     }
     assert!(touched > 2_000, "{touched}");
-    // The tree must discard most triangles, but may name some that are not touched.
+    // The search must discard most triangles, but may return some that are not touched.
     assert!(named < pairs / 2, "{named} of {pairs}, {touched} touched");
 }
 

@@ -1,8 +1,8 @@
-//! Decides in float64 whether a moving sphere touches a triangle. Bounds of the rounding errors leave no doubt
-//! about a result that is returned.
+//! Decides in float64 whether a moving sphere touches a triangle. A result is returned only if bounds of the
+//! rounding errors prove it.
 //!
 //! All vectors are relative to the centre of the sphere at the start of the step. docs/exact.md ("Triangles")
-//! counts the errors, in units of `U`.
+//! counts the rounding errors, in units of `U`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,21 +21,22 @@ use crate::exact::{Impact, Shift, Touch};
 const U: f64 = f64::EPSILON / 2.0;
 /// Bound for the errors of up to 14 operations, relative to the sum of the magnitudes of all terms.
 const ERRORS: f64 = 16.0 * U;
-/// More than all errors by underflow together, and less than any product of two float32 numbers.
+/// Greater than the sum of all underflow errors, and smaller than any product of two float32 numbers except 0.
 const UNDERFLOW: f64 = f64::MIN_POSITIVE;
 /// Underflow does not affect the length of a vector whose computed square is at least this number.
 const SHORTEST_SQUARED: f64 = f64::MIN_POSITIVE * (1_u64 << 60) as f64;
-/// Bound for the number of planes that the search for the time of impact tries.
+/// Limit on the number of separating planes that the search for the time of impact tries.
 const MOST_PLANES: usize = 32;
 /// The search for the time of impact ends when a step is less than this fraction of the time.
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
-/// A sphere and a triangle.
+/// A sphere and a triangle in float64, with bounds of the rounding errors.
 pub(super) struct Float64 {
-    /// The corners of the triangle. Each coordinate has one rounding error, and the error `off`.
+    /// The corners of the triangle. Each coordinate has one rounding error, and in a periodic domain the error
+    /// `off`.
     corners: [DVec3; 3],
-    /// Error bound of the corners, in addition to one rounding error. It is 0 unless the sphere is displaced in
-    /// a periodic domain.
+    /// Bound of the additional error of the corners, which the displacement of the sphere in a periodic domain
+    /// causes.
     off: DVec3,
     /// Largest magnitude of the corners along each axis.
     reach: DVec3,
@@ -44,32 +45,34 @@ pub(super) struct Float64 {
     r: f64,
 }
 
-/// Point of the triangle that is nearest to the centre of the sphere at some time.
+/// The point of the triangle that is nearest to the centre of the sphere at some time.
 #[derive(Clone, Copy)]
 struct Nearest {
     time: f64,
     point: DVec3,
     distance: f64,
     feature: Feature,
-    /// Direction from the centre of the sphere to the triangle, of any length.
+    /// Vector from the centre of the sphere towards the nearest point. Its length has no meaning.
     direction: DVec3,
 }
 
-/// The end of the search for the time of impact.
+/// The state in which the search for the time of impact ended.
 struct Search {
     time: f64,
-    /// The nearest point at the time before, whose direction bounds the time of impact from below.
+    /// The nearest point of the previous iteration. The plane through it gives a lower bound of the time of
+    /// impact.
     before: Nearest,
-    /// The nearest point at `time`.
+    /// The nearest point of the triangle at `time`.
     last: Nearest,
     ended: Ended,
 }
 
 enum Ended {
     AtTouch,
-    /// The sphere is free of the triangle at the end of the step, because the plane at `last` is not reached.
+    /// The sphere does not touch the triangle before the step ends: it does not reach the last separating
+    /// plane.
     AtEnd,
-    /// The sphere is free of the triangle at `time`, and does not approach it any more.
+    /// At `time`, the sphere does not touch the triangle and no longer approaches it.
     Parting,
     Undecided,
 }
@@ -142,7 +145,8 @@ impl Float64 {
         (before.max(after) - self.r).cmpgt(errors + UNDERFLOW).any()
     }
 
-    /// Returns a bound of the error of [`Nearest::distance`] as the distance of some point of the triangle.
+    /// Returns a bound of the rounding error of [`Nearest::distance`], the distance of some point of the
+    /// triangle.
     fn distance_error(&self, time: f64) -> f64 {
         ERRORS * (self.reach + self.v.abs() * time).element_sum()
             + self.off.element_sum()
@@ -154,7 +158,7 @@ impl Float64 {
         self.nearest(time).distance + self.distance_error(time) < self.r || self.has_pierced(time)
     }
 
-    /// Returns whether the centre of the sphere has certainly crossed the triangle before `time`.
+    /// Returns whether the centre of the sphere has certainly passed through the triangle before `time`.
     fn has_pierced(&self, time: f64) -> bool {
         if self.off != DVec3::ZERO {
             return false;
@@ -167,7 +171,8 @@ impl Float64 {
         start * end < 0.0 && p * q > 0.0 && q * r > 0.0
     }
 
-    /// Returns the nearest point of the triangle at `time`. Rounding may replace it by a point nearby.
+    /// Returns the point of the triangle nearest to the sphere's centre at `time`. Rounding may give a point
+    /// close to it.
     fn nearest(&self, time: f64) -> Nearest {
         let center = self.v * time;
         let [a, b, c] = self.corners;
@@ -212,7 +217,8 @@ impl Float64 {
         };
         let mut direction = point - center;
         if matches!(feature, Feature::Edge(_)) {
-            // Removes most of the rounding error along the edge.
+            // The exact direction is perpendicular to the edge. Subtracting the component along the edge
+            // removes most of its rounding error.
             direction -= edge * (direction.dot(edge) / whole);
         }
         Nearest {
@@ -224,9 +230,10 @@ impl Float64 {
         }
     }
 
-    /// Seeks the time of impact from below: a plane that touches the triangle at the point nearest to the
-    /// sphere is followed to the time at which the sphere touches the plane. `start` is the nearest point at the
-    /// start, when the sphere must be free of the triangle.
+    /// Searches for the time of impact from below. Each iteration takes the plane through the triangle's
+    /// nearest point, perpendicular to the line to the sphere's centre, and advances to the time at which the
+    /// sphere reaches this plane. `start` is the nearest point at the start of the step, when the sphere must
+    /// not touch the triangle.
     fn search(&self, start: Nearest, dt: f64) -> Search {
         let mut last = start;
         let mut before = start;
@@ -320,14 +327,14 @@ impl Float64 {
         certain.then_some(Impact { toi, depth: 0.0 })
     }
 
-    /// Returns whether two planes certainly separate the sphere from the triangle, one after the other: the
-    /// last two of the search.
+    /// Returns whether the sphere certainly misses the triangle, because the last two planes of the search
+    /// separate them: one plane up to some time, the other from then on.
     fn is_passed(&self, search: &Search, dt: f64) -> bool {
         let [one, other] = [search.before.direction, search.last.direction];
         if search.time == 0.0 {
             return self.is_separated(other, [0.0, dt]);
         }
-        // Both planes are equally far from the sphere at the time `change`.
+        // At the time `change`, the sphere is equally far from both planes.
         let [one_speed, other_speed] = [one, other].map(|n| n.dot(self.v) / n.length());
         let gap = search.last.distance - self.r;
         let change = search.time - gap / (one_speed - other_speed);
@@ -352,7 +359,7 @@ impl Float64 {
             self.nearest(0.0)
         };
         let apart = nearest.point - self.v * nearest.time;
-        // The vector between points that almost coincide is all rounding.
+        // If the centre almost lies on the triangle, the direction to the nearest point is only rounding error.
         let is_told = nearest.distance > 1e6 * self.distance_error(nearest.time);
         let normal = if is_told { apart } else { self.facing() };
         let normal = normal.try_normalize().unwrap_or(DVec3::X);
@@ -364,7 +371,7 @@ impl Float64 {
         (touch, nearest.feature)
     }
 
-    /// Returns the normal of the triangle that the sphere moves along.
+    /// Returns the normal of the triangle that points along the sphere's direction of motion.
     fn facing(&self) -> DVec3 {
         let [a, b, c] = self.corners;
         let normal = (b - a).cross(c - a);
@@ -375,7 +382,8 @@ impl Float64 {
     }
 }
 
-/// Returns the sign of a·(b × c), or 0 if rounding leaves it open. Each coordinate may have 3 rounding errors.
+/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Each coordinate may have
+/// 3 rounding errors.
 fn sign_of_volume(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     let volume = a.dot(b.cross(c));
     let errors = ERRORS * a.abs().dot(cross_of_magnitudes(b.abs(), c.abs())) + UNDERFLOW;
@@ -386,8 +394,8 @@ fn sign_of_volume(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     }
 }
 
-/// Returns the sign of a·(b × c), or 0 if rounding leaves it open. Each coordinate may have an error of 5 `U`
-/// times `reach`.
+/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Each coordinate may have
+/// an error of 5 `U` times `reach`.
 fn sign_of_volume_with_errors(a: DVec3, b: DVec3, c: DVec3, reach: DVec3) -> f64 {
     let volume = a.dot(b.cross(c));
     let errors = 2.0 * ERRORS * reach.dot(cross_of_magnitudes(reach, reach)) + UNDERFLOW;

@@ -14,9 +14,8 @@ use crate::exact::{Impact, Shift};
 
 type Vector = [IBig; 3];
 
-/// A sphere and a triangle: the corners of the triangle relative to the centre of the sphere and the radius,
-/// both in units of 2^`length`, and the velocity of the sphere relative to the triangle, in units of
-/// 2^`speed`.
+/// A sphere and a triangle as exact integers. The corners relative to the centre of the sphere, and the radius,
+/// are in units of 2^`length`. The velocity of the sphere relative to the triangle is in units of 2^`speed`.
 pub(super) struct Integers {
     corners: [Vector; 3],
     r: IBig,
@@ -25,15 +24,16 @@ pub(super) struct Integers {
     speed: i32,
 }
 
-/// The numbers of [`Integers`] in one unit of length. `path` is the displacement of the sphere from the start
-/// of the step to some time.
+/// The corners, the radius and the sphere's displacement up to some time (`path`), as integers in one common
+/// unit.
 struct Moved {
     corners: [Vector; 3],
     r: IBig,
     path: Vector,
 }
 
-/// Point of a triangle that is nearest to a given point. The squared distance is `square[0]` / `square[1]`.
+/// The point of a triangle nearest to a given point. The squared distance is the fraction `square[0]` /
+/// `square[1]`.
 struct Nearest {
     feature: Feature,
     square: [IBig; 2],
@@ -107,7 +107,8 @@ impl Integers {
         }
     }
 
-    /// Compares the time of impact with `time`. The sphere must be free of the triangle at the start.
+    /// Compares the time of impact with `time`. The sphere must not touch the triangle at the start of the
+    /// step.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         let moved = self.at(time);
         if !moved.touches() {
@@ -117,9 +118,9 @@ impl Integers {
         if nearest.compared_with(&moved.r) != Equal {
             return Less;
         }
-        // The distance from a convex set is a convex function of time, and it is the radius at `time`. So it
-        // was greater before if it is decreasing. If it is least at `time`, it was the same before only if the
-        // nearest point moved along the triangle.
+        // The distance of a uniformly moving point from a convex set is a convex function of time, and at
+        // `time` it equals the radius. So if the distance is decreasing, it was greater before. If it is at its
+        // minimum, it was the same before only if the nearest point moved along the triangle.
         match moved.growth(nearest.feature, &self.v) {
             Less => Equal,
             Greater => Less,
@@ -140,8 +141,8 @@ impl Integers {
         nearest.compared_with_scaled(&rest, finer).reverse()
     }
 
-    /// Returns the impact in a step of duration `dt`, or `None` if the sphere does not touch. `guess` estimates
-    /// the time of impact or the depth. It affects only the speed.
+    /// Returns the impact in a step of duration `dt`, or `None` if the sphere does not touch. `guess`, an
+    /// estimate of the time of impact or of the depth, affects only the speed of this function.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
         let start = Moved {
             corners: self.corners.clone(),
@@ -167,7 +168,7 @@ impl Nearest {
         self.compared_with_scaled(length, 0)
     }
 
-    /// Compares the distance of the nearest point, times 2^`finer`, with a length.
+    /// Compares the distance of the nearest point, multiplied by 2^`finer`, with a length.
     fn compared_with_scaled(&self, length: &IBig, finer: usize) -> Ordering {
         let [numerator, denominator] = &self.square;
         (numerator << (2 * finer)).cmp(&(length * length * denominator))
@@ -225,15 +226,15 @@ impl Moved {
         })
     }
 
-    /// Returns whether the distance of the path of the sphere's centre from the triangle is at most the radius.
-    /// The sphere must be free of the triangle at the start of the path.
+    /// Returns whether the path of the sphere's centre comes within the radius of the triangle. The sphere must
+    /// not touch the triangle at the start of the path.
     fn touches(&self) -> bool {
         self.nearest(&self.path).compared_with(&self.r) != Greater
             || self.pierces()
             || (0..3).any(|k| self.passes_corner(k) || self.passes_edge(k))
     }
 
-    /// Returns whether the path crosses the plane of the triangle within the triangle.
+    /// Returns whether the path of the centre passes through the triangle.
     fn pierces(&self) -> bool {
         let normal = normal(&self.corners);
         let start = dot(&normal, &self.corners[0]);
@@ -248,7 +249,7 @@ impl Moved {
         !turns.contains(&Less) || !turns.contains(&Greater)
     }
 
-    /// Returns whether an inner point of the path is nearest to a corner, and within the radius.
+    /// Returns whether the path comes within the radius of a corner, at a point that is not an end of the path.
     fn passes_corner(&self, k: usize) -> bool {
         let (corner, path) = (&self.corners[k], &self.path);
         let (along, whole) = (dot(corner, path), square(path));
@@ -257,8 +258,8 @@ impl Moved {
             && square(&cross(corner, path)) <= &self.r * &self.r * whole
     }
 
-    /// Returns whether the nearest points of the lines of the path and of an edge are points of the path and
-    /// of the edge, and within the radius.
+    /// Returns whether the path comes within the radius of an edge, with the nearest points inside the path and
+    /// the edge.
     fn passes_edge(&self, k: usize) -> bool {
         let (from, edge) = self.edge(k);
         let across = cross(&self.path, &edge);
@@ -267,14 +268,14 @@ impl Moved {
         if whole.is_zero() || &height * &height > &self.r * &self.r * &whole {
             return false;
         }
-        // Places of the nearest points on the path and on the edge, as parts of `whole`.
+        // Positions of the nearest points along the path and along the edge, as fractions of `whole`.
         let places = [&edge, &self.path].map(|line| dot(&cross(from, line), &across));
         let within = |place: &IBig| sign(place) != Less && *place <= whole;
         places.iter().all(within)
     }
 
-    /// Returns the sign of the rate at which the distance of the end of the path from the triangle changes
-    /// when the end moves on with velocity `v`. `feature` has the nearest point.
+    /// Returns the sign of the rate at which the distance between the end of the path and the triangle changes
+    /// if the end continues with velocity `v`. `feature` is the face, edge or corner with the nearest point.
     fn growth(&self, feature: Feature, v: &Vector) -> Ordering {
         match feature {
             Feature::Face => {
@@ -295,8 +296,8 @@ impl Moved {
         }
     }
 
-    /// Returns whether the nearest point, which is on `feature`, would stay on the triangle if it moved a
-    /// little with velocity −`v`.
+    /// Returns whether the nearest point, which is on `feature` (face, edge or corner), stays on the triangle
+    /// if it moves slightly with velocity −`v`.
     fn came_along(&self, feature: Feature, v: &Vector) -> bool {
         let normal = normal(&self.corners);
         let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;

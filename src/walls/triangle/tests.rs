@@ -1,5 +1,5 @@
-//! Compares the decisions about spheres and triangles with an oracle, which computes with fractions of
-//! integers of another library, from another formulation of the question.
+//! Compares the decisions about spheres and triangles with an independent oracle, which uses another formula
+//! and exact fractions of another library's integers.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -15,11 +15,12 @@ use super::{Defect, Feature, Triangle};
 use crate::exact::Impact;
 use crate::{Domain, Sphere};
 
-/// The smallest squared distance of a segment from a triangle, as an exact fraction.
+/// The oracle: the smallest squared distance between a segment and a triangle, as an exact fraction.
 ///
 /// A point of the segment minus a point of the triangle is `start` + Σ xₖ·`directions[k]`. So the smallest
-/// distance is a linear least-squares problem in up to three unknowns, on one of the 3 · 7 pairs of a face of
-/// the segment and a face of the triangle (where a vertex, an edge and the whole are faces).
+/// distance is a linear least-squares problem with up to three unknowns. It is solved for each of the 3 · 7
+/// combinations of a part of the segment (an end or the whole) and a part of the triangle (a corner, an edge or
+/// the whole).
 struct Oracle {
     /// Corners of the triangle and start and end of the segment, in units of 2⁻³⁰⁰.
     corners: [[BigInt; 3]; 3],
@@ -115,7 +116,7 @@ impl Oracle {
         let mid = |x: f32, y: f32| (f64::from(x) + f64::from(y)) / 2.0;
         let is_even = |x: f32| x.to_bits().is_multiple_of(2);
         if self.touches(0.0) {
-            // The depth is at least x exactly when a sphere that is smaller by x touches.
+            // The penetration depth is at least x exactly if a sphere with a radius smaller by x also touches.
             let at_least = |x: f64| {
                 let radius = &self.radius - big(x);
                 radius >= BigInt::ZERO && {
@@ -133,7 +134,8 @@ impl Oracle {
                 0.0
             };
             let above = mid(depth, depth.next_up());
-            // A tie goes to the even float32. Only there do both neighbours of `x` matter.
+            // A tie is rounded to the float32 with an even last bit. Only in this case do both neighbours of
+            // `x` matter.
             let low = if is_even(depth) {
                 below
             } else {
@@ -186,8 +188,9 @@ impl Clone for Oracle {
     }
 }
 
-/// Returns numerator and denominator of the smallest squared distance of the flat through the points
-/// `segment` from the flat through `face`, if the nearest points are between these points.
+/// Returns numerator and denominator of the smallest squared distance between two flats (points, lines or
+/// planes): one through the points `segment`, the other through `face`. Returns `None` if the nearest points
+/// lie outside the segment or the face.
 fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[BigInt; 2]> {
     let start = minus(segment[0], face[0]);
     let along = segment[1..].iter().map(|point| minus(point, segment[0]));
@@ -203,7 +206,7 @@ fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[Big
         return None;
     }
     let right: Vec<BigInt> = directions.iter().map(|x| -dot(x, &start)).collect();
-    // Cramer's rule: unknown k is the part `solution[k]` / `whole`.
+    // Cramer's rule: the k-th unknown is `solution[k]` / `whole`.
     let solution: Vec<BigInt> = (0..count)
         .map(|k| {
             let mut replaced = matrix.clone();
@@ -230,7 +233,7 @@ fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[Big
     Some([dot(&nearest, &nearest), &whole * &whole])
 }
 
-/// Numbers of the results of a run of random cases.
+/// How many random cases had each result.
 #[derive(Debug, Default)]
 struct Counts {
     at_start: usize,
@@ -353,8 +356,8 @@ fn slivers_points_and_giants_are_decided_as_by_the_oracle() {
 
 #[test]
 fn tangent_spheres_with_many_digits_are_decided_as_by_the_oracle() {
-    // On a grid with an odd spacing of 21 digits, float64 rounds the products. So its errors, and the last digit
-    // of the radius, decide about tangency.
+    // The grid spacing is odd and has 21 bits, so float64 rounds the products. Then rounding errors, and the
+    // last digit of the radius, decide whether a sphere is tangent.
     let counts = check_all(10_000, 7, |random| {
         let spacing = (random.u32(1 << 20..1 << 21) | 1) as f32;
         let mut point = |size| on_grid(random, size).map(|x| x * spacing);
@@ -398,7 +401,7 @@ fn tiny_and_large_units_do_not_matter() {
 
 #[test]
 fn ties_go_to_the_even_time() {
-    // The point meets the face at 2²⁴ + 1 or 2²⁴ + 3, halfway between two float32 numbers.
+    // The point reaches the triangle's face at time 2²⁴ + 1 or 2²⁴ + 3, halfway between two float32 numbers.
     for (place, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
         let triangle = Triangle {
             corners: [
@@ -414,7 +417,7 @@ fn ties_go_to_the_even_time() {
             depth: 0.0,
         };
         assert_eq!(triangle.impact(&point, (), 1e9), Some(expected));
-        // The point slides into the triangle within its plane.
+        // The point moves within the plane of the triangle and reaches one of its edges.
         let edge_on = Triangle {
             corners: [
                 [-place, 0.0, -1.0],
@@ -563,7 +566,7 @@ fn defects_are_named() {
     let double = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [1.0, 2.0, 3.0]];
     assert_eq!(Triangle::defect(&line), Some(Defect::NoArea));
     assert_eq!(Triangle::defect(&double), Some(Defect::NoArea));
-    // One unit in the last place off a line.
+    // This corner is one unit in the last place off the line through the two others.
     let mut sliver = line;
     sliver[2][0] = 0.4_f32.next_up();
     assert_eq!(Triangle::defect(&sliver), None);

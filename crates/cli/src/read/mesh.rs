@@ -34,13 +34,13 @@ pub struct Mesh {
     places: Places,
 }
 
-/// Where the triangles of a mesh are in their file.
+/// How error messages locate a triangle in the file.
 #[derive(Debug, Default)]
 enum Places {
-    /// In a binary file, triangles are named by their numbers.
+    /// By its number, in a binary file.
     #[default]
     Numbers,
-    /// In a text file, triangles are named by their lines. The list has the line of each triangle.
+    /// By its line, in a text file. The list has the line of each triangle.
     Lines(Vec<u64>),
 }
 
@@ -97,7 +97,7 @@ impl Mesh {
     }
 }
 
-/// Vertices of an STL file by their position.
+/// Finds the vertex of an STL file at a position. The key is the bits of the coordinates.
 #[derive(Default)]
 struct Merged(HashMap<[u32; 3], u32>);
 

@@ -17,7 +17,7 @@ pub(crate) const FEW: usize = 2_000;
 /// Number of straight lines that form a circle.
 const SIDES: u32 = 180;
 
-/// Draws all walls, behind everything that was painted before.
+/// Draws all walls behind the shapes that were painted before.
 pub(crate) fn draw(canvas: &mut Canvas, walls: &Walls, view: &View) {
     for wall in walls.simple() {
         outline(canvas, wall, view);
@@ -117,7 +117,8 @@ fn line(canvas: &mut Canvas, view: &View, [from, to]: [[f64; 2]; 2], width: f32)
     for axis in 0..2 {
         let (start, step) = (from[axis] - view.centre[axis], to[axis] - from[axis]);
         for way in [-1.0, 1.0] {
-            // The line is within the edge where start · way + part · step · way ≤ room.
+            // The point at the fraction `part` of the line is inside this edge if start · way + part · step ·
+            // way ≤ room.
             let (left, slope) = (room[axis] - start * way, step * way);
             if slope > 0.0 {
                 last = last.min(left / slope);

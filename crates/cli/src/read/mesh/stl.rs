@@ -10,9 +10,10 @@ use crate::read::number;
 use crate::read::text::{Place, Text};
 
 const HEADER: usize = 80;
-/// Header and number of triangles of a binary file.
+/// Number of bytes before the first triangle of a binary STL file: the header, and the number of triangles.
 const HEAD: usize = HEADER + 4;
-/// A normal and three corners, of three float32 each, and two bytes that are not used.
+/// Number of bytes of a triangle in a binary STL file: a normal and three corners of three float32 each, and
+/// two unused bytes.
 const RECORD: usize = 50;
 
 /// Reads a mesh from STL, binary or text. Normals are not used. `source` is the name of the file in messages.
@@ -91,7 +92,7 @@ fn add_record(mesh: &mut Mesh, merged: &mut Merged, record: &[u8; RECORD]) -> Re
     for (corner, index) in corners.iter_mut().enumerate() {
         let mut position = [0.0; 3];
         for (axis, x) in position.iter_mut().enumerate() {
-            // The normal comes first.
+            // The three numbers of the normal come before the corners, and are skipped.
             *x = f32::from_le_bytes(numbers[3 + 3 * corner + axis]);
             if !x.is_finite() {
                 let name = ["x", "y", "z"][axis];
@@ -105,7 +106,7 @@ fn add_record(mesh: &mut Mesh, merged: &mut Merged, record: &[u8; RECORD]) -> Re
     mesh.push(corners, 0)
 }
 
-/// The part of a text file at which the reader is.
+/// The part of a text file that is being read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Inside {
     File,
