@@ -119,10 +119,10 @@ impl<T: Real> SpherePath<T> {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns h plus the rounding margin `margin`·ε·(W + h). h is half the width of a time segment
-    /// along an axis, W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. `length`
-    /// is the length of the path, and `half` is half the length of the segment as a fraction of the
-    /// path.
+    /// Returns how far the sphere reaches from the middle of a time segment of its path. This is
+    /// h = radius + `length`·`half`, plus `margin`·ε·(W + h) for rounding errors. `length` is the
+    /// length of the whole path, or its displacement along one axis. `half` is half the segment, as
+    /// a fraction of the path. W is the largest coordinate that the sphere may reach, and ε = 2⁻²³.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
