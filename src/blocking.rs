@@ -9,7 +9,8 @@ use crate::Error;
 pub(crate) enum Wait {
     /// The calling thread blocks until the GPU has finished.
     Block,
-    /// The future of the step returns `Pending` until the GPU has finished, and is woken then.
+    /// The future of the step returns `Pending` until the GPU has finished, and its task is woken
+    /// then.
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only a GPU uses it"))]
     Await,
 }

@@ -34,9 +34,9 @@ pub struct Collisions {
     /// In a periodic domain, the image (periodic copy) of the sphere that touches the wall, for each entry of
     /// [`walls`](Self::walls). Empty for a step in open space.
     ///
-    /// A sphere is listed once for each of its images that touches the wall, sorted by the image.
-    /// Some walls, such as a floor, do not change if they are displaced along an edge of the
-    /// domain. Then this component of the image is 0.
+    /// A sphere is listed once for each of its images that touches the wall, sorted by the image. Some walls,
+    /// such as a floor, do not change if they are displaced along an edge of the domain. For such a wall, the
+    /// component of the image along this edge is 0.
     pub wall_images: Vec<[i32; 3]>,
     /// Statistics of the time step.
     pub statistics: Statistics,
@@ -80,7 +80,7 @@ impl Collisions {
     /// numbers of spheres and pairs.
     ///
     /// # Errors
-    /// [`Error::TooManySpheres`] for more than 2³⁰ spheres.
+    /// Returns [`Error::TooManySpheres`] for more than 2³⁰ spheres.
     ///
     /// ```
     /// use carom::{Collision, Collisions};

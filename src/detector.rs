@@ -49,6 +49,7 @@ impl Detector {
     /// The call blocks until the GPU device is ready. In a browser, use [`new_async`](Self::new_async).
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or [`Error::FeatureDisabled`] for
     ///   [`Backend::Gpu`] if no GPU can be used.
     /// - [`Error::Threads`] if the threads of [`Options::threads`] cannot be started.
@@ -59,7 +60,7 @@ impl Detector {
     /// Creates a detector like [`new`](Self::new), without blocking the thread, for use in a browser.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     pub async fn new_async(options: Options) -> Result<Self, Error> {
         let pool = match options.threads {
             0 => None,
@@ -176,7 +177,7 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`detect`](Self::detect).
+    /// Returns the same errors as [`detect`](Self::detect).
     pub fn detect_into(
         &mut self,
         step: &Step<'_>,
@@ -203,7 +204,7 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`detect`](Self::detect).
+    /// Returns the same errors as [`detect`](Self::detect).
     pub async fn detect_async(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
         let mut found = Collisions::default();
         self.detect_into_async(step, &mut found).await?;
@@ -215,7 +216,7 @@ impl Detector {
     /// list is empty.
     ///
     /// # Errors
-    /// The errors of [`detect`](Self::detect).
+    /// Returns the same errors as [`detect`](Self::detect).
     pub async fn detect_into_async(
         &mut self,
         step: &Step<'_>,
@@ -228,7 +229,7 @@ impl Detector {
     /// ([`NeighborSearch::within`]), or all spheres that touch ([`NeighborSearch::touching`]).
     ///
     /// # Errors
-    /// [`Error::InvalidCutoff`] for a cutoff or a skin out of range, and the errors of
+    /// Returns [`Error::InvalidCutoff`] for a cutoff or a skin out of range, or an error of
     /// [`detect`](Self::detect).
     pub fn find_neighbors(&mut self, search: &NeighborSearch<'_>) -> Result<NeighborList, Error> {
         let mut list = NeighborList::default();
@@ -240,7 +241,7 @@ impl Detector {
     /// existing list, whose memory it reuses. An error leaves the list empty.
     ///
     /// # Errors
-    /// The errors of [`find_neighbors`](Self::find_neighbors).
+    /// Returns the same errors as [`find_neighbors`](Self::find_neighbors).
     pub fn find_neighbors_into(
         &mut self,
         search: &NeighborSearch<'_>,
@@ -254,7 +255,7 @@ impl Detector {
     /// before it completes, the list is empty.
     ///
     /// # Errors
-    /// The errors of [`find_neighbors`](Self::find_neighbors).
+    /// Returns the same errors as [`find_neighbors`](Self::find_neighbors).
     pub async fn find_neighbors_into_async(
         &mut self,
         search: &NeighborSearch<'_>,

@@ -311,7 +311,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyWalls {
-        /// What there are too many of: walls of simple shapes, or triangles.
+        /// Kind of the walls that exceed the capacity: walls of simple shapes, or triangles.
         what: &'static str,
         /// Number of walls of the step.
         needed: u64,

@@ -161,9 +161,10 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
         }
     }
 
-    /// Returns the radius of the sphere that stands for a particle with the radius `own`.
+    /// Returns the radius of the sphere that stands for a particle in the search. `own` is the radius of the
+    /// particle.
     pub(crate) fn reach(&self, own: f32) -> f32 {
-        // With a skin, the sum is rounded up to a greater float32, as a margin for the rounding of
+        // The sum of a length and a skin is rounded up to a greater float32, as a margin for the rounding of
         // distances in `NeighborList::is_valid_for`.
         let with_skin = |length: f32, skin: f32| {
             if skin > 0.0 {
@@ -174,7 +175,7 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
         };
         match self.rule {
             Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
-            // The search will reject the invalid radius.
+            // An invalid radius is not changed, so that the search rejects it.
             Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&own) => own,
             Rule::Radii => with_skin(own, self.skin / 2.0),
         }
@@ -378,7 +379,8 @@ impl NeighborList {
         Ok(())
     }
 
-    /// Calls `work` for each chunk of the list, in parallel, with the index and the entries of the chunk.
+    /// Calls the caller's function `work` for each chunk of the list, in parallel, with the index and the
+    /// entries of the chunk.
     fn for_each_chunk(&mut self, work: impl Fn(usize, Entries<'_>) + Sync) {
         let domain = &self.domain;
         let images = &self.images;

@@ -227,6 +227,7 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// ```
 ///
 /// # Errors
+/// Returns one of these errors:
 /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step out of
 ///   range.
 /// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
@@ -344,7 +345,7 @@ fn compare_pairs(
 /// The comparison of the entries of a sorted list that have one index a.
 struct Row<'a> {
     a: u32,
-    /// The entries of the list that have not been compared yet.
+    /// The entries of the verified list that have not been compared with an exact impact yet.
     listed: &'a [ImageCollision],
     mistakes: Mistakes,
 }
@@ -391,8 +392,9 @@ impl Row<'_> {
     }
 }
 
-/// Compares a sorted list with the exact list. For each index a below `rows`, `test` calls [`Row::compare`] with
-/// the exact impacts.
+/// Compares a sorted list of collisions with the exact collisions, in parallel over the index a of the first
+/// sphere. The caller's function `test` gets each a below `rows`, with the entries of the list that have this a.
+/// It computes the exact impacts of sphere a with other spheres, and passes each to [`Row::compare`].
 #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
 fn compare(
     list: &[ImageCollision],
@@ -449,8 +451,8 @@ impl Reach {
         }
     }
 
-    /// Returns all periodic images of the other ball that may meet this ball, and perhaps some
-    /// more, in ascending order. An edge along which the world is not periodic is 0.
+    /// Returns all periodic images of the other ball that may meet this ball, and perhaps some more, in ascending
+    /// order. In `edges`, an edge along which the world is not periodic is the zero vector.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"

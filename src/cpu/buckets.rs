@@ -96,8 +96,8 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces all items by the contents of `chunks` chunks, where `make` writes one chunk. The
-    /// number of buckets follows from `items`, the approximate number of items.
+    /// Replaces all items by the contents of `chunks` chunks. The caller's function `make` writes
+    /// one chunk. The number of buckets follows from `items`, the approximate number of items.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,

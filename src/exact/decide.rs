@@ -59,7 +59,8 @@ const MISS: Collision = Collision {
 
 /// Tests the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted and
 /// without repeats. In a periodic domain, a report tells which image of the second sphere is
-/// tested. `spheres` returns the two spheres of a pair, or `None` to skip the pair.
+/// tested. The caller's function `spheres` returns the two spheres of a pair, or `None` to skip
+/// the pair.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,

@@ -56,6 +56,7 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// ```
 ///
 /// # Errors
+/// Returns one of these errors:
 /// - [`Error::InvalidTimeStep`] if `dt` is negative, not finite, or more than 2⁶⁰.
 /// - [`Error::InvalidSphere`] if a sphere has an invalid value. Its `index` is 0 for `a` and 1 for
 ///   `b`.

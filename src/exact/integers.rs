@@ -264,8 +264,8 @@ fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// Finds by bisection the least number from `low` to `high` for which `has` is true. `has` must be
-/// true for `high`, and must not become false again above the result.
+/// Finds by bisection the least number from `low` to `high` for which the caller's function `has`
+/// returns true. `has` must be true for `high`, and must not become false again above the result.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -278,9 +278,9 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// Returns the float32 nearest to an unknown number from 0 to `most`, ties to even. `compare`
-/// compares the unknown number with its argument. The search starts at the estimate `guess`, with
-/// steps of doubling size.
+/// Returns the float32 nearest to an unknown number from 0 to `most`, ties to even. The caller's
+/// function `compare` compares the unknown number with its argument. The search starts at the
+/// estimate `guess`, with steps of doubling size.
 pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
     // Non-negative floats have the same order as their bits, read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));

@@ -99,8 +99,9 @@ impl<'a> Asked<'a> {
     /// Returns the indices of a value of the attribute `self` and a value of the attribute `other`
     /// that share bytes by mistake, or `None`. Both attributes must lie within their buffers.
     ///
-    /// Two overlaps are allowed. Two attributes may coincide in all their values. A centre may be
-    /// the previous centre of another sphere, as in a chain of points along which spheres move.
+    /// Attributes may share bytes in two cases. Two attributes may be the same data, with equal
+    /// offset, stride and count. And the centre of a sphere may be stored where the previous centre
+    /// of another is, as in a chain of points along which spheres move.
     fn clash(&self, other: &Self) -> Option<[u64; 2]> {
         let (own, others) = (self.attribute, other.attribute);
         let place = |asked: &Self| {
@@ -110,18 +111,19 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        // A centre may coincide with a previous centre, but neither may coincide with a velocity.
+        // A centre may be stored where a previous centre is, but neither may share bytes with a
+        // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Earlier and later values of `self` overlap no value of `other`.
+        // Only the values of `self` with these indices can overlap a value of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // The values of `self` repeat their position relative to the values of `other`, because
-        // offsets and strides are multiples of 4 bytes. The number of different positions is at
-        // most the stride of `other` in 32-bit words. Later values need no test.
+        // Offsets and strides are multiples of 4 bytes. So the position of a value of `self` within
+        // the stride of `other` repeats after at most as many values as this stride has 32-bit
+        // words. Later values need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
@@ -151,7 +153,7 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// Returns the part of the buffer to bind, and the position of the spheres' values in this
+    /// Returns the part of the buffer to bind, and the offset and stride of the attribute in this
     /// part. Fails if a shader cannot bind the buffer.
     fn window(&self, limits: &wgpu::Limits) -> Result<(Window<'a>, Words), Error> {
         let stride_words = self.stride()?;

@@ -164,8 +164,8 @@ fn poll_once(scope: &mut PoppedScope) -> Poll<Option<wgpu::Error>> {
 
 fn judge<T>(done: Result<T, Error>, complaint: Option<wgpu::Error>) -> Result<T, Error> {
     match complaint {
-        // An error of the work itself is more specific than an error of the device, so it takes
-        // precedence.
+        // If both the work and the device report an error, the error of the work is returned,
+        // because it is more specific.
         Some(complaint) => done.and(Err(Error::device_failed(complaint))),
         None => done,
     }
@@ -183,8 +183,8 @@ mod tests {
         Context::new(&device)
     }
 
-    /// Returns a future like that of an error scope in a browser. It is ready once the flag `ready`
-    /// is set.
+    /// Returns a future that behaves like the future of an error scope in a browser: it is ready
+    /// once the flag `ready` is set.
     fn late(ready: &Arc<AtomicBool>, complains: bool) -> PoppedScope {
         let ready = ready.clone();
         Box::pin(poll_fn(move |_| match ready.load(Relaxed) {

@@ -145,9 +145,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // Some of the reported pairs may not touch or be repeated, and the host removes them
-            // later. So this check does not apply the caller's exact limit on pairs. It only bounds
-            // the memory, and lets at least twice as many pairs pass.
+            // The GPU may report a pair several times, or a pair that does not touch, and the host removes
+            // such pairs later. So this check does not apply the caller's exact limit on pairs. It only
+            // bounds the memory, and lets at least twice as many pairs pass.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,

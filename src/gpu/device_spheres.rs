@@ -36,8 +36,9 @@
 /// - Offsets and strides of all attributes are multiples of 4 bytes.
 /// - The stride of an attribute is not less than the size of one value.
 /// - Each buffer is long enough for the values of its attributes.
-/// - Different attributes share no bytes, with two exceptions. Two attributes may coincide in all
-///   their values, and the centre of one sphere may be the previous centre of another sphere.
+/// - Different attributes share no bytes, with two exceptions. Two attributes may be the same data,
+///   with equal offset and stride. And the centre of a sphere may be stored where the previous
+///   centre of another is.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeviceSpheres<'a> {

@@ -46,6 +46,7 @@ impl CollisionBuffers {
     /// instead.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::DeviceLimit`] or [`Error::Device`] if the device cannot hold buffers of the
     ///   required capacity.
     /// - [`Error::TooManyImages`] if the spheres have too many images in the cell of a periodic

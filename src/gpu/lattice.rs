@@ -16,8 +16,8 @@ const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
 /// Shortest allowed edge of a periodic domain. The reciprocal vectors of shorter edges are out of
 /// the range of float32.
 const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
-/// A domain is rejected if its spheres cannot be at least this many cells away from the periodic
-/// cell.
+/// Smallest useful limit on the distance between a sphere and the periodic cell, in cells. A domain
+/// whose limit is smaller is rejected.
 const FEWEST_CELLS: i64 = 4;
 
 impl GpuLattice {
@@ -25,6 +25,7 @@ impl GpuLattice {
     /// 0.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::InvalidDomain`] if the edges span no cell.
     /// - [`Error::Unsupported`] if the cell is too small or too skewed for float32 arithmetic.
     pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {

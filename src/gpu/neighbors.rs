@@ -277,12 +277,11 @@ impl CollisionBuffers {
     /// Records a search for neighbours into the application's encoder: see
     /// [`BufferOptions::neighbors`](super::BufferOptions::neighbors).
     ///
-    /// If the buffers hold a neighbour list of an earlier search with the same settings, and no
-    /// particle has moved by more than half the skin since that list was made, the list is kept,
-    /// and only the vectors and distances are computed anew. The GPU decides this when it runs the
-    /// recorded commands. For a list that is kept, `kept` in the [`results`](Self::results) is 1,
-    /// the other results are those of the search that made the list, and the stages of a step
-    /// become indirect dispatches of no workgroups.
+    /// If the buffers hold a neighbour list of an earlier search with the same settings, and no particle has
+    /// moved by more than half the skin since that list was made, the list is kept, and only the vectors and
+    /// distances are computed anew. The GPU decides this when it runs the recorded commands. If the list is
+    /// kept, the field `kept` of the [`results`](Self::results) is 1, and the other fields are those of the
+    /// search that made the list. The stages of a step then run no workgroups.
     ///
     /// The rule is that of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for),
     /// except that a list may be made anew for movements of more than 0.999997 times half the skin,
@@ -317,8 +316,7 @@ impl CollisionBuffers {
     /// }
     /// ```
     ///
-    /// # Errors
-    /// The errors of [`record`](Self::record), and:
+    /// # Errors Returns the same errors as [`record`](Self::record), or one of these:
     /// - [`Error::InvalidCutoff`] if the cutoff or the skin is out of range.
     /// - [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::neighbors`](super::BufferOptions::neighbors), or if the search asks for a
@@ -358,8 +356,8 @@ impl CollisionBuffers {
     /// many. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::neighbors`](super::BufferOptions::neighbors) was
-    /// not set.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::neighbors`](super::BufferOptions::neighbors) was not
+    /// set.
     pub fn neighbors(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.made_neighbors()?.list)
     }
@@ -368,13 +366,13 @@ impl CollisionBuffers {
     /// and its length in `w`, for each entry of [`neighbors`](Self::neighbors): an
     /// `array<vec4<f32>>`.
     ///
-    /// The vectors are for the positions of the last search, even if it kept the list. Each
-    /// component is a float32 sum of two coordinates and, in a periodic domain, of three multiples
-    /// of the edges. The rounding errors of the additions are computed and added to the sum. Those
-    /// of the multiples are not; a multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
+    /// The vectors are for the positions of the last search, even if it kept the list. Each component is a
+    /// float32 sum of two coordinates and, in a periodic domain, of three multiples of the edges. The shader
+    /// computes the rounding errors of the additions and adds them to the sum. It does not correct the
+    /// rounding errors of the multiples; a multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// The errors of [`neighbors`](Self::neighbors).
+    /// Returns the same errors as [`neighbors`](Self::neighbors).
     pub fn neighbor_vectors(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.made_neighbors()?.vectors)
     }
@@ -385,7 +383,7 @@ impl CollisionBuffers {
     /// and `COPY_SRC`.
     ///
     /// # Errors
-    /// The errors of [`neighbors`](Self::neighbors).
+    /// Returns the same errors as [`neighbors`](Self::neighbors).
     pub fn neighbor_offsets(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.made_neighbors()?.offsets)
     }
@@ -396,7 +394,7 @@ impl CollisionBuffers {
     /// [`results`](Self::results) to `carom_index()`. Usages: `INDIRECT` and `COPY_SRC`.
     ///
     /// # Errors
-    /// The errors of [`neighbors`](Self::neighbors).
+    /// Returns the same errors as [`neighbors`](Self::neighbors).
     pub fn neighbors_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.made_neighbors()?.dispatch)
     }

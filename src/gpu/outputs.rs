@@ -20,8 +20,8 @@ impl CollisionBuffers {
     /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::periodic`](super::BufferOptions::periodic) was
-    /// not set.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::periodic`](super::BufferOptions::periodic)
+    /// was not set.
     pub fn pair_images(&self) -> Result<&wgpu::Buffer, Error> {
         let periodic = self.buffers.periodic.as_ref();
         asked(periodic.map(|periodic| &periodic.pair_images), "periodic")
@@ -49,8 +49,8 @@ impl CollisionBuffers {
     /// count as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest) was
-    /// not set.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest)
+    /// was not set.
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
         let earliest = self.reductions.earliest.as_ref();
         asked(earliest.map(|earliest| &earliest.impacts), "earliest")
@@ -62,7 +62,7 @@ impl CollisionBuffers {
     /// sphere are hit at the same time, the smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if one of the options `earliest` and `periodic` of
+    /// Returns [`Error::NotAskedFor`] if one of the options `earliest` and `periodic` of
     /// [`BufferOptions`](super::BufferOptions::earliest) was not set.
     pub fn earliest_images(&self) -> Result<&wgpu::Buffer, Error> {
         let earliest = self.reductions.earliest.as_ref();
@@ -77,7 +77,7 @@ impl CollisionBuffers {
     /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
+    /// Returns [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
     /// [`BufferOptions`](super::BufferOptions::sorted) was set.
     pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
@@ -89,7 +89,7 @@ impl CollisionBuffers {
     /// Pairs of the same two spheres are sorted by their images. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// The errors of [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the option
+    /// Returns the same errors as [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the option
     /// [`periodic`](super::BufferOptions::periodic) was not set.
     pub fn sorted_images(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = asked(self.reductions.sorted.as_ref(), "sorted")?;
@@ -100,7 +100,7 @@ impl CollisionBuffers {
     /// pairs: see [`dispatch`](Self::dispatch).
     ///
     /// # Errors
-    /// The errors of [`sorted`](Self::sorted).
+    /// Returns the same errors as [`sorted`](Self::sorted).
     pub fn sorted_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.dispatch), "sorted")
@@ -114,8 +114,8 @@ impl CollisionBuffers {
     /// follow the first set. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts) was
-    /// not set.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts)
+    /// was not set.
     pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.offsets), "contacts")
@@ -126,7 +126,7 @@ impl CollisionBuffers {
     /// sphere are ordered by the index of the other sphere. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// The errors of [`contact_offsets`](Self::contact_offsets).
+    /// Returns the same errors as [`contact_offsets`](Self::contact_offsets).
     pub fn contact_indices(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
         asked(contacts.map(|contacts| &contacts.indices), "contacts")
@@ -140,8 +140,8 @@ impl CollisionBuffers {
     /// [`results`](Self::results) are the sizes of the parts. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was not
-    /// set.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was
+    /// not set.
     pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = self.reductions.changes.as_ref();
         asked(changes.map(|changes| &changes.list), "changes")
@@ -152,7 +152,7 @@ impl CollisionBuffers {
     /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// The errors of [`changes`](Self::changes), and [`Error::NotAskedFor`] if the option
+    /// Returns the same errors as [`changes`](Self::changes), and [`Error::NotAskedFor`] if the option
     /// [`periodic`](super::BufferOptions::periodic) was not set.
     pub fn change_images(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = asked(self.reductions.changes.as_ref(), "changes")?;
@@ -168,8 +168,8 @@ impl CollisionBuffers {
     /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and `triangles`
-    /// are 0.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and
+    /// `triangles` are 0.
     pub fn wall_collisions(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.of_walls()?.collisions)
     }
@@ -179,9 +179,8 @@ impl CollisionBuffers {
     /// `carom_image()`. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and `triangles`
-    /// are 0, or
-    /// [`periodic`](super::BufferOptions::periodic) was not set.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and
+    /// `triangles` are 0, or [`periodic`](super::BufferOptions::periodic) was not set.
     pub fn wall_images(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.of_walls()?;
         asked(self.buffers.periodic.as_ref(), "periodic")?;
@@ -192,11 +191,11 @@ impl CollisionBuffers {
     /// `array<CaromWall>` of [`WGSL`](super::WGSL), for the function `carom_wall_contact()`. Usages:
     /// `STORAGE` and `COPY_SRC`.
     ///
-    /// If spheres are given by their previous centres, the velocity of each wall is its displacement
-    /// during the step.
+    /// If the spheres have previous centres instead of velocities, the buffer has the displacement of
+    /// each wall during the step instead of its velocity.
     ///
     /// # Errors
-    /// The errors of [`wall_collisions`](Self::wall_collisions).
+    /// Returns the same errors as [`wall_collisions`](Self::wall_collisions).
     pub fn wall_shapes(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.of_walls()?.shapes)
     }
@@ -206,7 +205,8 @@ impl CollisionBuffers {
     /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// [`Error::NotAskedFor`] if [`BufferOptions::triangles`](super::BufferOptions::triangles) is 0.
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::triangles`](super::BufferOptions::triangles)
+    /// is 0.
     pub fn wall_triangles(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.buffers.walls.as_ref();
         let walls = walls.filter(|_| self.buffers.capacity.triangles > 0);
@@ -218,7 +218,7 @@ impl CollisionBuffers {
     /// `carom_index()`.
     ///
     /// # Errors
-    /// The errors of [`wall_collisions`](Self::wall_collisions).
+    /// Returns the same errors as [`wall_collisions`](Self::wall_collisions).
     pub fn wall_dispatch(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.of_walls()?.dispatch)
     }

@@ -46,10 +46,11 @@ pub struct RawWallCollision {
     pub sphere: u32,
     /// Number of the wall.
     pub wall: u32,
-    /// Time of impact within the step, with the error of float32. 0 if they touch at the start.
+    /// Time of impact within the step, with the error of float32. 0 if the sphere touches the wall at
+    /// the start of the step.
     pub toi: f32,
-    /// Depth of penetration at the start of the step, with the error of float32. 0 if they first
-    /// touch later.
+    /// Depth of penetration at the start of the step, with the error of float32. 0 if the sphere first
+    /// touches the wall later.
     pub depth: f32,
     /// Whether float32 leaves open whether the sphere touches the wall.
     pub grazing: bool,

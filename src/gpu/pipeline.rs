@@ -83,6 +83,7 @@ impl CollisionPipeline {
     /// [`new_async`](Self::new_async) waits for the error instead.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::DeviceTooSmall`] if a limit of the device is too small.
     /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::Device`] if the device refuses a shader.
@@ -96,7 +97,7 @@ impl CollisionPipeline {
     /// them.
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     pub async fn new_async(device: &wgpu::Device) -> Result<Self, Error> {
         let context = Arc::new(Context::new(device));
         check_limits(&context.limits)?;
@@ -117,6 +118,7 @@ impl CollisionPipeline {
     /// [`create_buffers_async`](Self::create_buffers_async) waits for the error instead.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::ZeroCapacity`] if `options` has a capacity of 0 for spheres or for recordings.
     /// - [`Error::TooManySpheres`] if `options` has more spheres than carom supports.
     /// - [`Error::DeviceLimit`] if a buffer would exceed a limit of the device.
@@ -130,7 +132,7 @@ impl CollisionPipeline {
     /// has created them.
     ///
     /// # Errors
-    /// The errors of [`create_buffers`](Self::create_buffers).
+    /// Returns the same errors as [`create_buffers`](Self::create_buffers).
     pub async fn create_buffers_async(
         &self,
         options: &BufferOptions,

@@ -25,6 +25,7 @@ impl CollisionBuffers {
     /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::NothingRecorded`] if no step has been recorded since the buffers were created or
     ///   last grown.
     /// - [`Error::TooManyInFlight`] if
@@ -53,7 +54,7 @@ impl CollisionBuffers {
     /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
-    /// The errors of [`read_summary`](Self::read_summary).
+    /// Returns the same errors as [`read_summary`](Self::read_summary).
     pub fn read_raw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -76,7 +77,7 @@ impl CollisionBuffers {
     /// `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
-    /// The errors of [`read_summary`](Self::read_summary).
+    /// Returns the same errors as [`read_summary`](Self::read_summary).
     pub fn read_exact(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,

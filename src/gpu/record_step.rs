@@ -199,6 +199,7 @@ impl CollisionBuffers {
     /// same buffers of the application.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
     ///   large.
     /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value.

@@ -30,9 +30,9 @@ pub(crate) fn scan(
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // The first dispatch of `scan_apply` reads block sums that are not prefix sums yet. They are so
-    // few that each workgroup adds up those that it needs. Each later dispatch reads block sums
-    // that have become prefix sums in the dispatch before it.
+    // The first dispatch of `scan_apply` reads block sums that are not prefix sums yet. There are
+    // so few that each workgroup adds up the sums of all blocks before its own. Each later dispatch
+    // reads block sums that the dispatch before it has replaced by prefix sums.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

@@ -48,17 +48,16 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// time and in its order. Created by
 /// [`CollisionPipeline::create_simulation`](super::CollisionPipeline::create_simulation).
 ///
-/// The positions and velocities stay in the application's buffers. A recording reads them there,
-/// moves the spheres by the requested time, and writes them back. No host is asked in between: a
-/// recording has a fixed number of substeps, and each chooses its own duration. A substep that
-/// cannot be completed is rolled back, and the next one is shorter. If the substeps of a recording
-/// do not suffice for the requested time, the spheres stop at the end of the last complete substep,
-/// and the next recording goes on from there. The buffer [`state`](Self::state) has the time
-/// reached.
+/// The positions and velocities stay in the application's buffers. A recording reads them there, moves the spheres
+/// by the requested time, and writes them back. The host takes no part in this: a recording has a fixed number of
+/// substeps, and the GPU chooses the duration of each. A substep that cannot be completed is rolled back, and the
+/// next one is shorter. If the substeps of a recording do not suffice for the requested time, the spheres stop at
+/// the end of the last complete substep, and the next recording goes on from there. The buffer
+/// [`state`](Self::state) has the time reached.
 ///
-/// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32
-/// would lose precision far from it. Overlapping spheres meet at once if they approach each other,
-/// and otherwise pass until they are separate.
+/// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32 would lose
+/// precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move
+/// on without an impact until they are separate.
 ///
 /// ```no_run
 /// use carom::gpu::{Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, wgpu};
@@ -116,6 +115,7 @@ impl CollisionPipeline {
     /// Creates the GPU buffers of a hard-sphere simulation, at time 0.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::ZeroCapacity`] if `options` has no room for spheres, substeps, rounds or
     ///   recordings.
     /// - [`Error::InvalidSimulation`], [`Error::InvalidDomain`] or [`Error::InvalidWall`] for options
@@ -312,7 +312,7 @@ impl Maker<'_> {
         for _ in 0..self.rounds {
             all.extend_from_slice(&round);
         }
-        // The last round only determines whether any impact is left to process.
+        // The last round processes no impact. It only determines whether any is left.
         all.extend_from_slice(&round[..2]);
         all.push(self.dispatch(&own.simulation_settle, self.spheres)?);
         all.push(self.dispatch(&own.simulation_judge, 1)?);
@@ -332,7 +332,7 @@ fn pass(encoder: &mut wgpu::CommandEncoder, label: &str, dispatches: &[Dispatch]
 }
 
 impl SimulationBuffers {
-    /// Must be called inside a wgpu error scope.
+    /// Creates the buffers and dispatches of a simulation. Must be called inside a wgpu error scope.
     fn new(
         kernels: Arc<DeviceKernels>,
         options: SimulationBufferOptions,
@@ -414,16 +414,17 @@ impl SimulationBuffers {
 
     /// Records the motion of the spheres by a time `duration` into the application's encoder.
     ///
-    /// The spheres are known by their number, and have velocities. Centres and velocities are read
-    /// and written, radii and collision groups are only read. Between two recordings, the application
-    /// may change all of them. `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an
-    /// infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes
-    /// through walls. Without this attribute, all masses are 1.
+    /// The number of spheres must be known on the host, and the spheres must have velocities. The recording reads
+    /// and writes centres and velocities, and only reads radii and collision groups. Between two recordings, the
+    /// application may change all of them. `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an
+    /// infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes through walls.
+    /// Without this attribute, all masses are 1.
     ///
-    /// The requested time is added to the time that earlier recordings have not reached. So with a
-    /// duration of 0, a recording only goes on.
+    /// The spheres move by `duration` plus the part of earlier durations that earlier recordings did not complete.
+    /// So a recording with a duration of 0 only completes what is left.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::InvalidTimeStep`] if the duration is negative, not finite or too large.
     /// - [`Error::InvalidSimulation`] if the spheres are counted in a buffer, have no velocities, or are
     ///   more than the simulation has room for.

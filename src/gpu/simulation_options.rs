@@ -21,10 +21,11 @@ pub struct SimulationBufferOptions {
     /// Largest number of spheres; at least 1. A sphere takes some 600 bytes.
     pub spheres: u32,
     /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is
-    /// eight times the number of spheres plus 1024. If a substep has more, the next one is shorter.
+    /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
+    /// one is shorter.
     pub candidates: Option<u32>,
-    /// Number of substeps in a recording; at least 1. The default is 4. In a substep, a sphere has 0.2 impacts on
-    /// average. A substep that is not needed costs little.
+    /// Number of substeps in a recording; at least 1. The default is 4. The duration of a substep is chosen so
+    /// that a sphere has 0.2 impacts on average. A substep that is not needed costs little.
     pub substeps: u32,
     /// Number of rounds in a substep; at least 1. The default is 24. In a round, each sphere can have one
     /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
@@ -93,7 +94,7 @@ impl SimulationBufferOptions {
 
     pub(super) fn most_candidates(&self) -> u32 {
         let usual = self.spheres.saturating_mul(8).saturating_add(1024);
-        // The path of a sphere stores the number of a candidate pair in 28 bits.
+        // The shaders store the number of a candidate pair in 28 bits.
         self.candidates.unwrap_or(usual).clamp(1, (1 << 28) - 1)
     }
 

@@ -4,8 +4,9 @@ use super::shader::layout::GpuSimulation;
 use super::status::Status;
 
 bitflags::bitflags! {
-    /// Why substeps of the last recording of a simulation were rolled back, or which spheres did not take part.
-    /// [`WGSL`](super::WGSL) has constants with the names of the bits and the prefix `CAROM_`.
+    /// Flags that tell why substeps of the last recording of a simulation were rolled back, and whether some
+    /// spheres did not take part. [`WGSL`](super::WGSL) has constants with the names of the bits and the prefix
+    /// `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
@@ -15,7 +16,8 @@ bitflags::bitflags! {
         /// reasons in [`SimulationState::search_status`].
         const SEARCH_INCOMPLETE = 1;
         /// A substep needed more rounds than were recorded, or a sphere had more than eight impacts in it. If
-        /// this repeats and the time stands still, spheres may be in inelastic collapse: set a contact time.
+        /// this happens in every recording and the time does not advance, spheres may be in inelastic collapse
+        /// (ever more impacts in ever shorter times). Set a contact time then.
         const TOO_FEW_ROUNDS = 2;
         /// A sphere moved farther than the search for candidate pairs assumed. This happens in about one of
         /// twenty substeps.
@@ -34,7 +36,7 @@ pub struct SimulationState {
     pub time: f64,
     /// Time that recordings have requested and that has not been reached yet.
     pub remaining: f64,
-    /// Why substeps of the last recording were rolled back.
+    /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
     /// Status of the last search for candidate pairs that was incomplete.
     pub search_status: Status,

@@ -226,8 +226,8 @@ impl Recording {
     }
 
     /// Records all stages of a step, with two timestamps for each pass, for its start and its end.
-    /// If the buffers are for triangles, calls `search` to record the search for spheres near
-    /// triangles.
+    /// If the buffers are for triangles, calls the caller's function `search`, which records the
+    /// search for spheres near triangles.
     pub(crate) fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,

@@ -61,8 +61,8 @@ impl StagingBuffer {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends a copy to this staging buffer: sets the buffer's state to the outcome, or frees the
-    /// buffer if the ticket for the copy was dropped. Wakes the waiting task.
+    /// Ends a copy to this staging buffer: sets the buffer's state to `outcome`, or frees the
+    /// buffer if the ticket for the copy was dropped. Then wakes the task that waits for the copy.
     fn arrive(&self, context: &Context, outcome: u8) {
         let busy = self.state.compare_exchange(BUSY, outcome, SeqCst, SeqCst);
         if busy.is_err() {

@@ -96,10 +96,11 @@ pub struct StepSummary {
     pub proxies: u64,
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
-    /// Number of candidates: pairs to test for contact. With [`Status::TOO_CROWDED`], the step
-    /// counted all of them, but stopped testing them at the limit.
+    /// Number of candidates: pairs to test for contact. If the status has [`Status::TOO_CROWDED`], the
+    /// step counted all candidates, but stopped testing them at the limit.
     pub candidates: u64,
-    /// Number of candidates of the search for spheres near triangles of meshes. It has the same limit.
+    /// Number of candidates of the search for spheres near triangles of meshes. The same limit applies
+    /// to them.
     pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).

@@ -92,6 +92,7 @@ impl<T> Ticket<T> {
     /// device.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::NotSubmitted`] if the encoder of the recording or of the readback was dropped, or
     ///   if its submission failed.
     /// - [`Error::DeviceLost`] if the device is lost.
@@ -119,7 +120,7 @@ impl<T> Ticket<T> {
     /// submission polls it too. A browser polls the device itself.
     ///
     /// # Errors
-    /// The errors of [`try_take`](Self::try_take).
+    /// Returns the same errors as [`try_take`](Self::try_take).
     pub async fn take(self) -> Result<T, Error> {
         poll_fn(
             |context| match self.copied.progress_or_wake(context.waker()) {

@@ -1,5 +1,6 @@
-//! Upload buffers, which carry a step's values from the host to the GPU without the queue. Each
-//! recording in flight has its own, which keeps the values until the device has copied them.
+//! Upload buffers, which carry a step's values from the host to the GPU. carom does not use the
+//! queue for this, so each recording in flight has an upload buffer of its own, which keeps the
+//! values until the device has copied them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};

@@ -253,8 +253,9 @@ fn with(vector: DVec3, last: f64) -> [f32; 4] {
     [x, y, z, (last * ROUNDED_UP) as f32]
 }
 
-/// Decides exactly which of the gathered spheres touch their walls in a step of duration `dt`. Returns them
-/// sorted by sphere, wall and image (periodic copy of the sphere). `images` is empty in open space.
+/// Decides exactly which of the spheres that the GPU has listed touch their walls in a step of duration `dt`.
+/// Returns the wall collisions, sorted by sphere, wall and image (periodic copy of the sphere). `images` is
+/// empty in open space.
 pub(super) fn decide(
     gathered: &[GatheredWall],
     images: &[[i32; 3]],

@@ -72,8 +72,8 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the names of the stages that are made for different requests by `made`. `stages` is the
-/// number of stages of a step before them.
+/// Checks the names of the stages that the caller's function `made` makes for different requests.
+/// `stages` is the number of stages of a step that come before them.
 fn check_reductions(
     made: impl Fn(Wanted) -> Result<Vec<&'static str>, Error>,
     stages: usize,

@@ -172,8 +172,8 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
 }
 
 /// Makes the edges of a lattice as short as possible by adding whole multiples of edges to one
-/// another. `combined` has each new edge as multiples of the given edges, and `sum` computes an
-/// edge from them.
+/// another. `combined` has each new edge as three integers: the multiples of the given edges that
+/// add up to it. The caller's function `sum` computes an edge from such integers.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
@@ -247,8 +247,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // If both lattice edges have a component of exactly 0, these combinations of the edges
-            // have it too. Cross products might round it to another value.
+            // If a component of both lattice edges is exactly 0, it is also 0 in these sums of
+            // multiples of the edges. Cross products might round it to another value.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

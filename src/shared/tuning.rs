@@ -5,10 +5,10 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// A large world has one sampled sphere among this many, but at least [`MIN_SAMPLE`] and at most
-/// [`MAX_SAMPLE`].
+/// In a large world, one of this many spheres is sampled, but at least [`MIN_SAMPLE`] and at most
+/// [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// A small world has one sampled sphere among this many, but at most [`MIN_SAMPLE`].
+/// In a small world, one of this many spheres is sampled, but at most [`MIN_SAMPLE`] spheres.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
@@ -35,8 +35,8 @@ pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// neighbours. These two constants are the ranks of the neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// At each end of each axis, the box around the sampled spheres leaves out one in this many of
-/// them. So outliers do not stretch the box.
+/// At each end of each axis, one of this many sampled spheres is left outside the box around the
+/// sampled spheres. So outliers do not stretch the box.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
@@ -80,8 +80,8 @@ pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
 /// log₂ of the largest number of parts of the step that one time segment searches in another grid.
 /// With more parts, its shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
-/// The fraction of the table of cells that the grids share. The rest covers rounding errors of the
-/// shares.
+/// The fraction of the table of cells that is divided among the grids. The rest covers rounding
+/// errors in the sizes of their parts.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
 /// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
 /// grid has both kinds, at least this fraction is shared.

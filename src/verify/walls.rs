@@ -34,6 +34,7 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 /// ```
 ///
 /// # Errors
+/// Returns one of these errors:
 /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidWall`] or [`Error::TooManySpheres`] for a
 ///   step out of range.
 /// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
@@ -221,7 +222,7 @@ impl World<'_> {
 /// Relative margin of the float64 tests, far larger than their rounding errors.
 const MARGIN: f64 = 1e-9;
 
-/// Returns a bound of the displacement of a wall during the step.
+/// Returns an upper bound of the length by which a wall is displaced during the step.
 fn moved(velocity: [f32; 3], dt: f32) -> f64 {
     vector(velocity).abs().element_sum() * f64::from(dt)
 }

@@ -44,6 +44,7 @@ impl Mesh {
     /// the corners does not matter for contacts.
     ///
     /// # Errors
+    /// Returns one of these errors:
     /// - [`Error::InvalidTriangle`] if a triangle has an index past the last vertex, a coordinate that is out of
     ///   range or not a number, or no area. Vertices of no triangle are not checked.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ triangles.

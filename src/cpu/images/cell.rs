@@ -29,7 +29,7 @@ const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// relative to the sum of the magnitudes of the terms that add up to the coordinate.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// The bits of all three edges in [`LatticeBox::corner`].
+/// Bit mask with the bits of all three edges of the cell: see [`LatticeBox::corner`].
 pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,8 @@ struct NearCell {
     far: f32,
 }
 
-/// Bit masks of a block of spheres: where each sphere stays during the step.
+/// Two bit masks of a block of spheres, with one bit for each sphere. They tell where each sphere
+/// stays during the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
     /// Bit mask of the spheres that certainly stay inside the periodic cell during the step.
@@ -117,8 +118,9 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Returns the edges along which the lower corner of the box of an image is in the cell, with bit
-    /// k for edge k. The image reaches into the cell, so the corner is otherwise below it.
+    /// Returns a bit mask with bit k for edge k of the cell. The bit is set if the bounding box of
+    /// the image begins inside the cell along this edge. If it is not set, the box begins below the
+    /// cell, because the image is known to reach into the cell.
     pub(super) fn corner(&self, image: [i32; 3]) -> u8 {
         let is_in_cell = |k: usize| (self.low.0[k] >> FRACTION_BITS) as i32 + image[k] == 0;
         (0..3).map(|k| u8::from(is_in_cell(k)) << k).sum()
@@ -376,7 +378,8 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns the bound of [`Cell::slack`] for many spheres. Their centres have at most the
+    /// Returns an upper bound of the error in the centres of all periodic images of many spheres,
+    /// before they are rounded to float32. The coordinates of the spheres have at most the
     /// magnitudes `center`, and their images are displaced by at most `most(k)` times edge k.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {

@@ -29,8 +29,9 @@ pub(super) const IMAGED: u32 = 1 << 31;
 /// Number of images after which a task adds them to the count that all tasks share.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
-/// A periodic image of a sphere or time segment. It is displaced, or the periodic cell contains
-/// several images of the same segment.
+/// A periodic image of a sphere or time segment in the grids. It is displaced, or it is one of several images
+/// of the same segment that reach into the periodic cell. (The only image of an object, if not displaced,
+/// needs no entry.)
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     sphere: u32,
@@ -38,8 +39,8 @@ struct Imaged {
     image: [i32; 3],
     /// Centre of the image and a bound of its error.
     place: ([f32; 3], f32),
-    /// The edges along which the lower corner of the image's bounding box is in the cell, as bits:
-    /// see [`LatticeBox::corner`].
+    /// Bit mask with bit k for edge k of the cell. The bit is set if the image's bounding box begins inside
+    /// the cell along this edge: see [`LatticeBox::corner`].
     corner: u8,
 }
 
@@ -53,13 +54,13 @@ struct AllImaged {
     codes: Vec<Code>,
 }
 
-/// The displacement of an image and its corner ([`Imaged::corner`]) in one byte, so that those of many images
-/// fit in the cache.
+/// The displacement of an image and its bit mask ([`Imaged::corner`]), packed into one byte so that the bytes
+/// of many images fit in the cache.
 #[derive(Clone, Copy, Debug)]
 struct Code(u8);
 
 impl Code {
-    /// The code of a displacement of more than one edge.
+    /// Code that stands for all displacements of more than one edge.
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -71,14 +72,14 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement, unless it is more than one edge.
+    /// Returns the displacement of the image, or `None` if it is more than one edge along any edge.
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
     }
 }
 
-/// The displacements of −1, 0 or 1 edge along each edge.
+/// The 27 displacements of an image by −1, 0 or 1 times each of the three lattice edges.
 pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     let mut all = [[0; 3]; 27];
     let mut k = 0;
@@ -89,7 +90,7 @@ pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     all
 };
 
-/// Returns the place of a displacement in [`DISPLACEMENTS`], or `None` if it is more than one edge.
+/// Returns the index of a displacement in [`DISPLACEMENTS`], or `None` if it is more than one edge.
 #[inline(always)]
 pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
     let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -136,9 +137,9 @@ pub(crate) struct NamedImage {
 /// stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Numbers of entries that are spheres or time segments and have their names.
+    /// Indices of spheres or time segments that the grids contain without displacement.
     pub(crate) plain: Range<usize>,
-    /// Images that take the places of their spheres in `plain`.
+    /// Displaced images that the grids contain instead of the spheres themselves.
     pub(crate) replaced: &'a [NamedImage],
     /// Images that the grids contain in addition, without taking the place of a sphere.
     pub(crate) further: &'a [NamedImage],
@@ -149,8 +150,8 @@ pub(crate) struct ProxyChunk<'a> {
 pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
-    /// For each sphere that may reach out of the cell (flag [`OUTSIDE`]), in order, its first image,
-    /// unless this is the sphere itself.
+    /// The first image of each sphere that may reach out of the cell (flag [`OUTSIDE`]), in the order of the
+    /// spheres. A sphere is left out if its first image is the sphere itself, without displacement.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
@@ -158,8 +159,8 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// The ranges of some entries: spheres, and images in the two lists. If these spheres have very many
-/// images, additional chunks without spheres have the rest.
+/// A part of the grids' entries: a range of spheres, and the ranges of their images in the lists `first` and
+/// `further`. If these spheres have very many images, additional chunks without spheres have the rest.
 #[derive(Clone, Debug)]
 struct Chunk {
     spheres: Range<usize>,
@@ -272,8 +273,8 @@ impl ImageList {
             + self.parts.bytes()
     }
 
-    /// Lists all images of spheres and time segments that reach into the periodic cell. `class_of`
-    /// has the size class of each sphere, which tells its number of time segments.
+    /// Lists all images of spheres and time segments that reach into the periodic cell. `class_of` has the
+    /// size class of each sphere, from which the number of its time segments follows.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -444,8 +445,8 @@ impl Lister<'_> {
 }
 
 impl Part<'_> {
-    /// Adds all images of a time segment that reach into the cell of the periodic domain. `center`
-    /// returns the centre of an image and a bound of its error.
+    /// Adds all images of a time segment that reach into the cell of the periodic domain. The caller's
+    /// function `center` returns the centre of an image and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,

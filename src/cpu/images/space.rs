@@ -85,8 +85,9 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether the grids may contain several periodic copies of a pair with one of some
-    /// objects. `words` is the bitwise OR of the 32-bit numbers of these objects.
+    /// Returns whether the grids may contain several periodic copies of a pair to which one of
+    /// some given objects belongs. `words` is the bitwise OR of the 32-bit numbers of these
+    /// objects.
     fn may_repeat(&self, words: u32) -> bool;
 
     /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain

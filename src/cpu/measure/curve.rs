@@ -29,7 +29,8 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of sampled spheres that are longer than the shortest possible time segment.
+    /// Paths of sampled spheres that are cut into several time segments if segments are as short as
+    /// possible.
     cut: ReusedVec<SpherePath>,
 }
 
@@ -87,9 +88,9 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // In a fuzzing build, random bits choose the length of time segments: the collision groups of
-    // the first sphere. The cost estimate would never cut the few spheres of a fuzzer. The list of
-    // pairs must not depend on the length.
+    // In a fuzzing build, the collision groups of the first sphere serve as random bits that choose
+    // the length of time segments. The cost estimate would never cut the few spheres of a fuzzer.
+    // The list of pairs must not depend on the length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();

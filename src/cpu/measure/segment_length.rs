@@ -27,8 +27,8 @@ pub(super) fn segment_length(
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // The shortest segments cut no path of the sample, so paths that they do cut are rare.
-        // Segments of twice that length are cheapest for such paths.
+        // Even the shortest segments cut no path of the sample, so paths that are long enough to
+        // be cut are rare. For such paths, segments of twice the shortest length cost least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -54,7 +54,8 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// Paths of sampled spheres that are longer than the shortest possible time segment.
+    /// Paths of sampled spheres that are cut into several time segments if segments are as short
+    /// as possible. A path that is no longer than the sphere's diameter is never cut.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,

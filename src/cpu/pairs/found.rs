@@ -79,8 +79,8 @@ impl Progress {
     }
 
     /// Returns whether there are more touching pairs than the limit, or too many reports for a
-    /// later stage to decide. A report may be a repeat, or of a pair that does not touch. So the
-    /// limit of reports is eight times as high, and at least 2¹⁹.
+    /// later stage to decide. A pair may be reported several times, or without touching. So the
+    /// limit of reports is eight times the limit of pairs, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

@@ -133,10 +133,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Tests pairs `first` and `first + 1` of `near`, or only those in the bit mask `there`. The
-    /// list of touching pairs begins at index `begin` and has `hits` pairs. Appends the pairs that
-    /// touch, and returns the new length. Pairs with a periodic image go to another list. The
-    /// indices of touching pair k replace entry k of `near`.
+    /// Tests the pairs `first` and `first + 1` of `near`, or only one of them if the bit mask
+    /// `there` has one bit. The list of touching pairs begins at index `begin` and has `hits`
+    /// pairs. Appends the pairs that touch, and returns the new length. Pairs with a periodic image
+    /// go to another list. The indices of touching pair k replace entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -271,9 +271,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether these two time segments report the touch of their spheres. They do if they
-    /// contain the closest approach, and if the collision groups allow the pair. If rounding leaves
-    /// open which segments contain it, the pair goes to a later stage, and the result is false.
+    /// Returns whether these two time segments report the pair of their spheres. They do if both
+    /// contain the time of closest approach, and if the collision groups allow the pair. If
+    /// rounding leaves open whether they contain this time, the pair goes to a later stage, and the
+    /// result is false.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {

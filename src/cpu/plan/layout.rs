@@ -122,8 +122,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a grid. Its own spheres search it, which
-    /// `range` describes, and so do the smaller spheres of `finer`.
+    /// Returns the expected cost of all searches in a grid. The spheres in the grid, which `range`
+    /// describes, search it, and so do the smaller spheres of the ranges `finer`.
     fn cost<'a>(
         &self,
         space: &Space,

@@ -3,8 +3,8 @@
 //! `shaders/plan.wgsl`.
 //!
 //! [`size_ranges`] divides the size classes into runs, and [`levels`] joins runs to grids.
-//! [`layout`] gives each grid its cells and table entries. [`searches`] decides for any two grids
-//! whose spheres search the other.
+//! [`layout`] gives each grid its cells and table entries. For any two grids, [`searches`]
+//! decides which of them has spheres that look for neighbours in the other.
 
 mod layout;
 mod levels;

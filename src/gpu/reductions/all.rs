@@ -114,8 +114,8 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Returns the shader stages, and leaves none in this struct. They must run after the stages
-    /// that find the pairs.
+    /// Moves the shader stages of the reductions out of this struct and returns them. They must run
+    /// after the stages that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }

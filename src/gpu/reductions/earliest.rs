@@ -44,7 +44,8 @@ impl Maker<'_> {
         ];
         if let Some((kernels, bits, over)) = &walls {
             let times = self.dispatch(&kernels.wall_times, bits, *over)?;
-            // The times of pairs and of walls come before the partners.
+            // The earliest times, of pairs and of walls, are computed before the shaders choose
+            // the partners.
             dispatches.insert(2, times);
             dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
         }

@@ -188,7 +188,7 @@ impl Kernel {
     /// shared files, and the kernel's own file.
     ///
     /// # Errors
-    /// [`Error::Device`] if an `#import` or `#needs` line in a shader file is invalid.
+    /// Returns [`Error::Device`] if an `#import` or `#needs` line in a shader file is invalid.
     pub fn wgsl(&self) -> Result<String, Error> {
         let module = resolve(self.text, PARTS).map_err(|bad| self.error(&bad))?;
         Ok(prelude() + &module)

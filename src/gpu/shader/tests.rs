@@ -183,7 +183,7 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     }
 }
 
-/// carom binds buffers by name.
+/// carom binds buffers to shader variables by name, so each name must have one meaning.
 #[test]
 fn a_name_has_one_type_in_all_kernels() {
     let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
