@@ -129,8 +129,8 @@ fn a_few_bullets_cost_at_most_twice_as_much_as_a_gas() {
     assert_like_gas("fast", &Scene::Fast.generate(N, 1), 2.0);
 }
 
-/// carom chooses the length of time segments (parts of long paths) from a random sample of the
-/// spheres.
+/// carom chooses the length of time segments (parts of long paths) from a random sample of the spheres.
+/// Tests that the number of segments hardly depends on this sample.
 #[test]
 fn the_segments_of_a_few_bullets_do_not_depend_on_the_sample() {
     let proxies = (1..=20).map(|seed| {
@@ -177,9 +177,9 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Tests a few fast spheres in ten clumps that are far apart. In the large cube around the clumps,
-/// the grid has wide cells, or distant cells share a table entry. Both cost more than a uniform
-/// gas, but not without bound.
+/// Tests a few fast spheres in ten clumps that are far apart. In the large cube around the clumps, the grid
+/// has wide cells, or distant cells share a table entry. Both make the step cost more than one of a uniform
+/// gas, and the test limits this cost.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {

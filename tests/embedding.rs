@@ -40,8 +40,8 @@ fn world(device: &Device, spheres: u32) -> Result<CollisionBuffers> {
     CollisionPipeline::new(&device.device)?.create_buffers(&BufferOptions::new(spheres))
 }
 
-/// Returns a gas of spheres, a few of which are very fast. Every third sphere is in collision group 0, which
-/// it ignores.
+/// Returns a gas of spheres, a few of which are very fast. Every third sphere belongs to collision group 0
+/// and ignores it, so these spheres do not collide with each other.
 fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     let mut spheres = Scene::Fast.generate(count, seed);
     for (i, sphere) in spheres.iter_mut().enumerate() {
@@ -51,7 +51,8 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
 }
 
 /// Returns the 32-bit words of a buffer with one attribute of each sphere, such as the radius. The attribute
-/// of sphere i begins at word `offset + stride * i`. The function `put` returns the words of one attribute.
+/// of sphere i begins at word `offset + stride * i`. The caller's function `put` returns the words of this
+/// attribute of a sphere.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,

@@ -272,8 +272,8 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// carom cuts long paths into time segments, and may meet a pair in several segments, but must
-/// count it only once.
+/// carom cuts long paths into time segments, and may find a pair in several segments. It must count the
+/// pair only once.
 #[test]
 fn only_touching_pairs_count_towards_the_pair_limit() {
     let mut spheres: Vec<Sphere> = (0..40_u16)
@@ -317,8 +317,8 @@ fn more_pairs_than_the_limit_are_refused_and_counted() {
     }
 }
 
-/// Many devices have no buffer for the eighteen million pairs of this test. The result must be the
-/// whole list, or an error that names the device's limit.
+/// Tests a step with eighteen million pairs, for which many devices allow no buffer. The result must be
+/// the whole list, or an error that names the device's limit.
 #[test]
 fn pairs_that_a_device_cannot_hold_are_an_error_that_names_the_limit() {
     let count = 6000;
@@ -475,9 +475,9 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// A thread of a rayon pool may run another task while one task waits. Tests that this does not
-/// happen while a task waits for a detector with threads of its own. The step of the other task
-/// would run on the same stack, and might wait forever for a locked detector.
+/// A thread of a rayon pool may run another task while one task waits. This test checks that a task that
+/// waits for a detector with threads of its own does not allow this. Otherwise, the other task would run
+/// on the same stack, and might wait forever for a locked detector.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });

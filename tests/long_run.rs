@@ -73,7 +73,8 @@ impl Application {
         let mut encoder = self.device.encoder();
         match self.buffers.record(&mut encoder, step) {
             Err(Error::TooManyInFlight { .. }) => {
-                // All of carom's upload buffers are in flight, so the recording must wait for the device.
+                // The recording failed because all of carom's upload buffers are in flight. It succeeds after
+                // the device has finished them.
                 self.device.wait();
                 self.buffers.record(&mut encoder, step)?;
             }

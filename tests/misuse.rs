@@ -36,7 +36,8 @@ fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
-    // The noop device computes nothing, so to carom the step seems not to have been submitted.
+    // The noop device computes nothing. So the results lack the serial number of the step, and carom
+    // reports that the step was not submitted.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
     device.assert_silent();
     Ok(())

@@ -46,8 +46,8 @@ impl World {
         Self { spheres, domain }
     }
 
-    /// Returns the entries of the full neighbour list. `reach` returns the largest distance at which two
-    /// particles are neighbours.
+    /// Returns the entries of the full neighbour list. The caller's function `reach` returns the largest
+    /// distance at which two particles are neighbours.
     fn entries(&self, reach: impl Fn(&Sphere, &Sphere) -> f64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (i, one) in (0..).zip(&self.spheres) {
@@ -73,10 +73,9 @@ impl World {
         entries
     }
 
-    /// Particle `other` may be near particle `one` when it is displaced by n times edge k of the
-    /// periodic cell. Returns the range of n for which their distance along axis k is at most
-    /// `reach`. `later` has the numbers n of the edges after k. The edges before k have no
-    /// component along axis k.
+    /// Returns the range of n for which the particles `one` and `other` are at most `reach` apart along axis
+    /// k, if `other` is displaced by n times edge k of the periodic cell. `later` has the displacements by
+    /// the edges after k. The edges before k have no component along axis k.
     fn images(
         &self,
         k: usize,

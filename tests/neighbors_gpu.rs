@@ -20,7 +20,7 @@ use fastrand::Rng;
 /// A neighbour list read from the GPU.
 #[derive(Debug, PartialEq)]
 struct Read {
-    /// The entries as i, j, packed image and the mark for grazing pairs.
+    /// The entries of the list: index i, index j, packed image and the mark for grazing pairs.
     entries: Vec<[u32; 4]>,
     vectors: Vec<[f32; 4]>,
     offsets: Vec<u32>,
@@ -290,7 +290,8 @@ fn a_search_that_was_not_asked_for_or_is_invalid_is_an_error() {
     assert!(refused(-1.0) && refused(f32::NAN) && refused(1e30) && !refused(0.5));
 }
 
-/// A list is kept while no particle has moved by more than half the skin. Every other change makes a new list.
+/// Tests that the GPU keeps a neighbour list while no particle has moved by more than half the skin, and makes
+/// a new list after every other change.
 #[test]
 fn a_list_is_kept_until_something_changes() {
     let mut rng = Rng::with_seed(33);
@@ -367,8 +368,8 @@ fn a_list_is_kept_until_something_changes() {
     );
 }
 
-/// An ordinary step overwrites the neighbour list. An incomplete list is not kept, nor is a list whose recorded
-/// commands were dropped.
+/// Tests that the GPU does not keep a neighbour list that an ordinary step has overwritten, an incomplete list,
+/// or a list whose recorded commands were dropped.
 #[test]
 fn only_a_complete_list_is_kept() {
     let mut rng = Rng::with_seed(34);
@@ -409,7 +410,7 @@ fn only_a_complete_list_is_kept() {
     }
 }
 
-/// Particles with invalid values are left out, whether or not the search keeps the list.
+/// Tests that a search leaves out particles with invalid values, whether or not it keeps the list.
 #[test]
 fn invalid_particles_on_the_device_are_set_aside() {
     let mut spheres = [0.0, 1.0, 2.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.6));

@@ -217,8 +217,8 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
-/// A crowd of spheres at a corner of the periodic cell has eight images in the cell. The grids must
-/// not mix these images, so that each pair is tested at most eight times.
+/// Tests a crowd of spheres at a corner of the periodic cell, which has eight images in the cell. The grids
+/// must not mix these images, so that each pair is tested at most eight times.
 #[test]
 fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     let spheres = [Sphere::new([0.0; 3], 0.1); 300];

@@ -438,8 +438,8 @@ fn a_pair_is_left_out_when_either_ignores_a_group_of_the_other() {
     assert_eq!(indices(&between(first, second, 1.0)), crossing);
 }
 
-/// Within the rounding error of its time of impact, the sphere moves by more than its diameter. The
-/// contact must not be on the far side of the target.
+/// Tests a sphere so fast that it moves by more than its diameter in the rounding error of its time of
+/// impact. The contact point must not be on the far side of the target.
 #[test]
 fn the_contact_of_a_fast_sphere_is_on_the_side_it_comes_from() {
     let bullet = Sphere::new([0.0; 3], 0.001).with_velocity([1e6, 0.0, 0.0]);

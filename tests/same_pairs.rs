@@ -59,8 +59,8 @@ fn hard_worlds_match_brute_force() {
     }
 }
 
-/// In worlds of a few giant spheres and many small ones, the CPU searches around each giant for
-/// small spheres, and not the other way round.
+/// In worlds of a few giant spheres and many small ones, the CPU searches around each giant sphere for small
+/// spheres, because a search around each small sphere would cost more.
 #[test]
 fn giants_among_dust_match_brute_force() {
     for power in [2, 10, 20, 30, 40] {
@@ -171,7 +171,8 @@ fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     }
 }
 
-/// A stack overflow in an application cannot be caught. The threads have stacks of 256 KiB.
+/// Runs steps on threads with small stacks of 256 KiB. carom must not overflow them, because an application
+/// cannot catch a stack overflow.
 #[test]
 fn a_large_world_needs_little_stack() {
     let spheres = carom_scenes::Scene::Gas.generate(400_000, 1);
@@ -185,8 +186,8 @@ fn a_large_world_needs_little_stack() {
     assert!(found.is_ok_and(|found| found.pairs.len() > 50_000));
 }
 
-/// All twelve nearly tangent pairs of spheres are in the same region, so that spheres of different
-/// pairs meet as well.
+/// Tests twelve nearly tangent pairs of spheres in the same region, so that spheres of different pairs meet
+/// as well.
 #[test]
 fn worlds_of_nearly_tangent_pairs_match_brute_force() {
     for kind in KINDS {

@@ -96,8 +96,8 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     )
 }
 
-/// Runs random worlds with one detector per backend. `wrong` runs a world and describes the differences from
-/// brute force.
+/// Runs random worlds with one detector per backend. The caller's function `wrong` runs a world and
+/// describes the differences from brute force.
 fn try_many<W: std::fmt::Debug>(
     worlds: impl Strategy<Value = W>,
     wrong: impl Fn(&mut carom::Detector, &W) -> Result<String, carom::Error>,

@@ -691,8 +691,8 @@ fn a_fast_mesh_hits_a_sphere_at_rest() {
     assert_eq!((hit.sphere, hit.wall, hit.toi), (0, 0, 0.75));
 }
 
-/// For many spheres, a mesh must give the same results as tests of each sphere against each triangle alone, in
-/// open space and in a periodic domain.
+/// Tests that many spheres at a mesh give the same results as each sphere tested against each triangle alone,
+/// in open space and in a periodic domain.
 #[test]
 fn a_mesh_is_the_sum_of_its_triangles() {
     let mut rng = Rng::with_seed(5);
@@ -777,7 +777,7 @@ fn a_mesh_is_the_sum_of_its_triangles() {
     assert!(images > 50, "{images}");
 }
 
-/// Every sphere whose path leaves a closed mesh must touch the mesh.
+/// Tests that every sphere that leaves a closed mesh touches the mesh.
 #[test]
 fn nothing_passes_through_a_closed_mesh() {
     let mut rng = Rng::with_seed(9);

@@ -405,7 +405,8 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     );
 }
 
-/// Some drivers end long loops early. Then the step must be an error. Otherwise the list must be complete.
+/// Some drivers end long loops of a shader early. In this case, the step must return an error. Otherwise, the list
+/// must be complete.
 #[test]
 fn a_hundred_thousand_walls_are_all_tested_or_the_step_fails() {
     let device = Device::real();
@@ -487,7 +488,7 @@ fn misuse_is_named() {
     asked(without.wall_shapes(), "BufferOptions::walls");
     asked(with.wall_images(), "BufferOptions::periodic");
     asked(with.wall_triangles(), "BufferOptions::triangles");
-    // Steps without walls can be recorded in buffers that were created without the options for walls.
+    // A step without walls can be recorded into buffers that were created without the options for walls.
     let mut encoder = device.encoder();
     let nothing = Walls::new();
     let step = Step::new(&spheres, 1.0).with_walls(&nothing);
@@ -617,8 +618,8 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
             };
             let sphere = &spheres[hit.sphere as usize];
             let exact = exact.contact(sphere, &walls).expect("the wall exists");
-            // If the centre of the sphere is almost on the triangle, the direction of the normal is only
-            // rounding error.
+            // If the centre of the sphere is almost on the triangle, rounding errors determine the direction of the
+            // normal, so it is not compared.
             if hit.wall >= 5 && sphere.radius - hit.depth < 0.01 {
                 continue;
             }

@@ -310,7 +310,7 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`step`](Self::step).
+    /// Returns the same errors as [`step`](Self::step).
     pub fn step_with(
         &mut self,
         duration: f64,

@@ -115,7 +115,7 @@ impl<'a> Asked<'a> {
         // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Only the values of `self` with these indices can overlap a value of `other`.
+        // Only the values of `self` with the indices `candidates` can overlap a value of `other`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;

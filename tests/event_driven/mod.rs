@@ -56,7 +56,8 @@ pub(crate) struct Reference {
     /// Edge of the periodic cell, or `None` for open space.
     edge: Option<f64>,
     restitution: f64,
-    /// Tells which of two balls that meet are removed. If only one is removed, the other keeps its velocity.
+    /// A function that tells for each of two balls that meet whether it is removed. If only one is removed, the
+    /// other keeps its velocity.
     pub(crate) removes: fn(usize, usize) -> [bool; 2],
     pub(crate) removed: Vec<bool>,
     queue: BinaryHeap<Reverse<Predicted>>,
@@ -103,7 +104,8 @@ impl Reference {
         let v = [0, 1, 2].map(|k| self.balls[b].velocity[k] - self.balls[a].velocity[k]);
         let reach = self.balls[a].radius + self.balls[b].radius;
         let p = self.away(a, b, [0; 3], now);
-        // The range of images, along each axis, whose coordinate comes within [-reach, reach].
+        // For each axis, the range of images whose coordinate relative to the other ball comes within [-reach,
+        // reach].
         let mut ranges = [[0, 0]; 3];
         if let Some(edge) = self.edge {
             for k in 0..3 {

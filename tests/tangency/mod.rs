@@ -36,11 +36,12 @@ const EXACT: [[DVec3; 3]; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach of the two spheres is within the step. If all numbers are whole, the spheres are
-    /// exactly tangent.
+    /// The closest approach of the two spheres is within the step. If all numbers of the pair are whole
+    /// numbers, the spheres are exactly tangent.
     Exact,
     Passing,
-    /// The closest approach is at the end of the step, mostly while the pair is still approaching.
+    /// The distance of the two spheres is smallest at the end of the step, in most cases because they
+    /// still approach each other then.
     AtTheEnd,
     /// The two spheres touch at the start of the step, and then move apart.
     Leaving,

@@ -28,8 +28,8 @@ pub(crate) const WHOLE: [[f32; 3]; 7] = [
     [0.0, 5.0, -12.0],
 ];
 
-/// Returns the distance of a sphere's centre from the surface of a wall at a time, or at its closest approach
-/// to the axis or centre for `None`.
+/// Returns the distance of a sphere's centre from the surface of a wall at the given time. For `None`, the
+/// time is that of the closest approach to the wall's axis or centre.
 pub(crate) fn distance(sphere: &Sphere, wall: &Wall, time: Option<f64>) -> f64 {
     let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
     let velocity = vector(sphere.velocity) - vector(wall.velocity);

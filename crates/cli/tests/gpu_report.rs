@@ -43,7 +43,7 @@ fn the_report_has_all_scenes_checked_and_all_worlds_timed() -> Result<(), Box<dy
             let of_name = |kernel: &&Value| kernel["name"] == name;
             kernels.iter().find(of_name).cloned().unwrap_or_default()
         };
-        // lavapipe has timestamps.
+        // The software adapter lavapipe has timestamps, so the time of each kernel is known.
         assert!(has("pairs")["seconds"].as_f64() > Some(0.0), "{timing}");
         assert_eq!(has("pairs")["workgroup_size"], 64, "{timing}");
         assert_eq!(has("plan")["dispatches"], 1, "{timing}");

@@ -137,9 +137,10 @@ pub(crate) struct NamedImage {
 /// stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of spheres or time segments that the grids contain without displacement.
+    /// Indices of entries that are spheres or time segments themselves, except where `replaced` has an image
+    /// for a sphere.
     pub(crate) plain: Range<usize>,
-    /// Displaced images that the grids contain instead of the spheres themselves.
+    /// Images that the grids contain instead of their spheres, which are in the range `plain`.
     pub(crate) replaced: &'a [NamedImage],
     /// Images that the grids contain in addition, without taking the place of a sphere.
     pub(crate) further: &'a [NamedImage],

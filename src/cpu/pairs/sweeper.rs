@@ -165,8 +165,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Pairs that just touch are left to the exact test. It counts a pair as grazing
-                // only if the task reports the pair.
+                // The exact test decides the pairs that just touch, because it counts a pair as
+                // grazing only if this task reports the pair.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::median;
 
-/// Attempts to make the buffers large enough for a world.
+/// Largest number of attempts to make the buffers large enough for a world.
 const ATTEMPTS: usize = 6;
 
 /// Properties of a GPU and its driver.

@@ -75,7 +75,7 @@ struct Check {
     scene: &'static str,
     n: usize,
     pairs: Option<usize>,
-    /// Why the check failed, or `None` if both lists are identical.
+    /// Message that says why the check failed, or `None` if both lists are identical.
     failure: Option<String>,
 }
 
@@ -84,7 +84,7 @@ struct Timing {
     scene: &'static str,
     n: usize,
     measured: Option<Measured>,
-    /// Why the world was skipped or failed.
+    /// Message that says why the world was skipped or failed, or `None`.
     failure: Option<String>,
 }
 
@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
         report.checks.push(check(arguments, scene));
         report.write(folder)?;
     }
-    // Seconds that a sphere took in the slowest world so far.
+    // Time of a step divided by the number of spheres, in seconds, in the slowest world so far.
     let mut slowest = 0.0_f64;
     for (scene, n) in TIMED {
         let n = n.min(arguments.most());
@@ -353,7 +353,7 @@ impl Timing {
     }
 }
 
-/// Returns a lower and an upper bound, given in seconds, as milliseconds.
+/// Formats a lower and an upper bound, given in seconds, as text in milliseconds.
 fn bounds(seconds: Option<[f64; 2]>) -> String {
     match seconds {
         Some([low, high]) => format!("{:.4} to {:.4}", low * 1e3, high * 1e3),

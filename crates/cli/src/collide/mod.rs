@@ -152,8 +152,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns an error if a frame with `entries` entries for a list does not fit the columns of the list. The first
-/// frame decides whether lists have columns for periodic images.
+/// Returns an error if a frame, which adds `entries` entries to a list, does not fit the columns of this list.
+/// The first frame decides whether lists have columns for periodic images.
 fn check_kind(world: &World, domain: &Domain, images: bool, entries: usize) -> anyhow::Result<()> {
     if images == domain.is_open() && entries > 0 {
         let frame = world.frame.map_or(0, |Frame { number, .. }| number);

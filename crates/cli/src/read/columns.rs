@@ -134,7 +134,7 @@ impl Columns {
         }
     }
 
-    /// Reads a sphere. `field` returns the text in a column.
+    /// Reads a sphere. The caller's function `field` returns the text in a column.
     pub(crate) fn row<'a>(
         &self,
         field: impl Fn(usize) -> Option<&'a [u8]>,

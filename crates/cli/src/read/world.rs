@@ -119,7 +119,8 @@ impl World {
             .for_each(|sphere| sphere.radius = radius);
     }
 
-    /// Parses a line of the input, and adds its sphere. `field` returns the text in a column.
+    /// Parses a line of the input, and adds its sphere. The caller's function `field` returns the text in a
+    /// column.
     pub(crate) fn parse<'a>(
         &mut self,
         line: u64,

@@ -156,7 +156,8 @@ fn claimed_sizes_take_no_memory() -> Test {
     Ok(())
 }
 
-/// Root may read every file, so a test that runs as root runs `carom` as another user.
+/// Tests an input file that the user may not read. Root may read every file, so a test that runs as root
+/// runs `carom` as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_without_permission_is_named() -> Test {
