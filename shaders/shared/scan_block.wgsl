@@ -27,8 +27,8 @@ fn sum_before(own: u32, local: u32) -> u32 {
     if place == 0u {
         sh_group_sums[group] = all;
     }
-    // This barrier makes sh_group_sums visible. It also separates earlier reads of sh_sums from the write
-    // that follows.
+    // This barrier makes sh_group_sums visible to all invocations. It also separates earlier reads of
+    // sh_sums from the write that follows.
     workgroupBarrier();
     for (var k = 0u; k < SCAN_GROUP; k++) {
         before += select(0u, sh_group_sums[k], k < group);

@@ -16,7 +16,7 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-// The present task of the workgroup's searches: one of the next four constants.
+// What the workgroup's searches do at present: COUNT_AND_TEST, COUNT, TEST or STOP.
 var<workgroup> sh_task: u32;
 // Task of the searches: count the candidates, and test them.
 const COUNT_AND_TEST = 0u;

@@ -134,9 +134,9 @@ impl HalfSpace {
     }
 }
 
-/// The numbers A, B and r of the module documentation as exact integers: A and r are in units of 2^`length`, B
-/// in units of 2^`speed_unit`. The normal n is scaled by a power of two, which does not affect whether A + B·t
-/// ≤ r·|n|.
+/// A sphere and a half-space as exact integers: the distance A of the centre from the plane and its rate of
+/// change B (both times |n|), and the radius r. A and r are in units of 2^`length`, B in units of
+/// 2^`speed_unit`. The normal n is scaled by a power of two, which does not affect whether A + B·t ≤ r·|n|.
 struct Integers {
     away: IBig,
     r: IBig,

@@ -108,7 +108,7 @@ impl ReachingImages {
         along[0] * along[1]
     }
 
-    /// Calls a function for each image, in ascending order of the displacements.
+    /// Calls the caller's function for each image, in ascending order of the displacements.
     pub(crate) fn each(&self, mut visit: impl FnMut([i32; 3])) {
         let [one, other] = self.ranges;
         for n in one[0]..=one[1] {

@@ -46,7 +46,7 @@ impl Mesh {
     /// # Errors
     /// Returns one of these errors:
     /// - [`Error::InvalidTriangle`] if a triangle has an index past the last vertex, a coordinate that is out of
-    ///   range or not a number, or no area. Vertices of no triangle are not checked.
+    ///   range or not a number, or no area. Vertices that belong to no triangle are not checked.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ triangles.
     pub fn new(vertices: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, Error> {
         if triangles.len() > MAX_SPHERES {

@@ -146,7 +146,9 @@ impl Round {
     }
 }
 
-/// The vectors P and V and the numbers K and |a| of the module documentation, in float64 with error bounds.
+/// A sphere and a round wall in float64 with error bounds: the position P and velocity V of the sphere relative to
+/// the wall, the distance K from the wall's centre or axis at which the sphere just touches, and the length |a| of
+/// the axis vector. The module documentation defines them.
 struct Float64 {
     inside: bool,
     p: [Approx; 3],
@@ -154,7 +156,8 @@ struct Float64 {
     k: Approx,
     /// The length |a| of the axis vector, or `None` if its error bound cannot be computed.
     length: Option<Approx>,
-    /// The square of K·|a|, the distance (times |a|) at which sphere and wall just touch.
+    /// The square of K·|a|. K is the distance of the sphere's centre from the wall's centre or axis at which they
+    /// just touch, and |a| is the length of the axis vector, or 1 for a sphere as the wall.
     square: Approx,
 }
 
@@ -190,7 +193,8 @@ impl Float64 {
         }
     }
 
-    /// Returns `Some(None)` if the sphere does not touch, and `None` if the error bounds leave this open.
+    /// Decides whether and when the sphere touches the wall. Returns `Some(None)` if it does not touch, and `None`
+    /// if the error bounds leave this open.
     fn impact(&self, dt: f32) -> Option<Option<Impact>> {
         if self.inside {
             self.hollow_impact(dt.into())
@@ -199,8 +203,8 @@ impl Float64 {
         }
     }
 
-    /// Returns |P + V·dt|² − (K·|a|)²: positive if the distance at the end of the step is larger than that at
-    /// contact.
+    /// Returns |P + V·dt|² − (K·|a|)². The result is positive if the distance of the sphere's centre from the wall's
+    /// centre or axis at the end of the step is larger than that at contact.
     fn at_end(&self, dt: f64) -> Approx {
         let q = from_fn(|axis| self.p[axis] + self.v[axis] * Approx::exact(dt));
         dot(q, q) - self.square
@@ -277,8 +281,9 @@ impl Float64 {
     }
 }
 
-/// P, V, K and |a|² of the module documentation as exact integers: P and K are in units of 2^`length`, V in
-/// units of 2^`speed`. The axis a is scaled by a power of two, which affects no comparison.
+/// A sphere and a round wall as exact integers: the vectors P and V and the numbers K and |a|² that the module
+/// documentation defines. P and K are in units of 2^`length`, V in units of 2^`speed`. The axis a is scaled by a
+/// power of two, which affects no comparison.
 struct Integers {
     inside: bool,
     p: [IBig; 3],
@@ -349,8 +354,9 @@ impl Integers {
         integers::dot(x, x).cmp(&(y * y * &self.axis_square))
     }
 
-    /// Compares the distance |P + V·t| with K·|a|, and the time t with the time of the closest approach to the
-    /// axis or centre.
+    /// Returns two comparisons for a time t. The first compares the sphere's distance from the wall's axis or centre
+    /// with the distance at contact, and the second compares t with the time of the closest approach to the axis or
+    /// centre.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
         let shift_unit = self.speed + time.exponent;

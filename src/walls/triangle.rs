@@ -40,7 +40,7 @@ pub(crate) enum Feature {
     Corner(u8),
 }
 
-/// A defect of the corners of a triangle.
+/// A reason why no sphere can be tested against a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Defect {
     /// A coordinate is infinite, NaN, or larger than [`MAX_MAGNITUDE`].

@@ -120,7 +120,8 @@ fn step(
         ));
         Ok(())
     };
-    // 2048² distances take 512 workgroups of 64 invocations 128 rounds, with 31 instructions each.
+    // The kernel computes 2048² distances in 512 workgroups of 64 invocations. So each invocation has 128
+    // rounds, with 31 instructions each.
     add(
         "measure_spacing",
         127.0 * 31.0,
@@ -136,8 +137,8 @@ fn step(
         0.0,
         MEMORY + rounds * 30.0,
     )?;
-    // 32 rounds take 350 clocks each. Each of two prefix sums had 16 barriers of 30 clocks, and now
-    // has two.
+    // The kernel has 32 rounds (loop iterations) of 350 clocks each. Each of its two prefix sums had 16
+    // barriers of 30 clocks in the old kernel, and has two in the new one.
     let barriers = if is_new { 4.0 } else { 32.0 };
     add(
         "measure_curve",
@@ -168,8 +169,8 @@ fn step(
     let bytes = 92.0 * proxies + 16.0 * n * s.touching;
     let rounds = if is_new { &s.new } else { &s.old };
     let (executed, loads) = if is_new {
-        // Loads that wait for each other: one for all rows of cells around the sphere, one for each
-        // row elsewhere, and one for each round.
+        // Number of loads from memory that wait for each other: one for all rows of cells around the
+        // sphere, one for each row elsewhere, and one for each round (loop iteration).
         let loads = 3.0 + rounds.rows + rounds.candidates;
         (new_pairs(rounds, count("pairs")?), loads)
     } else {

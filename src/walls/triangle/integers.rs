@@ -118,9 +118,10 @@ impl Integers {
         if nearest.compared_with(&moved.r) != Equal {
             return Less;
         }
-        // The distance of a uniformly moving point from a convex set is a convex function of time, and at
-        // `time` it equals the radius. So if the distance is decreasing, it was greater before. If it is at its
-        // minimum, it was the same before only if the nearest point moved along the triangle.
+        // The distance of a uniformly moving point from a convex set is a convex function of time. At `time`,
+        // the distance of the sphere's centre from the triangle equals the radius. If the distance is
+        // decreasing then, it was greater before. If it has its minimum then, it was the same shortly before
+        // only if the nearest point moved along the triangle.
         match moved.growth(nearest.feature, &self.v) {
             Less => Equal,
             Greater => Less,
@@ -163,7 +164,7 @@ impl Integers {
 }
 
 impl Nearest {
-    /// Compares the distance of the nearest point with a length.
+    /// Compares the distance of the nearest point from the given point with a length.
     fn compared_with(&self, length: &IBig) -> Ordering {
         self.compared_with_scaled(length, 0)
     }
