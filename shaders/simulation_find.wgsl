@@ -81,7 +81,8 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// Returns how many impacts of a sphere come before the first one that the partner's path no longer has.
+// Returns how many impacts of a sphere come before its first impact that is no longer on the path of the
+// partner.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {

@@ -20,8 +20,8 @@ struct Params {
     sample: u32,
     most_candidates_low: u32,
     most_candidates_high: u32,
-    // FLAG_TWO_SETS: only pairs with one sphere from each of two sets count. FLAG_WATCH: the driver may end
-    // long loops early, as llvmpipe does.
+    // A combination of flags. FLAG_TWO_SETS means that only pairs with one sphere from each of two sets count.
+    // FLAG_WATCH means that the driver may end long loops early, as llvmpipe does.
     flags: u32,
     // The caller's lengths are multiplied by 2^length_power, and velocities by 2^velocity_power, to convert
     // them to the shaders' units.

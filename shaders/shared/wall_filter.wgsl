@@ -36,8 +36,9 @@ fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, 
     return Relative(p, v, size);
 }
 
-// Returns the fields `may` and `certain` of a result. The gap between sphere and wall must be smallest at the
-// start or at the end of the step. The arguments are these two gaps, and a bound on their error.
+// Returns whether the sphere may touch the wall, and whether it certainly touches (the fields `may` and
+// `certain` of a result). The gap between sphere and wall must be smallest at the start or at the end of the
+// step. The arguments are the gaps at these two times, and a bound on their error.
 fn by_gaps(first: f32, last: f32, error: f32) -> vec2<bool> {
     let least = min(first, last);
     return vec2<bool>(least <= error, least < -error);

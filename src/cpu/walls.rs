@@ -14,7 +14,7 @@ use wide::f32x4;
 
 use super::meshes::{Meshes, NearMesh};
 use crate::exact::{Impact, Shift, Translation};
-use crate::lanes::{LANES, dot, rows, three};
+use crate::lanes::{LANES, dot, rows};
 use crate::limits::{CHUNK, Limits};
 use crate::memory::out_of_memory;
 use crate::walls::{
@@ -183,27 +183,34 @@ impl Task<'_> {
         first: usize,
         found: &mut WallHits,
     ) -> Result<(), Error> {
-        let mut masks = Vec::with_capacity(self.walls.len());
+        let mut near_walls = Vec::with_capacity(self.walls.len());
         each_block(spheres, |start, spheres, valid| {
-            let block = Block::new(spheres, self.dt);
-            let mut near = self.faces.near(&block);
-            for filter in &self.filters {
-                near |= filter.near(&block);
+            let paths = Paths::new(spheres, self.dt);
+            let mut near = self.faces.near(&paths);
+            if !self.filters.is_empty() {
+                let balls = paths.balls();
+                for filter in &self.filters {
+                    near |= filter.near(&balls);
+                }
             }
             if near.to_bitmask() == 0 && !self.with_images {
                 return Ok(());
             }
-            masks.clear();
-            masks.extend(self.walls.iter().map(|tested| match tested.images {
-                Images::None => tested.filter.near(&block).to_bitmask(),
-                Images::Around(_) => 15,
-                Images::Elsewhere => 0,
+            let balls = paths.balls();
+            near_walls.clear();
+            near_walls.extend((0..).zip(&self.walls).filter_map(|(wall, tested)| {
+                let near = match tested.images {
+                    Images::None => tested.filter.near(&balls).to_bitmask(),
+                    Images::Around(_) => 15,
+                    Images::Elsewhere => 0,
+                };
+                let near = near & valid;
+                (near != 0).then_some((wall, near))
             }));
             for (k, sphere) in spheres.iter().enumerate() {
-                let index = first + start + k;
-                for (wall, near) in masks.iter().enumerate() {
-                    if near & valid & 1 << k != 0 {
-                        self.decide(index, sphere, wall as u32, found)?;
+                for &(wall, near) in &near_walls {
+                    if near >> k & 1 == 1 {
+                        self.decide(first + start + k, sphere, wall, found)?;
                     }
                 }
             }
@@ -302,28 +309,42 @@ pub(super) fn each_block(
     visit(blocks.len() * LANES, &block, (1 << rest.len()) - 1)
 }
 
-/// Four spheres, each around the whole path of a moving sphere during the step. The centre is the start of the
-/// path, and the radius `reach` includes a margin for rounding.
-struct Block {
+/// The paths of four moving spheres during the step.
+struct Paths {
     center: [f32x4; 3],
-    reach: f32x4,
+    radius: f32x4,
+    shift: [f32x4; 3],
 }
 
-impl Block {
+impl Paths {
     #[inline(always)]
     fn new(spheres: &[Sphere; LANES], dt: f32) -> Self {
-        let [[x, y, z, radius], velocity] = rows(spheres.each_ref());
-        let center = [x, y, z];
-        let shift = three([velocity[0], velocity[1], velocity[2]], |v| {
-            v * f32x4::splat(dt)
-        });
-        let reach = radius + dot(shift, shift).sqrt();
-        let size = x.abs() + y.abs() + z.abs() + reach;
+        let [[x, y, z, radius], [u, v, w, _]] = rows(spheres.each_ref());
+        let dt = f32x4::splat(dt);
         Self {
-            center,
+            center: [x, y, z],
+            radius,
+            shift: [u * dt, v * dt, w * dt],
+        }
+    }
+
+    #[inline(always)]
+    fn balls(&self) -> Balls {
+        let [x, y, z] = self.center;
+        let reach = self.radius + dot(self.shift, self.shift).sqrt();
+        let size = x.abs() + y.abs() + z.abs() + reach;
+        Balls {
+            center: self.center,
             reach: reach + size * f32x4::splat(ERROR),
         }
     }
+}
+
+/// Four balls, each around the whole path of a sphere. The centre is the start of the path, and the radius `reach`
+/// includes a margin for rounding.
+struct Balls {
+    center: [f32x4; 3],
+    reach: f32x4,
 }
 
 /// The half-spaces of a step whose planes are perpendicular to a coordinate axis. They are tested together:
@@ -362,14 +383,17 @@ impl Faces {
         false
     }
 
-    /// Returns a mask of the spheres that may touch one of the half-spaces, equal to the mask that their
-    /// separate filters would give.
+    /// Returns a mask of the spheres that may touch one of the half-spaces: those whose paths reach its plane, along
+    /// the axis of its normal.
     #[inline(always)]
-    fn near(&self, block: &Block) -> f32x4 {
+    fn near(&self, paths: &Paths) -> f32x4 {
         let mut near = f32x4::splat(0.0);
         for k in 0..3 {
-            near |= (block.center[k] - block.reach).simd_le(self.low[k]);
-            near |= (block.center[k] + block.reach).simd_ge(self.high[k]);
+            let center = paths.center[k];
+            let reach = paths.radius + paths.shift[k].abs();
+            let reach = reach + (center.abs() + reach) * f32x4::splat(ERROR);
+            near |= (center - reach).simd_le(self.low[k]);
+            near |= (center + reach).simd_ge(self.high[k]);
         }
         near
     }
@@ -432,10 +456,10 @@ impl Filter {
 
     /// Returns a mask of the spheres that may touch the wall.
     #[inline(always)]
-    fn near(&self, block: &Block) -> f32x4 {
+    fn near(&self, balls: &Balls) -> f32x4 {
         match *self {
             Self::HalfSpace { normal, offset } => {
-                (dot(normal, block.center) - block.reach).simd_le(offset)
+                (dot(normal, balls.center) - balls.reach).simd_le(offset)
             }
             Self::Round {
                 point: [x, y, z],
@@ -443,7 +467,7 @@ impl Filter {
                 radius,
                 inside,
             } => {
-                let [a, b, c] = block.center;
+                let [a, b, c] = balls.center;
                 let mut away = [a - x, b - y, c - z];
                 if let Some([x, y, z]) = axis {
                     let [a, b, c] = away;
@@ -451,10 +475,10 @@ impl Filter {
                 }
                 let square = dot(away, away);
                 if inside {
-                    let room = radius - block.reach;
+                    let room = radius - balls.reach;
                     room.simd_le(f32x4::splat(0.0)) | square.simd_ge(room * room)
                 } else {
-                    let reach = radius + block.reach;
+                    let reach = radius + balls.reach;
                     square.simd_le(reach * reach)
                 }
             }
