@@ -84,7 +84,7 @@ fn main(
     if all > 0u {
         atomicAdd(&octaves[local], all);
     }
-    // This barrier makes the distances to neighbours visible, which any invocation may have written.
+    // Any invocation may have written the distances to neighbours. This barrier makes them visible to all.
     workgroupBarrier();
     if local < own {
         let log_distance = vec2<f32>(sh_log_distance[local][0], sh_log_distance[local][1]);

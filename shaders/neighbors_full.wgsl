@@ -58,7 +58,7 @@ fn main(
     let next = sorted_pairs[index].a + 1u;
     neighbors[index + contact_offsets[next] - contact_starts[next]] = neighbor_of(index);
     let by_b = pairs_by_b[index];
-    // Negating the images reverses their order.
+    // Seen from sphere b, the images are negated, which reverses their order.
     let pair = mirrored(by_b.y);
     neighbors[index + contact_starts[by_b.x]] = reversed(neighbor_of(pair));
 }

@@ -21,7 +21,7 @@ const LONGER = 2.0;
 // A substep should have at most this many candidate pairs for each sphere.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
-// This number of impacts in a substep is never too large.
+// A substep with at most this number of impacts, of all spheres together, is never too long.
 const FEW_IMPACTS = 8u;
 // If a substep needs more than this share of the recorded rounds, the next substep is shorter.
 const ROUNDS = 0.75;

@@ -62,7 +62,7 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
         }
         let begin = dot(dual.xyz, apart);
         let end = begin + dot(dual.xyz, motion);
-        // The margin covers all rounding errors.
+        // The margin of the image range covers all rounding errors.
         let around = dual.w * (wall.size + sphere.radius) * (1.0 + WALL_ERROR * EPSILON)
             + WALL_ERROR * EPSILON * dual.w * size + IMAGE_MARGIN;
         let first = ceil(-max(begin, end) - around);

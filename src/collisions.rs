@@ -257,7 +257,7 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// Both lists may be in any order, and may contain a pair several times.
+    /// This list and `previous` may be in any order, and may contain a pair several times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(
             (&previous.pairs, &previous.images),

@@ -26,7 +26,7 @@ pub(crate) fn resized<'a, T: Zeroable + Clone>(
         *used = Vec::new();
         // The number of items varies a little from step to step, so the vector gets spare capacity.
         let room = count + count / 32 + 4 * count.isqrt();
-        // This allocation writes nothing to memory on systems that provide zeroed pages.
+        // On systems that provide zeroed pages, allocating zeroed memory writes nothing.
         *used = bytemuck::try_zeroed_vec(room).map_err(|()| out_of_memory::<T>(room, what))?;
     }
     used.resize(count, T::zeroed());

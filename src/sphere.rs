@@ -53,8 +53,9 @@ impl Sphere {
     /// Returns the same sphere with collision groups: the sphere belongs to the groups `member_of` and
     /// ignores the groups `ignored`.
     ///
-    /// Both are masks of sixteen groups, one bit per group. A pair is left out if one sphere ignores a group
-    /// to which the other belongs. [`Sphere::groups`] holds `member_of | ignored << 16`.
+    /// `member_of` and `ignored` are masks of sixteen groups, one bit per group. A pair is left out if one
+    /// sphere ignores a group to which the other belongs. [`Sphere::groups`] holds `member_of | ignored <<
+    /// 16`.
     ///
     /// ```
     /// use carom::{Sphere, time_of_impact};

@@ -17,7 +17,7 @@ use carom::{
 use device::{Device, Interleaved, ready};
 use fastrand::Rng;
 
-/// A neighbour list read from the GPU.
+/// A neighbour list that was read back from the GPU.
 #[derive(Debug, PartialEq)]
 struct Read {
     /// The entries of the list: index i, index j, packed image and the mark for grazing pairs.

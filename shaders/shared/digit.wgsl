@@ -8,8 +8,8 @@ struct Digit {
     // the digit's lowest bit in this word.
     word: u32,
     shift: u32,
-    // Which items to sort. 0: one for each pair in the list of found pairs. 1: one for each pair in the
-    // sorted list, which has no repeats.
+    // Selects the items to sort: 0 for one item for each pair in the list of found pairs, 1 for one item
+    // for each pair in the sorted list, which has no repeats.
     distinct: u32,
     unused: u32,
 }

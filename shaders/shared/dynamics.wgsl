@@ -19,8 +19,8 @@ struct SimulationRequest {
     impacts: f32,
     walls: u32,
     spheres: u32,
-    // Where the application's buffer holds the inverse masses, in words: the place of the first one, and the
-    // distance between two. With a distance of 0, all masses are 1.
+    // Place of the inverse masses of the spheres in the application's buffer, in words: the index of the first one,
+    // and the distance from one to the next. With a distance of 0, all masses are 1.
     mass_first: u32,
     mass_stride: u32,
     serial: u32,

@@ -62,7 +62,7 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         let v = motion.velocity + motion.acceleration * time;
         let distance = length(p);
         let gap = side * (distance - reach);
-        // The rate at which the gap grows.
+        // The rate at which the gap between the point and the surface at distance `reach` grows.
         let rate = side * dot(p, v) / max(distance, MIN_POSITIVE);
         let slow = RESTING * (speeds + strength * range);
         if gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach) {

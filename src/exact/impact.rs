@@ -18,8 +18,8 @@ pub(crate) fn impact<S: MovingSphere>(
     shift: impl Shift,
     dt: f32,
 ) -> (Option<Impact>, Arithmetic) {
-    // This test comes first, because arithmetic with an error bound cannot prove that spheres just
-    // touch.
+    // `just_touch` runs before the other tests, because arithmetic with an error bound cannot
+    // prove that spheres just touch.
     if just_touch([[a, b]; 2], [shift; 2]) != 0 {
         return (Some(Impact::default()), Arithmetic::Float64);
     }

@@ -524,7 +524,8 @@ impl CollisionBuffers {
                 encoder.copy_buffer_to_buffer(from, UploadLayout::REQUEST, to, 0, size);
                 spheres = &neighbors.given_spheres;
             }
-            // This step overwrites the buffers of the neighbour list, so the list is marked as absent.
+            // A step that is no search for neighbours overwrites the buffers of the neighbour list, so
+            // the list is marked as absent.
             Some(neighbors) => encoder.clear_buffer(&neighbors.state, 0, None),
             None => {}
         }

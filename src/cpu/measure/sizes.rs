@@ -102,7 +102,8 @@ pub(crate) fn measure_sizes<'a>(
         if proxies <= max_proxies || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
-        // A segment length of 0 would stay 0 when doubled.
+        // The length is at least the smallest positive float32, because a length of 0 would stay 0
+        // when doubled.
         length = (2.0 * length).max(f32::MIN_POSITIVE);
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());

@@ -188,8 +188,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 self.list_with_image(places[lane], words[lane], swept.impacts[lane]);
             }
         }
-        // Both results are written even if the spheres do not touch, because a branch for each
-        // would often be mispredicted.
+        // The results of both tested pairs are written even if their spheres do not touch, because
+        // a branch for each would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = two(words[lane], |word| space.sphere(word));
             let Impact { toi, depth } = swept.impacts[lane];

@@ -81,7 +81,8 @@ enum Ended {
 pub(super) fn has_area(corners: &[[f32; 3]; 3]) -> bool {
     let [a, b, c] = corners.map(vector);
     let (b, c) = (b - a, c - a);
-    // Each difference has one rounding error, so each product has three and each component four.
+    // Each difference of coordinates has one rounding error. So each product of two differences has three, and
+    // each component of the cross product has four.
     let errors = ERRORS * cross_of_magnitudes(b.abs(), c.abs()) + UNDERFLOW;
     b.cross(c).abs().cmpgt(errors).any()
 }

@@ -233,7 +233,7 @@ fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[Big
     Some([dot(&nearest, &nearest), &whole * &whole])
 }
 
-/// How many random cases had each result.
+/// For each result, the number of random cases that had it.
 #[derive(Debug, Default)]
 struct Counts {
     at_start: usize,
@@ -293,7 +293,7 @@ fn random_triangles_are_decided_as_by_the_oracle() {
         counts.at_start > 60 && counts.later > 150 && counts.misses > 1000,
         "{counts:?}"
     );
-    // Random numbers are hardly ever close to tangency.
+    // Spheres and triangles with random numbers are hardly ever close to tangency.
     assert!(counts.by_integers < 40, "{counts:?}");
 }
 
