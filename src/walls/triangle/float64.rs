@@ -59,10 +59,10 @@ struct Nearest {
 /// The state in which the search for the time of impact ended.
 struct Search {
     time: f64,
-    /// The nearest point of the previous iteration. The plane through it gives a lower bound of the time of
-    /// impact.
+    /// The point of the triangle nearest to the sphere's centre in the previous iteration. The plane through it
+    /// gives a lower bound of the time of impact.
     before: Nearest,
-    /// The nearest point of the triangle at `time`.
+    /// The point of the triangle nearest to the sphere's centre at `time`.
     last: Nearest,
     ended: Ended,
 }
