@@ -3,7 +3,7 @@
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
-#import segments::{Path, half_cell_of, middle, path_of, segments_power}
+#import segments::{Path, extent_of, half_cell_of, middle, path_of, segments_power}
 #import sets::{set_of}
 #import size_class::{size_class_of, size_class_power}
 #import sortable::{sortable}
@@ -176,8 +176,9 @@ fn size_of(i: u32) -> Sized {
         return sized;
     }
     let path = path_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
-    let power = segments_power(path, max(space.segment, params.shortest_segment));
-    let half_cell = half_cell_of(path, power);
+    let extent = extent_of(path);
+    let power = segments_power(extent, max(space.segment, params.shortest_segment));
+    let half_cell = half_cell_of(extent, power);
     sized.size_class = size_class_of(half_cell, power, set_of(i));
     sized.further = (1u << power) - 1u;
     sized.addition = addition_of(path, power, half_cell);
