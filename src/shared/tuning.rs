@@ -98,8 +98,8 @@ pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.
-pub(crate) const CELL_GROWTH: f32 = 1.125;
-pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
+pub(crate) const CELL_GROWTH: f32 = 1.0625;
+pub(crate) const CELL_GROWTH_STEPS: u32 = 128;
 
 /// Number of cells that a sphere searches in its own grid: its own cell, and half of the 26 cells
 /// around it because each pair is searched from one side only.
