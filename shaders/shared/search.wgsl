@@ -180,8 +180,9 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    let low = vec3<i32>(floor(at - around));
-    let high = vec3<i32>(floor(at + around));
+    // Seen from a far-away sphere with large cells, numbers of small cells might overflow.
+    let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
+    let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
     // If all spheres of the grid have cells in its box, a search of this box finds them. Its rows of cells are
     // ranges of the sorted spheres.

@@ -131,6 +131,7 @@ constants! {
     FIRST_SIZE: u32 = size_class::FIRST_SIZE;
     SMALLEST_CELL: f32 = size_class::SMALLEST_CELL;
     MARGIN: f32 = segments::MARGIN;
+    FAR: f32 = grid::FAR;
     SLAB_HASH: u32 = grid::SLAB_HASH;
     Y_HASH: u32 = grid::Y_HASH;
     Z_HASH: u32 = grid::Z_HASH;

@@ -31,26 +31,26 @@ const TIMED: [(Scene, usize); 8] = [
 /// Estimated time of a step on an NVIDIA H200, in microseconds: the lower and the upper bound of the model in
 /// docs/performance.md.
 const MODEL: [(Scene, usize, [f64; 2]); 6] = [
-    (Scene::Gas, 1_000_000, [191.0, 258.0]),
-    (Scene::Polydisperse, 1_000_000, [284.0, 356.0]),
-    (Scene::Fast, 1_000_000, [607.0, 701.0]),
-    (Scene::Clustered, 1_000_000, [1136.0, 1266.0]),
-    (Scene::Thermal, 1_000_000, [449.0, 529.0]),
-    (Scene::Gas, 10_000_000, [1423.0, 1992.0]),
+    (Scene::Gas, 1_000_000, [173.0, 230.0]),
+    (Scene::Polydisperse, 1_000_000, [229.0, 298.0]),
+    (Scene::Fast, 1_000_000, [271.0, 364.0]),
+    (Scene::Clustered, 1_000_000, [1116.0, 1235.0]),
+    (Scene::Thermal, 1_000_000, [311.0, 403.0]),
+    (Scene::Gas, 10_000_000, [1246.0, 1708.0]),
 ];
 /// The same estimate for each kernel in the scene `gas` with a million spheres, without the 3 µs that each
 /// dispatch takes to start.
 const MODEL_OF_KERNELS: [(&str, [f64; 2]); 11] = [
-    ("measure_spacing", [5.6, 8.2]),
+    ("measure_spacing", [5.1, 7.7]),
     ("measure_ranks", [2.5, 4.8]),
     ("measure_curve", [7.0, 7.0]),
-    ("measure_sizes", [35.1, 43.4]),
-    ("plan", [5.2, 5.3]),
-    ("bin", [14.2, 28.1]),
+    ("measure_sizes", [17.5, 25.8]),
+    ("plan", [6.3, 6.3]),
+    ("bin", [14.2, 23.1]),
     ("scan_reduce", [3.3, 5.5]),
     ("scan_apply", [6.7, 12.9]),
-    ("scatter", [22.5, 31.6]),
-    ("pairs", [55.1, 77.3]),
+    ("scatter", [22.5, 25.9]),
+    ("pairs", [54.9, 77.2]),
     ("results", [0.4, 0.4]),
 ];
 /// Stands for a failure in the rows of the report.
