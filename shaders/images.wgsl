@@ -7,7 +7,7 @@
 #import image_word::{pack_image}
 #import lattice::{along_edges, displacement, slack_of}
 #import scan_block::{sh_sums, sum_before}
-#import segments::{Path, half_cell_of, middle, part_of, path_of}
+#import segments::{Path, extent_of, half_cell_of, middle, part_of, path_of}
 #import size_class::{size_class_power}
 #import sortable::{sortable}
 #import types::{Counters, Entry, Lattice, Params, Segment, SizeClass, Space, Sphere}
@@ -147,7 +147,7 @@ fn include(size_class: u32, path: Path, number: u32) {
     raise(size_class, 0u, at.x);
     raise(size_class, 1u, at.y);
     raise(size_class, 2u, at.z);
-    let half_cell = bitcast<u32>(half_cell_of(path, power));
+    let half_cell = bitcast<u32>(half_cell_of(extent_of(path), power));
     if atomicLoad(&size_classes[size_class].half_cell) < half_cell {
         atomicMax(&size_classes[size_class].half_cell, half_cell);
     }

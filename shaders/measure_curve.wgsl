@@ -1,10 +1,10 @@
 // Computes from a sample how the spheres lie in space: how many neighbours a sphere has within each distance
 // (the correlation curve), where the grids have their moving origin (the frame), and which box holds most
 // spheres (the trimmed box). Also chooses the length limit of the time segments of fast spheres. Dispatched
-// as one workgroup. Twin of `src/cpu/measure/curve.rs`.
+// as one workgroup. Twin of `src/cpu/measure/curve.rs` and `src/cpu/measure/segment_length.rs`.
 
 #import scan_block::{sh_sums, sum_before}
-#import segments::{Path, half_cell_of, largest, path_of, segments_power}
+#import segments::{Extent, extent_of, half_cell_of, largest, path_of, segments_power}
 #import space::{cell_edge, edge_at_least, others, sh_log_others}
 #import types::{Frame, Params, Ranks, Sampled, Space}
 
@@ -17,13 +17,23 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
+// The expected cost of a length of time segments.
+struct Cost {
+    // Number of time segments.
+    segments: f32,
+    // The cost if all spheres are in cells as wide as the segments.
+    in_cells: f32,
+    // What has to be added if the segments search among the uncut spheres instead.
+    reached: f32,
+}
+
 // The lowest octave (factor of 2) of distance up to whose end at least MIN_COUNTED_PAIRS pairs of sampled
 // spheres were counted. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
-var<workgroup> sh_path: array<Path, MAX_WEIGHED>;
+var<workgroup> sh_cut: array<Extent, MAX_WEIGHED>;
 // Expected cost of each possible length of time segments. For each length, PARTS invocations first compute
 // parts of the cost, which are then added.
-var<workgroup> sh_cost: array<f32, SEGMENT_LENGTHS * PARTS>;
+var<workgroup> sh_cost: array<Cost, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
 // Returns log2 of the mean number of other spheres within a certain distance of a sphere, estimated from the
@@ -125,21 +135,22 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the path of sampled sphere k, as if it began half-way through the step. This does not change the
-// size of the path.
-fn sampled_path(k: u32, frame: Frame) -> Path {
+// Returns the extent of the path of sampled sphere k, as if it began half-way through the step. This does not
+// change the size of the path.
+fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
-    return path_of(sampled.middle, sampled.radius, sampled.velocity, frame);
+    return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
 // `all` is the number of sampled spheres that the shortest time segments would cut. `weighed` is the number
-// of spheres with which the possible lengths of segments are compared.
+// of spheres with which the possible lengths of segments are compared. They are every `each`-th of all.
 struct Cut {
     all: u32,
     weighed: u32,
+    each: u32,
 }
 
-// Fills sh_path with the paths of the sampled spheres that the shortest time segments would cut. Other
+// Fills sh_cut with the extents of the sampled spheres that the shortest time segments would cut. Other
 // spheres do not affect the choice of the length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
@@ -147,57 +158,77 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let end_sampled = min(first_sampled + each_sampled, params.sample);
     var own_cut = 0u;
     for (var k = first_sampled; k < end_sampled; k++) {
-        own_cut += select(0u, 1u, segments_power(sampled_path(k, frame), shortest) > 0u);
+        own_cut += select(0u, 1u, segments_power(sampled_extent(k, frame), shortest) > 0u);
     }
     // Other invocations may still be reading sh_sums, which sum_before() overwrites.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_path has room for MAX_WEIGHED paths. If there are more paths, every `each`-th is stored.
+    // sh_cut has room for MAX_WEIGHED paths. If there are more paths, every `each`-th is stored.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
-        let path = sampled_path(k, frame);
-        if segments_power(path, shortest) > 0u {
+        let extent = sampled_extent(k, frame);
+        if segments_power(extent, shortest) > 0u {
             if place % each == 0u {
-                sh_path[place / each] = path;
+                sh_cut[place / each] = extent;
             }
             place++;
         }
     }
-    return Cut(all, (all + each - 1u) / each);
+    return Cut(all, (all + each - 1u) / each, each);
 }
 
-// Returns the expected cost of searches for every PARTS-th path in sh_path, from path number `part` on, if
-// time segments are at most `length` long. Segments do not search the grids of smaller, uncut spheres on a
-// GPU.
-fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> f32 {
+// Returns the cost of searches for every PARTS-th path in sh_cut, from path number `part` on, if time segments
+// are at most `length` long.
+fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
     let least = cell_edge(all, 0.0);
-    var cost = 0.0;
+    var cost = Cost(0.0, 0.0, 0.0);
     for (var k = part; k < weighed; k += PARTS) {
-        let power = segments_power(sh_path[k], length);
+        let power = segments_power(sh_cut[k], length);
+        let half_cell = half_cell_of(sh_cut[k], power);
         // Computes the same cell edge as cell_edge(), which would search the correlation curve again for
         // every path.
-        let cell = edge_at_least(least, half_cell_of(sh_path[k], power));
-        cost += f32(1u << power) * (searches + 0.5 * others(all, 1.5 * cell));
+        let cell = edge_at_least(least, half_cell);
+        let in_cells = 0.5 * others(all, 1.5 * cell);
+        // Number of uncut spheres in the cells that a time segment searches. On each side, these cells may
+        // reach one cell edge beyond the segment. The number is not halved, because only the segment searches
+        // for such a pair.
+        let reached = others(all, half_cell + least);
+        let segments = f32(1u << power);
+        cost.segments += segments;
+        cost.in_cells += segments * (searches + in_cells);
+        cost.reached += segments * (reached - in_cells);
     }
     return cost;
 }
 
+// Returns the cost of a length of time segments, as the sum of its parts. If segments are fewer than uncut
+// spheres, they search the small cells of the uncut spheres, and meet only spheres within reach. Otherwise all
+// spheres are assumed to be in cells as wide as the segments.
+fn total_cost(length: u32, cut: Cut) -> f32 {
+    var sum = Cost(0.0, 0.0, 0.0);
+    for (var part = 0u; part < PARTS; part++) {
+        let cost = sh_cost[length * PARTS + part];
+        sum.segments += cost.segments;
+        sum.in_cells += cost.in_cells;
+        sum.reached += cost.reached;
+    }
+    let uncut = f32(params.sample - cut.all);
+    let are_few = sum.segments * f32(cut.each) < uncut;
+    return sum.in_cells + select(0.0, uncut / f32(params.sample), are_few) * sum.reached;
+}
+
 // Returns in invocation 0 which of the possible lengths of time segments has the least expected cost.
-fn weigh_lengths(weighed: u32, shortest: f32, local: u32) -> u32 {
+fn weigh_lengths(cut: Cut, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
-        sh_cost[local] = cost_of_cutting(weighed, local % PARTS, length_of(local / PARTS, shortest));
+        sh_cost[local] = cost_of_cutting(cut.weighed, local % PARTS, length_of(local / PARTS, shortest));
     }
     workgroupBarrier();
     if local < SEGMENT_LENGTHS {
-        var cost = 0.0;
-        for (var part = 0u; part < PARTS; part++) {
-            cost += sh_cost[local * PARTS + part];
-        }
-        sh_cost_of[local] = cost;
+        sh_cost_of[local] = total_cost(local, cut);
     }
     workgroupBarrier();
     var best = 0u;
@@ -223,7 +254,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();
-    let best = weigh_lengths(cut.weighed, shortest, local);
+    let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
         // If the shortest time segments cut no sampled sphere, few of all spheres are fast enough to be cut.
         // Then segments of twice this length cost least.

@@ -3,7 +3,7 @@
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
-#import segments::{Path, half_cell_of, middle, path_of, segments_power}
+#import segments::{Path, extent_of, half_cell_of, middle, path_of, segments_power}
 #import sets::{set_of}
 #import size_class::{size_class_of, size_class_power}
 #import sortable::{sortable}
@@ -71,24 +71,37 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Raises the bounds of a hash table entry along one axis. Bounds that do not change are not written.
-fn raise_gathered(place: u32, axis: u32, low: u32, high: u32) {
-    if atomicLoad(&sh_gathered[place].low[axis]) < low {
-        atomicMax(&sh_gathered[place].low[axis], low);
-    }
-    if atomicLoad(&sh_gathered[place].high[axis]) < high {
-        atomicMax(&sh_gathered[place].high[axis], high);
-    }
+// Returns the sums of an entry of the hash table.
+fn gathered_at(place: u32) -> Addition {
+    return Addition(
+        atomicLoad(&sh_gathered[place].spheres),
+        atomicLoad(&sh_gathered[place].half_cell),
+        vec3<u32>(
+            atomicLoad(&sh_gathered[place].low[0]),
+            atomicLoad(&sh_gathered[place].low[1]),
+            atomicLoad(&sh_gathered[place].low[2]),
+        ),
+        vec3<u32>(
+            atomicLoad(&sh_gathered[place].high[0]),
+            atomicLoad(&sh_gathered[place].high[1]),
+            atomicLoad(&sh_gathered[place].high[2]),
+        ),
+    );
 }
 
 fn gather(place: u32, own: Addition) {
+    let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    if atomicLoad(&sh_gathered[place].half_cell) < own.half_cell {
+    // Most spheres lie within the bounds of those before them. One comparison then costs less than seven.
+    if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
+        atomicMax(&sh_gathered[place].low[0], own.low.x);
+        atomicMax(&sh_gathered[place].low[1], own.low.y);
+        atomicMax(&sh_gathered[place].low[2], own.low.z);
+        atomicMax(&sh_gathered[place].high[0], own.high.x);
+        atomicMax(&sh_gathered[place].high[1], own.high.y);
+        atomicMax(&sh_gathered[place].high[2], own.high.z);
     }
-    raise_gathered(place, 0u, own.low.x, own.high.x);
-    raise_gathered(place, 1u, own.low.y, own.high.y);
-    raise_gathered(place, 2u, own.low.z, own.high.z);
 }
 
 fn raise(size_class: u32, axis: u32, bounds: vec2<u32>, low: u32, high: u32) {
@@ -176,8 +189,9 @@ fn size_of(i: u32) -> Sized {
         return sized;
     }
     let path = path_of(sphere.center, sphere.radius, sphere.velocity, space.frame);
-    let power = segments_power(path, max(space.segment, params.shortest_segment));
-    let half_cell = half_cell_of(path, power);
+    let extent = extent_of(path);
+    let power = segments_power(extent, max(space.segment, params.shortest_segment));
+    let half_cell = half_cell_of(extent, power);
     sized.size_class = size_class_of(half_cell, power, set_of(i));
     sized.further = (1u << power) - 1u;
     sized.addition = addition_of(path, power, half_cell);
@@ -202,23 +216,9 @@ fn gather_all(size_class: u32, own: Addition, local: u32) {
 
 fn add_gathered(place: u32) {
     let gathered = atomicLoad(&sh_gathered[place].size_class);
-    if gathered == 0u {
-        return;
+    if gathered > 0u {
+        add(gathered - 1u, gathered_at(place));
     }
-    var sum: Addition;
-    sum.spheres = atomicLoad(&sh_gathered[place].spheres);
-    sum.half_cell = atomicLoad(&sh_gathered[place].half_cell);
-    sum.low = vec3<u32>(
-        atomicLoad(&sh_gathered[place].low[0]),
-        atomicLoad(&sh_gathered[place].low[1]),
-        atomicLoad(&sh_gathered[place].low[2]),
-    );
-    sum.high = vec3<u32>(
-        atomicLoad(&sh_gathered[place].high[0]),
-        atomicLoad(&sh_gathered[place].high[1]),
-        atomicLoad(&sh_gathered[place].high[2]),
-    );
-    add(gathered - 1u, sum);
 }
 
 fn take_segments(count: u32) -> u32 {

@@ -7,6 +7,7 @@
 #import plan_ranges::{CLASSES_EACH, SizeRange, THREADS, sh_range, sh_ranges_of}
 #import plan_ranges::{count_finer, count_parted, count_ranges, finest_ranges, make_ranges, merged}
 #import plan_ranges::{lowest_bit, used_classes, without}
+#import plan_searches::{find_finer, sh_side, side_of, write_cells, write_searches}
 #import space::{sh_log_others}
 #import types::{Counters, Level, Params, Plan, SizeClass, Space}
 
@@ -40,8 +41,7 @@ fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
-// Determines the place of a grid in the order of cell edges, finest first. Spheres search their own grid and
-// the grids after it, which is cheap because these have larger cells.
+// Determines the place of a grid in the order of cell edges, finest first.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
@@ -150,9 +150,22 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     workgroupBarrier();
     if thread < levels {
         write_level(level, levels, sh_place[thread]);
+        sh_side[sh_place[thread]] = side_of(own, level);
     }
+    // Makes the levels in the plan visible to the whole workgroup.
+    storageBarrier();
+    workgroupBarrier();
+    if thread < levels {
+        find_finer(thread);
+    }
+    workgroupBarrier();
+    if thread < levels {
+        write_searches(thread, levels);
+    }
+    workgroupBarrier();
     write_levels_of_classes(used, levels, thread);
     if thread == 0u {
         write_totals(levels);
+        write_cells(levels);
     }
 }

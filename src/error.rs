@@ -319,14 +319,16 @@ pub enum Error {
         capacity: u64,
     },
     /// A readback was requested before any step was recorded into the current buffers.
-    #[error("there are no results to read; call `CollisionBuffers::record` first")]
+    #[error(
+        "there are no results to read; call `CollisionBuffers::record` or `SimulationBuffers::record` first"
+    )]
     NothingRecorded,
-    /// Too many recorded steps, or too many readbacks, are unfinished at once. `gpu::BufferOptions` sets the
+    /// Too many recordings, or too many readbacks, are unfinished at once. The options of the buffers set the
     /// limit.
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
-         finished tickets, or raise `BufferOptions::recordings`"
+         finished tickets, or raise `BufferOptions::recordings` or `SimulationBufferOptions::recordings`"
     )]
     #[non_exhaustive]
     TooManyInFlight {

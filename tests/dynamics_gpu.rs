@@ -9,8 +9,8 @@
 mod device;
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
-    SimulationState, SimulationStatus, SphereCount, wgpu,
+    Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
+    SimulationBuffers, SimulationState, SimulationStatus, SphereCount, wgpu,
 };
 use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use device::Device;
@@ -46,8 +46,8 @@ impl World {
         }
     }
 
-    /// Records and submits a motion by a time, and returns the state afterwards.
-    fn record(&mut self, duration: f32) -> SimulationState {
+    /// Records a motion by a time.
+    fn record_into(&mut self, encoder: &mut wgpu::CommandEncoder, duration: f32) {
         let spheres = DeviceSpheres::new(
             self.count,
             Attribute::new(&self.places, 0, 16),
@@ -55,9 +55,14 @@ impl World {
         )
         .with_velocity(Attribute::new(&self.motions, 0, 16));
         let masses = Attribute::new(&self.motions, 12, 16);
-        let mut encoder = self.device.encoder();
-        let recorded = (self.buffers).record(&mut encoder, &spheres, Some(masses), duration);
+        let recorded = (self.buffers).record(encoder, &spheres, Some(masses), duration);
         recorded.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Records and submits a motion by a time, and returns the state afterwards.
+    fn record(&mut self, duration: f32) -> SimulationState {
+        let mut encoder = self.device.encoder();
+        self.record_into(&mut encoder, duration);
         self.device.queue.submit([encoder.finish()]);
         let words = self.device.read(self.buffers.state());
         self.device.assert_silent();
@@ -690,4 +695,36 @@ fn the_equation_of_state_is_that_of_kolafa() {
         println!("{eta}: {mean} {}", kolafa(eta));
         assert!((mean / kolafa(eta) - 1.0).abs() < 0.005, "{eta}: {mean}");
     }
+}
+
+#[test]
+fn the_state_arrives_by_a_ticket() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
+    let spheres = [ball(0.0, 1.0), ball(5.0, -1.0)];
+    let mut world = World::new(&spheres, &SimulationBufferOptions::new(2));
+    let mut encoder = world.device.encoder();
+    let nothing = world.buffers.read_state(&mut encoder).map(drop);
+    assert_eq!(nothing, Err(Error::NothingRecorded));
+    world.record_into(&mut encoder, 2.0);
+    let ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
+    let Ok(Readback::Pending(ticket)) = ticket.try_take() else {
+        panic!("the state arrives before it is computed");
+    };
+    world.device.queue.submit([encoder.finish()]);
+    let words = world.device.read(world.buffers.state());
+    let Ok(Readback::Ready(state)) = ticket.try_take() else {
+        panic!("the state has not arrived");
+    };
+    let in_buffer = SimulationState::from_bytes(bytemuck::cast_slice(&words));
+    assert_eq!(Some(state), in_buffer);
+    assert!(state.serial == 1 && state.time > 0.0, "{state:?}");
+
+    let mut dropped = world.device.encoder();
+    world.record_into(&mut dropped, 1.0);
+    let ticket = world.buffers.read_state(&mut dropped).expect("a ticket");
+    drop(dropped);
+    world.device.wait();
+    let lost = ticket.try_take().map(|_| ());
+    assert_eq!(lost, Err(Error::NotSubmitted));
+    world.device.assert_silent();
 }

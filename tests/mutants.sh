@@ -137,6 +137,9 @@ mutant 'ties are rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
 mutant 'a coarse level does not search a fine one that it should search' src/cpu/plan/searches.rs \
     'searched[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
+mutant 'on a GPU, the spheres of no grid search one that does not search theirs' \
+    shaders/shared/plan_searches.wgsl '!has_bit(sh_finer[other], number)' 'has_bit(sh_finer[other], number)' \
+    --test same_pairs benchmark_scenes
 mutant 'the numbers of far-away cells are not clamped and overflow' src/shared/grid.rs \
     '.fast_max(f32x4::splat(-FAR))' '' --test same_pairs giants
 mutant 'spheres that are set aside are tested all the same' shaders/plan.wgsl \

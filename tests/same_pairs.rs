@@ -52,6 +52,26 @@ fn benchmark_scenes_match_brute_force() {
     }
 }
 
+/// The table of cells of a GPU has fewer entries for each sphere. So cells are a little wider in a world of this
+/// size, but not in one of a million spheres.
+#[test]
+fn a_gpu_tests_hardly_more_pairs_than_the_cpu_if_sizes_or_speeds_differ() {
+    let scenes = [
+        (carom_scenes::Scene::Polydisperse, 1.4),
+        (carom_scenes::Scene::Fast, 1.4),
+        (carom_scenes::Scene::Thermal, 1.1),
+    ];
+    for (scene, factor) in scenes {
+        let spheres = scene.generate(100_000, 1);
+        let [cpu, gpu] = both(|detector| {
+            let found = detector.detect(&Step::new(&spheres, 1.0)).unwrap();
+            found.statistics.candidates as f64
+        });
+        println!("{}: {:.2} times as many", scene.name(), gpu / cpu);
+        assert!(gpu <= factor * cpu, "{}: {gpu} and {cpu}", scene.name());
+    }
+}
+
 #[test]
 fn hard_worlds_match_brute_force() {
     for (world, spheres, dt) in worlds::all(10_000, 1) {

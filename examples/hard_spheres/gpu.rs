@@ -90,9 +90,10 @@ impl OnGpu {
             let mut encoder = self.device.create_command_encoder(&Default::default());
             self.simulation
                 .record(&mut encoder, &spheres, None, duration)?;
+            let ticket = self.simulation.read_state(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
-            let state = self.read(self.simulation.state())?;
-            let state = SimulationState::from_bytes(&state).context("the state is incomplete")?;
+            self.device.poll(wgpu::PollType::wait_indefinitely())?;
+            let state = pollster::block_on(ticket.take())?;
             if state.remaining == 0.0 {
                 return Ok(state);
             }

@@ -1,5 +1,5 @@
 // Decides whether there may be too many candidate pairs, so that they have to be counted before they are
-// tested. Twin of `max_candidates` in `src/cpu/plan/searches.rs`.
+// tested. Twin of the last part of `max_candidates` in `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 
@@ -8,14 +8,9 @@ fn allowed_candidates() -> f32 {
 }
 
 // Returns whether there may be more candidate pairs than allowed, if every entry of the table of cells is as
-// full as the fullest one. A sphere searches 14 cells of its own grid. In each coarser grid, it searches at
-// most 4 cells along each axis, in every part of the step with separate cells.
+// full as the fullest one.
 fn may_be_crowded() -> bool {
-    var cells = MAX_OWN_CELLS;
-    for (var number = 1u; number < plan.levels; number++) {
-        cells += MAX_COARSER_CELLS * f32(1u << plan.level[number].time_power);
-    }
-    let most = f32(plan.sorted) * cells * f32(atomicLoad(&counters.fullest));
+    let most = plan.cells_searched * f32(atomicLoad(&counters.fullest));
     // The factor 0.999 leaves a margin for rounding errors in the number of candidate pairs.
     return most > 0.999 * allowed_candidates();
 }

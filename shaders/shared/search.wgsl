@@ -1,9 +1,8 @@
 // Searches the grids for the spheres (or time segments) near each sphere, called candidates. The kernel that
 // imports this file declares `filter_and_report`, which tests one candidate. If there may be too many
 // candidates, each workgroup first counts its own. It tests them only if the count of all workgroups is
-// still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with two differences. On the
-// GPU, no sphere searches grids with smaller cells, because the other invocations of its subgroup would wait
-// for it. The first test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
+// still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with one difference: the first
+// test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
 
 #import crowd::{may_be_crowded, must_be_crowded}
 #import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
@@ -11,7 +10,6 @@
 #import near::{may_touch, window_of}
 #import opaque::{opaque3}
 #import segments::{middle, path_of, reaches}
-#import sets::{are_two_sets}
 #import tag::{level_of, segment_of, segment_power, slab_of}
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
@@ -182,9 +180,18 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    let low = vec3<i32>(floor(at - around));
-    let high = vec3<i32>(floor(at + around));
-    return Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
+    // Seen from a far-away sphere with large cells, numbers of small cells might overflow.
+    let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
+    let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
+    var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
+    // If all spheres of the grid have cells in its box, a search of this box finds them. Its rows of cells are
+    // ranges of the sorted spheres.
+    if slot_starts[level.first_hashed] == slot_starts[level.first_hashed + level.hash_mask + 1u] {
+        block.low = max(low, level.origin);
+        block.high = min(high, level.origin + vec3<i32>(level.dims) - 1);
+        block.first = block.low;
+    }
+    return block;
 }
 
 struct Piece {
@@ -242,7 +249,8 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
     var at = block.first;
     var begin = block.begin;
     var slab = block.slabs.x;
-    while slab <= block.slabs.y {
+    let is_empty = any(block.low > block.high);
+    while slab <= block.slabs.y && !is_empty {
         var piece = piece_of(plan.level[number], at, block.high.x, slab);
         piece.begin = max(piece.begin, begin);
         begin = 0u;
@@ -260,12 +268,8 @@ fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<functi
 
 fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>) {
     let level = plan.level[number];
-    let own_level = level_of(searcher.tag);
-    if are_two_sets() && level.of_set == plan.level[own_level].of_set {
-        return;
-    }
     var block: Block;
-    if number == own_level {
+    if number == level_of(searcher.tag) {
         let cell = sorted_cells[searcher.index].cell;
         if is_inside(level, cell) {
             search_inside(searcher, level, cell, tally);
@@ -286,14 +290,17 @@ fn search(index: u32) -> vec2<u32> {
     var tally = vec2<u32>(0u);
     // The last iteration searches no grid, but counts this invocation as finished. If the driver ends long
     // loops early, too few invocations are counted.
-    for (var number = level_of(tag); number <= plan.levels; number++) {
+    for (var number = 0u; number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
                 atomicAdd(&sh_finished, 1u);
             }
             break;
         }
-        search_level(searcher, number, &tally);
+        let bit = 1u << (number % 32u);
+        if (plan.level[level_of(tag)].searched[number / 32u] & bit) != 0u {
+            search_level(searcher, number, &tally);
+        }
     }
     return tally;
 }

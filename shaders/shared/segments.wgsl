@@ -1,7 +1,7 @@
 // Cuts the paths of spheres into time segments, and computes the size of each segment.
 // Twin of `src/shared/segments.rs`.
 
-#import opaque::{opaque3}
+#import opaque::{opaque, opaque3}
 #import types::{Frame}
 #needs params
 
@@ -22,6 +22,19 @@ fn largest(v: vec3<f32>) -> f32 {
     return max(max(v.x, v.y), v.z);
 }
 
+// The lengths of a path on which the sizes of its time segments depend: the radius of the sphere, its largest
+// displacement along an axis, and the largest coordinate that its centre may reach.
+struct Extent {
+    radius: f32,
+    shift: f32,
+    far: f32,
+}
+
+fn extent_of(path: Path) -> Extent {
+    let shift = abs(path.shift);
+    return Extent(path.radius, largest(shift), largest(abs(path.center) + shift));
+}
+
 // Returns 2^-power without rounding.
 fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
@@ -35,10 +48,10 @@ fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
 
 // Returns the smallest n, up to SEGMENT_BITS, for which a sphere may be cut into 2^n time segments. In each
 // segment, it moves along every axis no farther than its diameter or `length`, whichever is greater.
-fn segments_power(path: Path, length: f32) -> u32 {
-    let longest = max(2.0 * path.radius, length);
+fn segments_power(extent: Extent, length: f32) -> u32 {
+    let longest = max(2.0 * extent.radius, length);
     var power = 0u;
-    var own = largest(abs(path.shift));
+    var own = extent.shift;
     while own > longest && power < SEGMENT_BITS {
         own *= 0.5;
         power += 1u;
@@ -57,6 +70,7 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
 
 // Returns half the edge of the smallest grid cell that may hold a time segment of a path with 2^power
 // segments.
-fn half_cell_of(path: Path, power: u32) -> f32 {
-    return max(largest(reaches(path, power)), 0.5 * SMALLEST_CELL);
+fn half_cell_of(extent: Extent, power: u32) -> f32 {
+    let half = extent.radius + extent.shift * part_of(power + 1u);
+    return max(opaque(half + MARGIN * EPSILON * (extent.far + half)), 0.5 * SMALLEST_CELL);
 }

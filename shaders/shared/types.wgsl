@@ -153,6 +153,9 @@ struct Level {
     of_set: u32,
     // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
+    // Bit mask of the grids that the spheres of this one search, its own among them unless the step has two
+    // sets. The low word comes first.
+    searched: vec2<u32>,
 }
 
 struct Plan {
@@ -165,6 +168,8 @@ struct Plan {
     frame: Frame,
     level: array<Level, MAX_LEVELS>,
     level_of_size_class: array<u32, SIZE_CLASSES>,
+    // An upper bound of the number of cells that all spheres (and time segments) search.
+    cells_searched: f32,
 }
 
 // The entry (slot) of a sphere or time segment in the table of grid cells, and its position in this entry.

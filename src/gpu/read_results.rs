@@ -8,6 +8,7 @@ use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
 use super::staging::{CopiedPart, Reserved};
+use super::status::Status;
 use super::summary::StepSummary;
 use super::ticket::{KnownCount, Ticket};
 use crate::Error;
@@ -203,7 +204,7 @@ impl CollisionBuffers {
         }
     }
 
-    fn copy<T>(
+    fn copy<T: 'static>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         reserved: Reserved,
@@ -219,6 +220,21 @@ impl CollisionBuffers {
         parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, ticks)));
         parts.extend(lists);
         let copied = reserved.copy(&self.kernels.context, encoder, &parts);
-        Ticket::new(copied, recorded, room, self.known.clone(), decode)
+        let known = self.known.clone();
+        let recorded = Box::new(recorded);
+        Ticket::new(copied, recorded.serial, move |copied| {
+            let read = Read::new(&copied.bytes()?, &recorded, room)?;
+            if read.serial != recorded.serial {
+                return Err(Error::NotSubmitted);
+            }
+            let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
+            if !read.summary.status.intersects(uncounted) {
+                known.pairs.set(read.summary.found);
+                known.walls.set(read.summary.walls_found);
+            }
+            // Decoding may take long, so the staging buffer is released first.
+            drop(copied);
+            decode(read)
+        })
     }
 }

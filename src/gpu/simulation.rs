@@ -29,6 +29,9 @@ use super::shader::layout::{
     SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
+use super::simulation_state::SimulationState;
+use super::staging::Staging;
+use super::ticket::Ticket;
 use super::upload::UploadRing;
 use crate::validate::check_dt;
 use crate::{Domain, Error, Sphere, Step};
@@ -72,7 +75,9 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// // Each frame:
 /// let mut encoder = device.create_command_encoder(&Default::default());
 /// simulation.record(&mut encoder, &spheres, None, 1.0 / 60.0)?;
+/// let state = simulation.read_state(&mut encoder)?;
 /// queue.submit([encoder.finish()]);
+/// // In a later frame, `state.try_take()` returns the time reached.
 /// # Ok(())
 /// # }
 /// ```
@@ -93,6 +98,7 @@ pub struct SimulationBuffers {
     begin: Dispatch,
     ends: Vec<Ends>,
     uploads: UploadRing,
+    staging: Staging,
 }
 
 /// The dispatches that read and write the application's buffers.
@@ -371,6 +377,7 @@ impl SimulationBuffers {
         let before = maker.before()?;
         let after = maker.after(&collisions, &rows)?;
         let begin = maker.dispatch(&kernels.dynamics()?.simulation_begin, 1)?;
+        let staging = Staging::new(options.recordings);
         Ok(Self {
             request: request(&options),
             kernels: kernels.clone(),
@@ -387,6 +394,7 @@ impl SimulationBuffers {
             begin,
             ends: Vec::new(),
             uploads: UploadRing::default(),
+            staging,
         })
     }
 
@@ -398,8 +406,7 @@ impl SimulationBuffers {
     /// Returns the GPU buffer with the state of the simulation: one `CaromSimulation` of
     /// [`WGSL`](super::WGSL). Usages: `STORAGE`, `UNIFORM`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// The host can copy the buffer to one of its own, map it, and read it with
-    /// [`SimulationState::from_bytes`](super::SimulationState::from_bytes).
+    /// [`read_state`](Self::read_state) copies it for the host.
     pub fn state(&self) -> &wgpu::Buffer {
         &self.state
     }
@@ -446,7 +453,7 @@ impl SimulationBuffers {
         check_dt(duration)?;
         let count = self.checked(spheres)?;
         let ends = self.ends(spheres, inverse_masses, count)?;
-        let serial = self.request.serial.wrapping_add(1);
+        let serial = self.request.serial.wrapping_add(1).max(1);
         let layout = ends.layout;
         let request = SimulationRequest {
             duration,
@@ -476,6 +483,38 @@ impl SimulationBuffers {
         }
         pass(encoder, "carom simulation", &ends.store);
         Ok(())
+    }
+
+    /// Records a copy, for the host, of the state after the last recording.
+    ///
+    /// `encoder` must be the encoder of the recording, or one that is submitted later.
+    ///
+    /// # Errors
+    /// - [`Error::NothingRecorded`] if nothing has been recorded yet.
+    /// - [`Error::TooManyInFlight`] if
+    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::recordings) readbacks are in
+    ///   flight already.
+    /// - [`Error::DeviceLost`] if the device is lost.
+    ///
+    /// On an error, nothing is recorded into the encoder.
+    pub fn read_state(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Ticket<SimulationState>, Error> {
+        let context = &self.kernels.context;
+        context.alive()?;
+        let serial = self.request.serial;
+        if serial == 0 {
+            return Err(Error::NothingRecorded);
+        }
+        let size = size_of::<GpuSimulation>() as u64;
+        let reserved = self.staging.reserve(context, size, serial)?;
+        let copied = reserved.copy(context, encoder, &[(&self.state, size)]);
+        Ok(Ticket::new(copied, serial, move |copied| {
+            let state = SimulationState::from_bytes(&copied.bytes()?);
+            let of_recording = state.filter(|state| state.serial == serial);
+            of_recording.ok_or(Error::NotSubmitted)
+        }))
     }
 
     fn checked(&self, spheres: &DeviceSpheres<'_>) -> Result<u32, Error> {

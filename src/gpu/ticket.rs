@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::task::Poll;
 
-use super::decode::{Read, ReadRoom, Recorded};
 use super::staging::{Copied, CopyState};
-use super::status::Status;
 use crate::Error;
 
 /// The result of [`Ticket::try_take`].
@@ -39,6 +37,10 @@ impl KnownCount {
     pub(super) fn get(&self) -> Option<u64> {
         Some(self.0.load(SeqCst)).filter(|&known| known != UNKNOWN)
     }
+
+    pub(super) fn set(&self, known: u64) {
+        self.0.store(known, SeqCst);
+    }
 }
 
 /// Number of pairs, and of wall collisions, of the latest step that was read back.
@@ -48,7 +50,8 @@ pub(super) struct Known {
     pub(super) walls: KnownCount,
 }
 
-/// A readback in flight: the results of one step, which arrive after the device has finished it.
+/// A readback in flight: the results of one step, or the state of a simulation after one recording. They arrive
+/// after the device has finished the step or recording.
 ///
 /// The application's submission copies and maps the results. They arrive when the device is polled,
 /// which each later submission does too. So an application that has two frames in flight gets the
@@ -57,16 +60,18 @@ pub(super) struct Known {
 /// Dropping a ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {
     copied: Copied,
-    recorded: Box<Recorded>,
-    room: ReadRoom,
-    known: Known,
-    decode: fn(Read) -> Result<T, Error>,
+    /// Serial number of the step or recording whose results are read back.
+    serial: u32,
+    decode: Decode<T>,
 }
+
+/// Makes the results from the bytes that were copied.
+type Decode<T> = Box<dyn FnOnce(Copied) -> Result<T, Error> + Send + Sync>;
 
 impl<T> Debug for Ticket<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ticket")
-            .field("step", &self.recorded.serial)
+            .field("serial", &self.serial)
             .finish_non_exhaustive()
     }
 }
@@ -74,17 +79,13 @@ impl<T> Debug for Ticket<T> {
 impl<T> Ticket<T> {
     pub(super) fn new(
         copied: Copied,
-        recorded: Recorded,
-        room: ReadRoom,
-        known: Known,
-        decode: fn(Read) -> Result<T, Error>,
+        serial: u32,
+        decode: impl FnOnce(Copied) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
         Self {
             copied,
-            recorded: Box::new(recorded),
-            room,
-            known,
-            decode,
+            serial,
+            decode: Box::new(decode),
         }
     }
 
@@ -138,18 +139,6 @@ impl<T> Ticket<T> {
             CopyState::Mapped => {}
             CopyState::UnderWay | CopyState::Failed => return Err(Error::DeviceLost),
         }
-        let read = Read::new(&self.copied.bytes()?, &self.recorded, self.room)?;
-        if read.serial != self.recorded.serial {
-            return Err(Error::NotSubmitted);
-        }
-        let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
-        if !read.summary.status.intersects(uncounted) {
-            self.known.pairs.0.store(read.summary.found, SeqCst);
-            self.known.walls.0.store(read.summary.walls_found, SeqCst);
-        }
-        let decode = self.decode;
-        // Decoding may take long, so the staging buffer is released first.
-        drop(self);
-        decode(read)
+        (self.decode)(self.copied)
     }
 }

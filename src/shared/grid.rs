@@ -21,7 +21,7 @@ pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
 /// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin, but a
 /// search in a grid of tiny cells may reach that far.
-const FAR: f32 = (1_u32 << 30) as f32;
+pub(crate) const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
 /// `f32::floor` would be a slow call to the C library.

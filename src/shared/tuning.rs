@@ -77,6 +77,14 @@ pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 /// log₂ of the number of neighbouring size classes that share a grid if all size classes are in
 /// use. There are at most [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
+/// Largest number of rows of cells in a grid with smaller cells that a sphere searches on a GPU. The
+/// other invocations of its subgroup wait for a sphere that searches more than they do.
+#[cfg(feature = "gpu")]
+pub(crate) const MAX_FINER_ROWS: f32 = 100.0;
+/// Largest expected number of spheres that a sphere meets in a grid with smaller cells, if it
+/// searches that grid on a GPU.
+#[cfg(feature = "gpu")]
+pub(crate) const MAX_FINER_MET: f32 = 200.0;
 /// log₂ of the largest number of parts of the step that one time segment searches in another grid.
 /// With more parts, its shader invocation would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
@@ -90,8 +98,8 @@ pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.
-pub(crate) const CELL_GROWTH: f32 = 1.125;
-pub(crate) const CELL_GROWTH_STEPS: u32 = 64;
+pub(crate) const CELL_GROWTH: f32 = 1.0625;
+pub(crate) const CELL_GROWTH_STEPS: u32 = 128;
 
 /// Number of cells that a sphere searches in its own grid: its own cell, and half of the 26 cells
 /// around it because each pair is searched from one side only.

@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -60,5 +61,69 @@ fn a_report_on_the_cpu_is_refused() -> Result<(), Box<dyn Error>> {
         .output()?;
     assert_eq!(output.status.code(), Some(2));
     assert!(!folder.path().join("out").exists());
+    Ok(())
+}
+
+/// A million calls of each world would take hours.
+#[test]
+fn a_report_ends_at_its_time_limit_and_names_what_it_left_out() -> Result<(), Box<dyn Error>> {
+    for (seconds, may_be_timed) in [("0", false), ("8", true)] {
+        let folder = tempfile::tempdir()?;
+        let start = Instant::now();
+        let output = Command::new(env!("CARGO_BIN_EXE_carom"))
+            .args([
+                "bench",
+                "--backend",
+                "gpu",
+                "--n",
+                "300",
+                "--repeats",
+                "1000000",
+            ])
+            .args(["--within", seconds, "--gpu-report"])
+            .arg(folder.path())
+            .output()?;
+        assert!(start.elapsed() < Duration::from_secs(120));
+        assert_eq!(output.status.code(), Some(1));
+        let report: Value =
+            serde_json::from_str(&fs::read_to_string(folder.path().join("report.json"))?)?;
+        let rows = |key: &str| report[key].as_array().cloned().unwrap_or_default();
+        let table = fs::read_to_string(folder.path().join("report.md"))?;
+        let is_named = |what: &str| table.contains(&format!("- {what}\n"));
+        let is_left_out = |row: &Value| row["failure"] == "left out because of the time limit";
+        for check in rows("checks") {
+            let what = format!(
+                "the comparison of the lists of `{}`",
+                check["scene"].as_str().unwrap_or_default()
+            );
+            assert_eq!(is_left_out(&check), is_named(&what), "{check}");
+            assert!(may_be_timed || is_left_out(&check), "{check}");
+        }
+        let timings = rows("timings");
+        assert_eq!((rows("checks").len(), timings.len()), (8, 8));
+        for timing in &timings {
+            let world = format!(
+                "`{}` with 300 spheres",
+                timing["scene"].as_str().unwrap_or_default()
+            );
+            assert_ne!(
+                is_left_out(timing),
+                timing["measured"].is_object(),
+                "{timing}"
+            );
+            assert!(may_be_timed || is_left_out(timing), "{timing}");
+            if is_left_out(timing) {
+                assert!(is_named(&world), "{timing}");
+                continue;
+            }
+            let calls = timing["measured"]["calls"].as_u64().unwrap_or_default();
+            assert!(calls > 0, "{timing}");
+            let missing = format!("{} of 1000000 calls of {world}", 1_000_000 - calls);
+            assert!(is_named(&missing), "{timing}");
+            let has_kernels = timing["measured"]["kernels"].is_array();
+            assert_ne!(has_kernels, is_named(&format!("the kernels of {world}")));
+        }
+        assert!(is_left_out(&timings[7]));
+    }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Context;
 use carom_scenes::Scene;
 
-use crate::rounds::{Rounds, Simulated, simulate};
+use crate::rounds::{Kind, Rounds, Simulated, simulate};
 use crate::table::Table;
 
 /// Instructions that an NVIDIA H200 can issue in a microsecond: 132 multiprocessors, 4 instructions
@@ -34,12 +34,18 @@ struct Work {
 }
 
 impl Work {
+    /// Returns the times in microseconds to issue the instructions, to move the bytes, and for the
+    /// longest chain of dependent operations.
+    fn times(&self) -> [f64; 3] {
+        let issue = self.instructions * self.warps / ISSUES;
+        [issue, self.bytes / BYTES, self.chain / CLOCKS]
+    }
+
     /// Returns a lower and an upper bound of the time of a dispatch in microseconds, without its
     /// launch. They are the maximum and the sum of three times: to issue the instructions, to move
     /// the bytes, and for the longest chain of dependent operations.
     fn bounds(&self) -> [f64; 2] {
-        let issue = self.instructions * self.warps / ISSUES;
-        let times = [issue, self.bytes / BYTES, self.chain / CLOCKS];
+        let times = self.times();
         [times.into_iter().fold(0.0, f64::max), times.iter().sum()]
     }
 }
@@ -72,6 +78,31 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
+/// Numbers of instructions in the compiled kernels that convert spheres to other units, which no
+/// benchmark scene needs. The present kernels skip them all, and the old kernels skipped 15 for each
+/// number that they read.
+const CONVERSIONS: [(&str, [f64; 2]); 4] = [
+    ("measure_spacing", [210.0, 484.0]),
+    ("measure_sizes", [105.0, 165.0]),
+    ("bin", [90.0, 142.0]),
+    ("scatter", [105.0, 165.0]),
+];
+/// Number of instructions in the compiled kernel `measure_sizes` that list time segments. The present
+/// kernel skips them in a workgroup that cuts no path.
+const LISTING: f64 = 311.0;
+
+/// Returns how many instructions of a kernel are skipped in a scene with so many time segments for
+/// each sphere.
+fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
+    let found = CONVERSIONS.iter().find(|(kernel, _)| *kernel == name);
+    let [old, new] = found.map_or([0.0; 2], |&(_, skipped)| skipped);
+    match kind {
+        Kind::Old => old,
+        Kind::New if name == "measure_sizes" && proxies <= 1.0 => new + LISTING,
+        Kind::New => new,
+    }
+}
+
 /// Number of instructions in the compiled kernel `pairs` when its parts were counted.
 const PAIRS_COUNTED: f64 = 1644.0;
 
@@ -98,9 +129,10 @@ fn old_pairs(rounds: &Rounds) -> f64 {
 fn step(
     n: f64,
     s: &Simulated,
-    is_new: bool,
+    kind: Kind,
     count: Counts<'_>,
 ) -> anyhow::Result<Vec<(&'static str, Work)>> {
+    let is_new = kind == Kind::New;
     let proxies = n * s.proxies;
     let [by_sphere, by_proxy] = [n / WARP, proxies / WARP];
     let slots = 4.0 * proxies;
@@ -108,7 +140,7 @@ fn step(
     let by_scan = slots / 8.0 / WARP;
     let mut work = Vec::new();
     let mut add = |name, extra: f64, warps, bytes, chain| -> anyhow::Result<()> {
-        let instructions = count(name)? + extra;
+        let instructions = count(name)? - skipped(name, kind, s.proxies) + extra;
         work.push((
             name,
             Work {
@@ -167,12 +199,8 @@ fn step(
     add("scan_apply", 0.0, by_scan, 8.0 * slots, 2.0 * MEMORY)?;
     add("scatter", 0.0, by_proxy, 108.0 * proxies, 3.0 * MEMORY)?;
     let bytes = 92.0 * proxies + 16.0 * n * s.touching;
-    let rounds = if is_new { &s.new } else { &s.old };
-    let (executed, loads) = if is_new {
-        // Number of loads from memory that wait for each other: one for all rows of cells around the
-        // sphere, one for each row elsewhere, and one for each round (loop iteration).
-        let loads = 3.0 + rounds.rows + rounds.candidates;
-        (new_pairs(rounds, count("pairs")?), loads)
+    let executed = if is_new {
+        new_pairs(&s.rounds, count("pairs")?)
     } else {
         // The old kernel counted the candidates in a separate dispatch: about 300 instructions, and
         // five loads that wait for each other.
@@ -185,8 +213,11 @@ fn step(
                 chain: 6.0 * CACHE,
             },
         ));
-        (old_pairs(rounds), 3.0 + rounds.rows + rounds.candidates)
+        old_pairs(&s.rounds)
     };
+    // Loads that wait for each other: three before the loops, one for each row of cells that has a
+    // loop of its own, and one for each round.
+    let loads = 3.0 + s.loads;
     work.push((
         "pairs",
         Work {
@@ -224,21 +255,23 @@ pub(crate) fn report(table: &Table, simulated: usize) -> anyhow::Result<String> 
     let mut scenes = String::new();
     let mut kernels = String::new();
     for scene in Scene::ALL {
-        let found = simulate(&scene.generate(simulated, 1));
+        let spheres = scene.generate(simulated, 1);
+        let [before, now] = [Kind::Old, Kind::New].map(|kind| simulate(kind, &spheres));
         for n in [1e6, 1e7] {
-            let old = step(n, &found, false, &old_count)?;
-            let new = step(n, &found, true, &live)?;
+            let old = step(n, &before, Kind::Old, &old_count)?;
+            let new = step(n, &now, Kind::New, &live)?;
             let [[a, b], [c, d]] = [total(&old), total(&new)];
             writeln!(
                 scenes,
-                "{:<13} {:>4.0}  {:>10.0}  {:>10.0}  {:>7.2}  {:>8.2}  {:>10.1}  {:>8.0} {:>8.0}  {:>8.0} {:>8.0}  {:>7.2}",
+                "{:<13} {:>4.0}  {:>10.0}  {:>10.0}  {:>7.2}  {:>7.2}  {:>10.1}  {:>10.1}  {:>8.0} {:>8.0}  {:>8.0} {:>8.0}  {:>7.2}",
                 scene.name(),
                 n / 1e6,
-                old_pairs(&found.old),
-                new_pairs(&found.new, live("pairs")?),
-                found.proxies,
-                found.touching,
-                found.tested,
+                old_pairs(&before.rounds),
+                new_pairs(&now.rounds, live("pairs")?),
+                before.proxies,
+                now.proxies,
+                before.tested,
+                now.tested,
                 a,
                 b,
                 c,
@@ -247,12 +280,12 @@ pub(crate) fn report(table: &Table, simulated: usize) -> anyhow::Result<String> 
             )?;
             if scene == Scene::Gas && n < 2e6 {
                 kernels = kernel_table(&old, &new)?;
-                let rounds = &found.new;
+                let rounds = &now.rounds;
                 writeln!(
                     kernels,
                     "\npairs: executed instructions a warp: {:.0} before, {:.0} now ({:.1} candidate rounds, \
                      {:.1} filter rounds, {:.1} report rounds, {:.1} rows)",
-                    old_pairs(&found.old),
+                    old_pairs(&before.rounds),
                     new_pairs(rounds, live("pairs")?),
                     rounds.candidates,
                     rounds.filters,
@@ -266,7 +299,7 @@ pub(crate) fn report(table: &Table, simulated: usize) -> anyhow::Result<String> 
         "Estimated microseconds of a step on an H200, lower and upper bound\n\n\
          gas, 1 million spheres:\n{kernels}\n\
          all scenes, simulated with {simulated} spheres and scaled:\n\
-         scene         mio.   pairs old   pairs new  proxies  touching  candidates       old lo/hi          new lo/hi     new/old\n\
+         scene         mio.   pairs old   pairs new  proxies      new  candidates         new       old lo/hi          new lo/hi     new/old\n\
          {scenes}"
     ))
 }
@@ -295,6 +328,18 @@ fn kernel_table(old: &[(&str, Work)], new: &[(&str, Work)]) -> anyhow::Result<St
         "{:<15}  {a:>9.1}  {b:>7.1}  {c:>9.1}  {d:>7.1}",
         "together"
     )?;
+    for (name, step) in [("old", old), ("new", new)] {
+        let sum = |of: &dyn Fn([f64; 3]) -> f64| -> f64 {
+            step.iter().map(|(_, work)| of(work.times())).sum()
+        };
+        let [issue, memory, chain] = [0, 1, 2].map(|k| sum(&|times| times[k]));
+        let launches = DISPATCH * step.len() as f64;
+        writeln!(
+            text,
+            "parts of the upper bound, {name}: issue {issue:.0}, memory {memory:.0}, chain {chain:.0}, \
+             launches {launches:.0}"
+        )?;
+    }
     Ok(text)
 }
 
@@ -341,9 +386,14 @@ mod tests {
             proxies: 1.0,
             ..Simulated::default()
         };
-        assert_eq!(step(1e6, &simulated, false, &old_count).unwrap().len(), 13);
         assert_eq!(
-            step(1e6, &simulated, true, &|_| Ok(100.0)).unwrap().len(),
+            step(1e6, &simulated, Kind::Old, &old_count).unwrap().len(),
+            13
+        );
+        assert_eq!(
+            step(1e6, &simulated, Kind::New, &|_| Ok(100.0))
+                .unwrap()
+                .len(),
             11
         );
     }

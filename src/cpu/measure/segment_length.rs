@@ -1,6 +1,5 @@
-//! Chooses the length of the time segments into which the paths of fast spheres are cut. The GPU's
-//! estimate (`shaders/measure_curve.wgsl`) is simpler: it assumes that segments never search the
-//! grids of uncut spheres.
+//! Chooses the length of the time segments into which the paths of fast spheres are cut. Twin of a
+//! part of `shaders/measure_curve.wgsl`.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};

@@ -1,4 +1,5 @@
-//! Decides for any two grids which one has spheres that look for neighbours in the other.
+//! Decides for any two grids which one has spheres that look for neighbours in the other. Twin of
+//! `shaders/shared/plan_searches.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -72,7 +73,7 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 /// Returns an upper bound of the number of candidate pairs, if no entry of the table of cells has
 /// more than `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with
 /// larger cells. In a grid with smaller cells, it searches at most 3 cells more than fit in its own
-/// cell. Twin of `shaders/shared/crowd.wgsl`, where no grid searches one with smaller cells.
+/// cell. A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(
     levels: &[Level],
     proxies: &[u32],

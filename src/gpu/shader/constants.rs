@@ -131,6 +131,7 @@ constants! {
     FIRST_SIZE: u32 = size_class::FIRST_SIZE;
     SMALLEST_CELL: f32 = size_class::SMALLEST_CELL;
     MARGIN: f32 = segments::MARGIN;
+    FAR: f32 = grid::FAR;
     SLAB_HASH: u32 = grid::SLAB_HASH;
     Y_HASH: u32 = grid::Y_HASH;
     Z_HASH: u32 = grid::Z_HASH;
@@ -167,6 +168,8 @@ constants! {
     HASHED_COARSER_RANGES: f32 = tuning::HASHED_COARSER_RANGES;
     MAX_OWN_CELLS: f32 = tuning::MAX_OWN_CELLS;
     MAX_COARSER_CELLS: f32 = tuning::MAX_COARSER_CELLS;
+    MAX_FINER_ROWS: f32 = tuning::MAX_FINER_ROWS;
+    MAX_FINER_MET: f32 = tuning::MAX_FINER_MET;
 
     MAX_RANGE_SHIFT: u32 = tuning::MAX_RANGE_SHIFT;
     MAX_SLABS_POWER: u32 = tuning::MAX_SLABS_POWER;

@@ -42,6 +42,7 @@ parts![
     "plan_layout",
     "plan_levels",
     "plan_ranges",
+    "plan_searches",
     "sample",
     "scan_block",
     "search",

@@ -260,7 +260,7 @@ layouts! {
         time_power: u32,
         of_set: u32,
         reach: f32,
-        unused: [u32; 2],
+        searched: [u32; 2],
     }
 
     struct GpuPlan = "Plan" {
@@ -271,6 +271,8 @@ layouts! {
         frame: GpuFrame,
         level: [GpuLevel; MAX_LEVELS],
         level_of_size_class: [u32; SIZE_CLASSES],
+        cells_searched: f32,
+        unused: [u32; 3],
     }
 
     struct GpuBinned = "Binned" {

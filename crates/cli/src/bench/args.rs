@@ -86,11 +86,22 @@ pub(crate) struct Args {
     ///
     /// The report, the files `report.md` and `report.json`, is for the developers of carom. It has the GPU,
     /// a comparison of the lists of the GPU and the CPU on all benchmark scenes, and the times of the stages
-    /// on worlds of up to 10 million spheres. With --n, no world has more spheres than that number. Worlds
-    /// that would take too long are skipped.
+    /// on worlds of up to 10 million spheres. With --n, no world has more spheres than that number. What would
+    /// end after --within is left out, and named in the report.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scene", "density", "ratio", "bullets",
         "input", "at_rest", "check", "threads", "dt"])]
     pub(crate) gpu_report: Option<PathBuf>,
+    /// Time limit of --gpu-report, in seconds
+    ///
+    /// The limit is checked before every step that is checked or timed. So the report ends later than the limit
+    /// by one step at most.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 480,
+        requires = "gpu_report"
+    )]
+    pub(crate) within: u32,
 }
 
 const AFTER_HELP: &str = "\

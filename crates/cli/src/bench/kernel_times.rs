@@ -6,6 +6,7 @@ use carom::{Sphere, Step};
 use serde::Serialize;
 
 use super::median;
+use super::report::Limit;
 
 /// Largest number of attempts to make the buffers large enough for a world.
 const ATTEMPTS: usize = 6;
@@ -102,6 +103,7 @@ impl Gpu {
         &self,
         spheres: &[Sphere],
         repeats: u32,
+        limit: &Limit,
     ) -> anyhow::Result<Vec<KernelTime>> {
         let options = BufferOptions::new(u32::try_from(spheres.len())?)
             .with_timestamp_period(self.queue.get_timestamp_period())
@@ -125,10 +127,7 @@ impl Gpu {
             bail!("the buffers are still too small after {ATTEMPTS} attempts")
         };
         step()?;
-        let mut calls = Vec::new();
-        for _ in 0..repeats {
-            calls.push(step()?);
-        }
+        let calls = limit.repeat(repeats, step)?;
         let mut times: Vec<KernelTime> = Vec::new();
         let Some(call) = calls.first() else {
             return Ok(times);

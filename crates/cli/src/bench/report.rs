@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use carom::{Backend, Collision, Detector, Options, Statistics, Step};
 use carom_scenes::Scene;
 use serde::Serialize;
@@ -31,30 +31,30 @@ const TIMED: [(Scene, usize); 8] = [
 /// Estimated time of a step on an NVIDIA H200, in microseconds: the lower and the upper bound of the model in
 /// docs/performance.md.
 const MODEL: [(Scene, usize, [f64; 2]); 6] = [
-    (Scene::Gas, 1_000_000, [191.0, 258.0]),
-    (Scene::Polydisperse, 1_000_000, [284.0, 356.0]),
-    (Scene::Fast, 1_000_000, [607.0, 701.0]),
-    (Scene::Clustered, 1_000_000, [1136.0, 1266.0]),
-    (Scene::Thermal, 1_000_000, [449.0, 529.0]),
-    (Scene::Gas, 10_000_000, [1423.0, 1992.0]),
+    (Scene::Gas, 1_000_000, [173.0, 230.0]),
+    (Scene::Polydisperse, 1_000_000, [229.0, 298.0]),
+    (Scene::Fast, 1_000_000, [271.0, 364.0]),
+    (Scene::Clustered, 1_000_000, [1116.0, 1235.0]),
+    (Scene::Thermal, 1_000_000, [311.0, 403.0]),
+    (Scene::Gas, 10_000_000, [1246.0, 1708.0]),
 ];
 /// Estimated time of each kernel on an NVIDIA H200 in the scene `gas` with a million spheres, in microseconds:
 /// a lower and an upper bound, without the 3 µs that each dispatch takes to start.
 const MODEL_OF_KERNELS: [(&str, [f64; 2]); 11] = [
-    ("measure_spacing", [5.6, 8.2]),
+    ("measure_spacing", [5.1, 7.7]),
     ("measure_ranks", [2.5, 4.8]),
     ("measure_curve", [7.0, 7.0]),
-    ("measure_sizes", [35.1, 43.4]),
-    ("plan", [5.2, 5.3]),
-    ("bin", [14.2, 28.1]),
+    ("measure_sizes", [17.5, 25.8]),
+    ("plan", [6.3, 6.3]),
+    ("bin", [14.2, 23.1]),
     ("scan_reduce", [3.3, 5.5]),
     ("scan_apply", [6.7, 12.9]),
-    ("scatter", [22.5, 31.6]),
-    ("pairs", [55.1, 77.3]),
+    ("scatter", [22.5, 25.9]),
+    ("pairs", [54.9, 77.2]),
     ("results", [0.4, 0.4]),
 ];
-/// Time limit since the start. Worlds that are expected to end later are skipped.
-const BUDGET: Duration = Duration::from_secs(420);
+/// Stands for a failure in the rows of the report.
+const LEFT_OUT: &str = "left out because of the time limit";
 
 #[derive(Serialize)]
 struct Report {
@@ -66,8 +66,44 @@ struct Report {
     repeats: u32,
     /// Memory bandwidth in bytes per second, from the option `--bandwidth`.
     bandwidth: Option<f64>,
+    limit_seconds: u32,
     checks: Vec<Check>,
     timings: Vec<Timing>,
+    /// What the time limit has left out.
+    left_out: Vec<String>,
+}
+
+/// The time limit of a report.
+pub(super) struct Limit {
+    end: Instant,
+}
+
+impl Limit {
+    /// Returns whether work of this duration is expected to end in time.
+    pub(super) fn allows(&self, duration: Duration) -> bool {
+        let end = Instant::now().checked_add(duration);
+        end.is_some_and(|end| end <= self.end)
+    }
+
+    /// Calls a function up to `most` times, and at least once. Stops when one more call is expected to end
+    /// after the limit, because one of the calls before it took so long. Returns the results.
+    pub(super) fn repeat<T>(
+        &self,
+        most: u32,
+        mut call: impl FnMut() -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        let mut results = Vec::new();
+        let mut longest = Duration::ZERO;
+        for _ in 0..most.max(1) {
+            if !results.is_empty() && !self.allows(longest) {
+                break;
+            }
+            let start = Instant::now();
+            results.push(call()?);
+            longest = longest.max(start.elapsed());
+        }
+        Ok(results)
+    }
 }
 
 #[derive(Serialize)]
@@ -90,6 +126,8 @@ struct Timing {
 
 #[derive(Serialize)]
 struct Measured {
+    /// Number of timed calls.
+    calls: usize,
     median_seconds: f64,
     min_seconds: f64,
     pairs: u64,
@@ -98,13 +136,18 @@ struct Measured {
     stages: Vec<(&'static str, f64)>,
     /// Lower and upper bound of the time of a step on an NVIDIA H200: see [`MODEL`].
     model: Option<[f64; 2]>,
-    kernels: Vec<KernelTime>,
+    /// The times of the kernels, or `None` if the time limit has left them out. Empty if the device has no
+    /// timestamps.
+    kernels: Option<Vec<KernelTime>>,
 }
 
 /// Writes the files `report.md` and `report.json` to the folder. Returns an error if a check or a
 /// world failed. The files are complete in this case too.
 pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
-    let start = Instant::now();
+    let duration = Duration::from_secs(arguments.within.into());
+    let limit = Limit {
+        end: Instant::now() + duration,
+    };
     // `Backend::Auto` never chooses a software adapter, and `Backend::Gpu` takes one if there is no GPU.
     let adapter = detector(arguments.backend())?.adapter().map(str::to_owned);
     let adapter = adapter.context(
@@ -122,25 +165,39 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
         seed: arguments.seed,
         repeats: arguments.repeats,
         bandwidth: arguments.bandwidth,
+        limit_seconds: arguments.within,
         checks: Vec::new(),
         timings: Vec::new(),
+        left_out: Vec::new(),
     };
+    let mut longest = Duration::ZERO;
     for scene in Scene::ALL {
-        report.checks.push(check(arguments, scene));
+        let start = Instant::now();
+        let check = check(arguments, scene, limit.allows(longest));
+        longest = longest.max(start.elapsed());
+        if check.failure.as_deref() == Some(LEFT_OUT) {
+            report
+                .left_out
+                .push(format!("the comparison of the lists of `{scene}`"));
+        }
+        report.checks.push(check);
         report.write(folder)?;
     }
     // Time of a step divided by the number of spheres, in seconds, in the slowest world so far.
     let mut slowest = 0.0_f64;
     for (scene, n) in TIMED {
         let n = n.min(arguments.most());
-        let world = Instant::now();
+        let start = Instant::now();
         let expected = Duration::try_from_secs_f64(slowest * n as f64).unwrap_or(Duration::MAX);
-        let timing = if start.elapsed().saturating_add(expected) > BUDGET {
-            Err(anyhow::anyhow!("skipped: the report would take too long"))
+        let timing = if limit.allows(expected) {
+            measure(arguments, &gpu, scene, n, &limit)
         } else {
-            measure(arguments, &gpu, scene, n)
+            Err(anyhow!(LEFT_OUT))
         };
-        slowest = slowest.max(world.elapsed().as_secs_f64() / n.max(1) as f64);
+        slowest = slowest.max(start.elapsed().as_secs_f64() / n.max(1) as f64);
+        report
+            .left_out
+            .extend(left_out(arguments, scene, n, &timing));
         report.timings.push(Timing {
             scene: scene.name(),
             n,
@@ -153,7 +210,7 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
     let failures = report.failures();
     ensure!(
         failures == 0,
-        "{failures} checks or worlds failed or were skipped; see {}",
+        "{failures} checks or worlds failed or were left out; see {}",
         folder.join("report.md").display()
     );
     Ok(())
@@ -163,8 +220,29 @@ fn detector(backend: Backend) -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(backend))
 }
 
-/// Compares the lists of the GPU and the CPU bit for bit.
-fn check(arguments: &Args, scene: Scene) -> Check {
+/// Returns what the time limit has left out of the measurement of a world.
+fn left_out(
+    arguments: &Args,
+    scene: Scene,
+    n: usize,
+    timing: &anyhow::Result<Measured>,
+) -> Vec<String> {
+    let world = format!("`{scene}` with {n} spheres");
+    let measured = match timing {
+        Ok(measured) => measured,
+        Err(error) if error.to_string() == LEFT_OUT => return vec![world],
+        Err(_) => return Vec::new(),
+    };
+    let repeats = arguments.repeats as usize;
+    let calls = repeats - measured.calls;
+    let of_calls = (calls > 0).then(|| format!("{calls} of {repeats} calls of {world}"));
+    let kernels = measured.kernels.is_none();
+    let of_kernels = kernels.then(|| format!("the kernels of {world}"));
+    of_calls.into_iter().chain(of_kernels).collect()
+}
+
+/// Compares the lists of the GPU and the CPU bit for bit, unless there is no time.
+fn check(arguments: &Args, scene: Scene, in_time: bool) -> Check {
     let n = CHECKED.min(arguments.most());
     let spheres = scene.generate(n, arguments.seed);
     let list = |backend| -> anyhow::Result<Vec<[u32; 4]>> {
@@ -172,6 +250,7 @@ fn check(arguments: &Args, scene: Scene) -> Check {
         Ok(found.pairs.iter().map(bits).collect())
     };
     let compared = || -> anyhow::Result<usize> {
+        ensure!(in_time, LEFT_OUT);
         let (gpu, cpu) = (list(Backend::Gpu)?, list(Backend::Cpu)?);
         let first = gpu.iter().zip(&cpu).position(|(a, b)| a != b);
         ensure!(
@@ -196,21 +275,33 @@ fn bits(pair: &Collision) -> [u32; 4] {
     [pair.a, pair.b, pair.toi.to_bits(), pair.depth.to_bits()]
 }
 
-fn measure(arguments: &Args, gpu: &Gpu, scene: Scene, n: usize) -> anyhow::Result<Measured> {
+fn measure(
+    arguments: &Args,
+    gpu: &Gpu,
+    scene: Scene,
+    n: usize,
+    limit: &Limit,
+) -> anyhow::Result<Measured> {
     let spheres = scene.generate(n, arguments.seed);
     let mut detector = detector(Backend::Gpu)?;
     let mut found = detector.detect(&Step::new(&spheres, 1.0))?;
-    let mut seconds = Vec::new();
-    let mut calls: Vec<Statistics> = Vec::new();
-    for _ in 0..arguments.repeats {
+    let timed = limit.repeat(arguments.repeats, || {
         let start = Instant::now();
         detector.detect_into(&Step::new(&spheres, 1.0), &mut found)?;
-        seconds.push(start.elapsed().as_secs_f64());
-        calls.push(found.statistics.clone());
-    }
+        Ok((start.elapsed().as_secs_f64(), found.statistics.clone()))
+    })?;
+    let (seconds, calls): (Vec<f64>, Vec<Statistics>) = timed.into_iter().unzip();
+    let longest = seconds.iter().copied().fold(0.0, f64::max);
+    // The kernels are timed in buffers of their own, which the first step makes as large as needed.
+    let expected = Duration::try_from_secs_f64(2.0 * longest).unwrap_or(Duration::MAX);
+    let kernels = limit
+        .allows(expected)
+        .then(|| gpu.times(&spheres, arguments.repeats, limit))
+        .transpose()?;
     let facts = &found.statistics;
     let stages = facts.stages.iter().map(|&(name, _)| name);
     Ok(Measured {
+        calls: calls.len(),
         min_seconds: seconds.iter().copied().fold(f64::INFINITY, f64::min),
         median_seconds: median(seconds),
         pairs: facts.pairs,
@@ -225,7 +316,7 @@ fn measure(arguments: &Args, gpu: &Gpu, scene: Scene, n: usize) -> anyhow::Resul
             .into_iter()
             .find(|&(of, count, _)| (of, count) == (scene, n))
             .map(|(.., bounds)| bounds.map(|microseconds| microseconds * 1e-6)),
-        kernels: gpu.times(&spheres, arguments.repeats)?,
+        kernels,
     })
 }
 
@@ -250,14 +341,16 @@ impl Report {
 
     fn table(&self) -> String {
         let mut text = format!(
-            "# carom {} on a GPU\n\nAdapter: {}. {} System: {}. Seed {}; medians of {} calls.\n\n\
+            "# carom {} on a GPU\n\nAdapter: {}. {} System: {}. Seed {}; medians of {} calls. Time \
+             limit: {} s.\n\n\
              ## Lists of the GPU and the CPU\n\n| scene | spheres | pairs | result |\n|---|---:|---:|---|\n",
             self.version,
             self.adapter,
             self.gpu.lines(),
             self.system,
             self.seed,
-            self.repeats
+            self.repeats,
+            self.limit_seconds
         );
         for check in &self.checks {
             let pairs = check
@@ -287,6 +380,12 @@ impl Report {
         }
         for timing in &self.timings {
             text.push_str(&timing.kernel_table());
+        }
+        if !self.left_out.is_empty() {
+            text.push_str("\n## Left out because of the time limit\n\n");
+        }
+        for what in &self.left_out {
+            _ = writeln!(text, "- {what}");
         }
         text
     }
@@ -319,7 +418,9 @@ impl Timing {
 
     /// Returns a table of the kernels, or nothing if their times are not known.
     fn kernel_table(&self) -> String {
-        let kernels = self.measured.iter().flat_map(|measured| &measured.kernels);
+        let measured = self.measured.as_ref();
+        let kernels = measured.and_then(|measured| measured.kernels.as_ref());
+        let kernels = kernels.into_iter().flatten();
         let mut text = String::new();
         for KernelTime {
             name,

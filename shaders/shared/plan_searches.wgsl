@@ -1,0 +1,129 @@
+// Decides for any two grids which one has spheres that search the other. Twin of `src/cpu/plan/searches.rs`,
+// with one more rule: on a GPU, spheres search a grid with smaller cells only if each of them searches few
+// rows of cells and meets few spheres there, because the other invocations of its subgroup wait for it.
+
+#needs counters, plan
+#import grid::{cell_of, in_box}
+#import plan_ranges::{SizeRange}
+#import sets::{are_two_sets}
+#import space::{others}
+#import types::{Level}
+
+// What the decision needs to know about a grid, beside its entry in the plan.
+struct Side {
+    proxies: f32,
+    power: u32,
+    all_in_box: bool,
+}
+
+var<workgroup> sh_side: array<Side, MAX_LEVELS>;
+// For each grid, a bit mask of the grids with smaller cells that its spheres search.
+var<workgroup> sh_finer: array<vec2<u32>, MAX_LEVELS>;
+// For each grid, an upper bound of the number of cells that one of its spheres searches.
+var<workgroup> sh_cells: array<f32, MAX_LEVELS>;
+
+fn side_of(ranges: SizeRange, level: Level) -> Side {
+    let low = cell_of(level, ranges.low);
+    let high = cell_of(level, ranges.high);
+    let all_in_box = in_box(level, low.x, low.x, low.y, low.z) && in_box(level, high.x, high.x, high.y, high.z);
+    return Side(ranges.proxies, ranges.power, all_in_box);
+}
+
+// Returns a bit mask of 64 bits in which only bit number `number` is set. It has its low word first.
+fn bit_of(number: u32) -> vec2<u32> {
+    let bit = 1u << (number % 32u);
+    return select(vec2<u32>(bit, 0u), vec2<u32>(0u, bit), number >= 32u);
+}
+
+fn has_bit(mask: vec2<u32>, number: u32) -> bool {
+    return any((mask & bit_of(number)) != vec2<u32>(0u));
+}
+
+// Returns whether the two grids hold spheres of one set in a step with two sets.
+fn never_meet(one: u32, other: u32) -> bool {
+    return are_two_sets() && plan.level[one].of_set == plan.level[other].of_set;
+}
+
+// Returns an upper bound of the number of rows of cells that a sphere of the grid `origin` searches in the grid
+// `to`. They are at most those in the box of the grid, if it has one.
+fn rows_searched(origin: u32, to: u32) -> f32 {
+    let along = plan.level[origin].cell * plan.level[to].inverse_cell + 2.0;
+    let dims = vec2<f32>(plan.level[to].dims.yz);
+    let within = select(min(vec2<f32>(along), dims), vec2<f32>(along), dims == vec2<f32>(0.0));
+    return within.x * within.y;
+}
+
+fn others_met(origin: u32, to: u32) -> f32 {
+    return others(sh_side[to].proxies, 0.5 * plan.level[origin].cell + plan.level[to].cell);
+}
+
+// Returns the expected cost if each sphere of the grid `origin` searches the grid `to` in `slabs` time slabs
+// (parts of the step).
+fn search_cost(origin: u32, to: u32, slabs: f32) -> f32 {
+    return sh_side[origin].proxies * (rows_searched(origin, to) * SEARCH_COST * slabs + others_met(origin, to));
+}
+
+fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
+    // Each searched row is one range of the sorted spheres only if each cell has its own table entry.
+    if !sh_side[fine].all_in_box || plan.level[fine].time_power > 0u {
+        return false;
+    }
+    if rows_searched(coarse, fine) > MAX_FINER_ROWS || others_met(coarse, fine) > MAX_FINER_MET {
+        return false;
+    }
+    let power = sh_side[fine].power;
+    let slabs = f32(1u << (max(plan.level[coarse].time_power, power) - power));
+    return search_cost(coarse, fine, 1.0) < search_cost(fine, coarse, slabs);
+}
+
+// Chooses the grids with smaller cells that the spheres of a grid search. The plan has the grids in the order
+// of their cell edges.
+fn find_finer(number: u32) {
+    var finer = vec2<u32>(0u);
+    for (var fine = 0u; fine < number; fine++) {
+        if !never_meet(number, fine) && coarse_searches_fine(number, fine) {
+            finer |= bit_of(fine);
+        }
+    }
+    sh_finer[number] = finer;
+}
+
+fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
+    let along = vec3<f32>(plan.level[coarse].cell * plan.level[fine].inverse_cell + 3.0);
+    let cells = min(along, vec3<f32>(plan.level[fine].dims));
+    return cells.x * cells.y * cells.z;
+}
+
+// Writes to the plan which grids the spheres of a grid search: all grids with which they have to be compared,
+// and which do not search this one.
+fn write_searches(number: u32, levels: u32) {
+    var searched = sh_finer[number];
+    var cells = MAX_OWN_CELLS;
+    for (var other = 0u; other < levels; other++) {
+        if other < number && has_bit(searched, other) {
+            cells += cells_in_finer(number, other);
+        }
+        if other > number && !never_meet(number, other) && !has_bit(sh_finer[other], number) {
+            searched |= bit_of(other);
+            cells += MAX_COARSER_CELLS * f32(1u << plan.level[other].time_power);
+        }
+    }
+    if !are_two_sets() {
+        searched |= bit_of(number);
+    }
+    plan.level[number].searched = searched;
+    sh_cells[number] = cells;
+}
+
+// Writes an upper bound of the number of cells that all spheres search. The images of the stage `images` are
+// not in the counts of spheres.
+fn write_cells(levels: u32) {
+    var cells = 0.0;
+    var most = 0.0;
+    for (var number = 0u; number < levels; number++) {
+        cells += sh_side[number].proxies * sh_cells[number];
+        most = max(most, sh_cells[number]);
+    }
+    let images = f32(atomicLoad(&counters.images[0])) + 4294967296.0 * f32(atomicLoad(&counters.images[1]));
+    plan.cells_searched = cells + images * most;
+}
