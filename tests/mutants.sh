@@ -146,8 +146,10 @@ mutant 'spheres that are set aside are tested all the same' shaders/plan.wgsl \
     'plan.proxies - atomicLoad(&counters.invalid)' 'plan.proxies' --test embedding set_aside
 mutant 'subnormal numbers get an exponent that is one too small' shaders/shared/units.wgsl \
     'exponent = 1 - i32(shift)' 'exponent = -i32(shift)' --test embedding any_unit
-mutant 'a ticket accepts the results of another step' src/gpu/ticket.rs \
-    'read.serial != self.recorded.serial' 'false' --test misuse a_submit_that_fails
+mutant 'a ticket accepts the results of another step' src/gpu/read_results.rs \
+    'read.serial != recorded.serial' 'false' --test misuse a_submit_that_fails
+mutant 'a ticket accepts the state after another recording' src/gpu/simulation.rs \
+    'state.serial == serial' 'state.serial <= serial' --test dynamics_gpu the_state
 
 mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
     'corner(first) | corner(second) == ALL_EDGES' 'corner(first) | corner(second) <= ALL_EDGES' \
