@@ -223,7 +223,7 @@ mutant 'no margin for rounding in the tree of a mesh' src/walls/tree.rs \
     'const ERROR: f32 = 1.0 / (1 << 18) as f32;' 'const ERROR: f32 = 0.0;' --lib walls::tree
 
 mutant 'islands that meet are not merged' src/dynamics/merge.rs \
-    'first = islands.join(&meetings);' 'first = islands.list().len() + 0 * meetings.len();' \
+    'first = islands.join(meetings.iter())?;' 'first = islands.list().len() + 0 * meetings.len();' \
     --test dynamics spheres_
 mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
     'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \

@@ -14,6 +14,7 @@
 //! `substep` runs these stages, and `pace` chooses its duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true
 //! sequence of impacts.
 
+mod boxes;
 mod candidates;
 mod contact;
 mod descent;

@@ -16,6 +16,7 @@ pub(crate) const RESTING: f64 = 1e-13;
 ///
 /// `reach` is the sum of the radii. Spheres that overlap at `from` meet at once if they approach each other, and
 /// otherwise not at all while both pieces last.
+#[inline]
 pub(crate) fn meeting(
     a: &Piece,
     b: &Piece,
@@ -49,7 +50,8 @@ pub(crate) fn meeting(
 }
 
 /// Returns whether `meet` finds an impact of a piece of path `a` and a piece of path `b`, in the range of times in
-/// which both are valid, between time 0 and `until`. Pieces may start after `until`.
+/// which both are valid, between time 0 and `until`. Pieces may start after `until`. The first pieces of both paths
+/// are not tested against each other.
 pub(crate) fn paths_meet(
     a: &[Piece],
     b: &[Piece],
@@ -64,7 +66,7 @@ pub(crate) fn paths_meet(
         if from > until {
             break;
         }
-        if meet(one, other, [from, end_a.min(end_b).min(until)]) {
+        if i + j > 0 && meet(one, other, [from, end_a.min(end_b).min(until)]) {
             return true;
         }
         i += usize::from(end_a <= end_b);

@@ -21,7 +21,7 @@ pub(crate) fn separate_once(
     candidates: &mut Candidates,
     detector: &mut Detector,
 ) -> Result<Option<(u32, Partner, f64)>, Error> {
-    candidates.search(detector, start)?;
+    candidates.search(detector, start, 0.0)?;
     let setting = start.setting(candidates);
     let mut list = candidates.list().to_vec();
     list.sort_unstable();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::lattice::Lattice;
-use super::pace::{self, Load};
+use super::pace::{Load, Pace};
 use super::path::Piece;
 use super::report::{Partner, Removal};
 use super::rules::Rule;
@@ -16,8 +16,12 @@ use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::limits::MAX_SPHERES;
+use crate::memory::allocate;
 use crate::threads::Threads;
 use crate::{Backend, Detector, Error, Options};
+
+/// Largest time for which candidates are sought at once, if the substeps could be longer.
+const MOST_TIME: f64 = 1e30;
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -58,8 +62,7 @@ pub struct Simulation {
     /// Whether each sphere has been removed.
     removed: Vec<bool>,
     time: f64,
-    /// Intended duration of the next substep.
-    pace: Option<f64>,
+    pace: Pace,
     detector: Detector,
     pool: Option<Arc<ThreadPool>>,
     substep: Substep,
@@ -93,19 +96,20 @@ impl Simulation {
         };
         // The detector works on the threads of the pool that calls it.
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
+        let count = spheres.len();
         let last = if options.contact_time > 0.0 {
-            vec![f64::NEG_INFINITY; spheres.len()]
+            filled(f64::NEG_INFINITY, count)?
         } else {
             Vec::new()
         };
         let cells = if lattice.is_open() {
             Vec::new()
         } else {
-            vec![[0; 3]; spheres.len()]
+            filled([0; 3], count)?
         };
         let walls = MovingWalls::new(&options.walls, &options.domain);
         let mut simulation = Self {
-            removed: vec![false; spheres.len()],
+            removed: filled(false, count)?,
             spheres,
             walls,
             options,
@@ -113,12 +117,12 @@ impl Simulation {
             cells,
             last,
             time: 0.0,
-            pace: None,
+            pace: Pace::new(),
             detector,
             pool,
             substep: Substep::default(),
         };
-        simulation.wrap();
+        simulation.place_anew();
         Ok(simulation)
     }
 
@@ -152,11 +156,11 @@ impl Simulation {
     /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
     /// they were.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
-        let mut spheres = self.spheres.clone();
+        let mut spheres = copied(&self.spheres)?;
         change(&mut spheres);
         check_spheres(&spheres)?;
         self.spheres = spheres;
-        self.wrap();
+        self.place_anew();
         Ok(())
     }
 
@@ -205,7 +209,7 @@ impl Simulation {
         if let Some(last) = self.last.get_mut(sphere) {
             *last = f64::NEG_INFINITY;
         }
-        self.wrap();
+        self.place_anew();
         Ok(())
     }
 
@@ -238,10 +242,11 @@ impl Simulation {
 
     /// Moves overlapping spheres apart on the threads of the current pool.
     fn separate_here(&mut self, passes: u32) -> Result<u32, Error> {
-        let mut spheres = self.spheres.clone();
+        self.substep.candidates.forget();
+        let mut spheres = copied(&self.spheres)?;
         let mut deepest = None;
         for pass in 0..=passes {
-            let before = spheres.clone();
+            let before = copied(&spheres)?;
             let start = Start {
                 spheres: &before,
                 removed: &self.removed,
@@ -257,7 +262,7 @@ impl Simulation {
             deepest = separate_once(&mut spheres, &start, candidates, &mut self.detector)?;
             if deepest.is_none() {
                 self.spheres = before;
-                self.wrap();
+                self.place_anew();
                 return Ok(pass);
             }
         }
@@ -356,16 +361,16 @@ impl Simulation {
         let remaining = end - self.time;
         // The clock must be able to resolve the substep.
         let shortest = 8.0 * f64::EPSILON * end;
-        let pace = self
-            .pace
-            .unwrap_or_else(|| pace::first(&self.spheres, &self.options));
+        let pace = self.pace.next(&self.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);
         // Substeps of equal length avoid a short one at the end.
         let count = (remaining / duration).ceil();
         if count.is_finite() {
             duration = (remaining / count).min(remaining);
         }
-        let last: Vec<_> = self.last.par_iter().map(|last| last - self.time).collect();
+
+        let mut last = allocate(self.last.len(), "a simulation")?;
+        last.extend(self.last.iter().map(|last| last - self.time));
         loop {
             let start = Start {
                 spheres: &self.spheres,
@@ -378,18 +383,24 @@ impl Simulation {
                 time: self.time,
                 duration,
             };
-            let mut next = duration;
+            let horizon = duration.max(pace.min(MOST_TIME) * self.pace.substeps);
+            let mut accepted = true;
             let accept = |load: Load| {
-                next = pace::next(duration, load, &self.spheres, &self.options).max(shortest);
-                !pace::is_too_long(duration, next, load)
+                let (spheres, options) = (&self.spheres, &self.options);
+                accepted = self.pace.set(duration, shortest, load, spheres, options);
+                accepted
             };
-            let rounds = self.substep.run(&mut self.detector, &start, accept)?;
-            if let Some(rounds) = rounds {
-                self.pace = Some(next);
+            let result = self
+                .substep
+                .run(&mut self.detector, &start, horizon, accept);
+            if result.is_err() || !accepted {
+                self.substep.candidates.forget();
+            }
+            if let Some(rounds) = result? {
                 report.rounds += rounds;
                 break;
             }
-            duration = next;
+            duration = self.pace.next(&self.spheres, &self.options);
         }
         self.complete(duration, end, report)
     }
@@ -399,9 +410,9 @@ impl Simulation {
         let (islands, options) = (&self.substep.islands, &self.options);
         let (spheres, last, removed) = (&mut self.spheres, &mut self.last, &mut self.removed);
         let time = self.time;
-        let all = spheres.par_iter_mut().enumerate();
-        all.for_each(|(index, sphere)| {
-            if removed[index] {
+        let all = spheres.par_iter_mut().zip(0..u32::MAX);
+        all.for_each(|(sphere, index)| {
+            if removed[index as usize] {
                 return;
             }
             let piece = islands.path(index).and_then(<[_]>::last);
@@ -417,21 +428,23 @@ impl Simulation {
                 sphere.velocity += options.gravity * duration;
             }
         });
+
         if options.contact_time > 0.0 {
-            let all = last.par_iter_mut().enumerate();
-            all.for_each(|(index, last)| {
+            let all = last.par_iter_mut().zip(0..u32::MAX);
+            all.for_each(|(last, index)| {
                 if let Some([_, .., piece]) = islands.path(index) {
                     *last = time + piece.start;
                 }
             });
         }
         let [from, from_removed] = [report.list.len(), report.removed.len()];
+        let mut any_removed = false;
         for island in islands.list() {
             if island.members.is_empty() {
                 continue;
             }
             report.largest_island = report.largest_island.max(island.members.len());
-            for impact in &island.impacts {
+            for impact in islands.impacts(island) {
                 match impact.partner {
                     Partner::Sphere(_) => report.impacts += 1,
                     Partner::Wall(wall) => {
@@ -441,12 +454,13 @@ impl Simulation {
                 }
             }
             report.virial += island.virial;
-            for removal in &island.removed {
+            for removal in islands.removed(island) {
+                any_removed = true;
                 removed[removal.sphere as usize] = true;
                 report.removed.push(*removal);
             }
             if self.options.impact_list {
-                report.list.extend_from_slice(&island.impacts);
+                report.list.extend_from_slice(islands.impacts(island));
             }
         }
         report.list[from..].par_sort_unstable_by(|one, other| one.order(other));
@@ -465,27 +479,62 @@ impl Simulation {
         } else {
             end
         };
-        self.wrap();
+
+        if any_removed {
+            self.substep.candidates.forget();
+        }
+        let crossed = self.wrap();
+
+        self.substep.candidates.cross(&crossed);
+
         Ok(())
     }
 
-    /// Moves spheres that have left the cell of a periodic domain back into it.
-    fn wrap(&mut self) {
+    /// Prepares for spheres that are not where the last substep has left them.
+    fn place_anew(&mut self) {
+        self.wrap();
+        self.substep.candidates.forget();
+    }
+
+    /// Moves spheres that have left the cell of a periodic domain back into it. Returns these spheres and the cells
+    /// in which they were.
+    fn wrap(&mut self) -> Vec<(u32, [i32; 3])> {
         if self.lattice.is_open() {
-            return;
+            return Vec::new();
         }
         let lattice = &self.lattice;
-        let all = self.spheres.par_iter_mut().zip(&mut self.cells);
-        all.for_each(|(sphere, cell)| {
+        let all = self
+            .spheres
+            .par_iter_mut()
+            .zip(&mut self.cells)
+            .zip(0..u32::MAX);
+        let crossed = all.filter_map(|((sphere, cell), index)| {
             let moved = lattice.cell(sphere.center);
-            if moved != [0; 3] {
-                sphere.center -= lattice.shift(moved);
-                for (cell, moved) in cell.iter_mut().zip(moved) {
-                    *cell = cell.saturating_add(moved);
-                }
+            if moved == [0; 3] {
+                return None;
             }
+            sphere.center -= lattice.shift(moved);
+            for (cell, moved) in cell.iter_mut().zip(moved) {
+                *cell = cell.saturating_add(moved);
+            }
+            Some((index, moved))
         });
+        crossed.collect()
     }
+}
+
+/// Returns a list of equal items.
+fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>, Error> {
+    let mut list = allocate(count, "a simulation")?;
+    list.resize(count, item);
+    Ok(list)
+}
+
+/// Returns a copy of the spheres.
+fn copied(spheres: &[HardSphere]) -> Result<Vec<HardSphere>, Error> {
+    let mut copy = allocate(spheres.len(), "a simulation")?;
+    copy.extend_from_slice(spheres);
+    Ok(copy)
 }
 
 fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {

@@ -1,5 +1,7 @@
 //! A substep: one search for candidates, and rounds of replays until the impacts are consistent.
 
+use std::slice::from_ref;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -11,10 +13,14 @@ use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
 use super::report::Removal;
+use super::rows::push;
 use super::rules::Rule;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::{Detector, Error};
+
+/// Number of spheres that a thread tests at a time.
+const SPHERES: usize = 2048;
 
 /// The state at the start of a substep, which does not change until the substep is complete.
 #[derive(Clone, Copy, Debug)]
@@ -129,53 +135,89 @@ impl Setting<'_> {
         removal.map_or(self.duration, |removal| removal.time)
     }
 
-    /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
+    /// Returns a bound of the distance of a path, which ends at `end`, from the origin of the sphere.
     pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
-        let mut farthest = 0.0_f64;
+        let origin = self.candidates.origin(index, self.lattice);
+        let mut farthest = (sphere.center - origin).length_squared();
+        let mut bulge = 0.0_f64;
         for (k, piece) in path.iter().enumerate() {
             let end = path.get(k + 1).map_or(end, |next| next.start);
-            let ends = [piece.start, end].map(|time| {
-                let place = piece.place(time) + self.fall(sphere, time);
-                (place - sphere.center).length()
-            });
+            let place = piece.place(end) + self.fall(sphere, end);
+            farthest = farthest.max((place - origin).length_squared());
             // A parabola is at most this far from its chord.
-            let bulge = self.fall(sphere, end - piece.start).length() / 4.0;
-            farthest = farthest.max(ends[0].max(ends[1]) + bulge);
+            bulge = bulge.max(self.fall(sphere, end - piece.start).length() / 4.0);
         }
-        farthest
+        farthest.sqrt() + bulge
     }
 
-    /// Returns a bound of the distance that a sphere without impacts moves.
-    pub(crate) fn straight_distance(&self, index: u32) -> f64 {
-        let sphere = &self.spheres[index as usize];
-        let fall = self.fall(sphere, self.duration).length();
-        (sphere.velocity.length() * self.duration + fall) * (1.0 + 1e-9)
-    }
-
-    /// Returns the distance between the two spheres of a candidate at the start, less rounding, or −∞ for a
-    /// candidate at a wall.
-    pub(crate) fn gap(&self, candidate: &Candidate) -> f64 {
-        let Some(other) = candidate.other() else {
-            return f64::NEG_INFINITY;
-        };
-        let [a, b] = [candidate.sphere, other].map(|sphere| &self.spheres[sphere as usize]);
-        let away = b.center - a.center + self.lattice.shift(candidate.image);
-        away.length() * (1.0 - 1e-9) - (a.radius + b.radius)
-    }
-
-    /// Returns the spheres of a candidate, and the time, if they meet on straight paths. A sphere that meets a wall
-    /// is returned twice.
-    fn hits(&self, candidate: &Candidate) -> Option<([u32; 2], f64)> {
-        let ends = [
-            candidate.sphere,
-            candidate.other().unwrap_or(candidate.sphere),
-        ];
+    /// Returns the time at which the two of a candidate meet on straight paths, if they do.
+    pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
+        let ends = candidate.ends();
         let [a, b] = ends.map(|sphere| Piece::straight(&self.spheres[sphere as usize]));
-        let range = [0.0, self.duration];
-        Contact::new(candidate, self)
-            .meeting(&a, &b, range)
-            .map(|time| (ends, time))
+        Contact::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
+    }
+
+    /// Tests the straight path of a sphere: whether it leaves the pad, and which spheres of larger index and which
+    /// walls it meets.
+    fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
+        let sphere = &self.spheres[index as usize];
+        let piece = Piece::straight(sphere);
+        let moved = self.distance_moved(index, from_ref(&piece), self.duration);
+        let pad = self.candidates.pad(index);
+        // A distance that is not a number is reported as an invalid sphere.
+        if moved.is_nan() || moved > pad {
+            push(&mut straight.leavers, (index, moved))?;
+        }
+        let row = self.candidates.row(index).iter().rev();
+        for neighbor in row.take_while(|neighbor| neighbor.other >= index) {
+            let time = if neighbor.is_special() {
+                self.hit(self.candidates.get(neighbor.index()))
+            } else {
+                let other = &self.spheres[neighbor.other as usize];
+                if !self.may_meet(sphere, other) {
+                    continue;
+                }
+                let contact = Contact::between([sphere, other], DVec3::ZERO, self);
+                contact.meeting(&piece, &Piece::straight(other), [0.0, self.duration])
+            };
+            if let Some(time) = time {
+                straight.note(time, [index, neighbor.other])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns false if two spheres certainly do not meet on straight paths. It is faster than the test itself,
+    /// because it has no branches.
+    #[inline]
+    fn may_meet(&self, a: &HardSphere, b: &HardSphere) -> bool {
+        let (away, velocity) = (b.center - a.center, b.velocity - a.velocity);
+        let reach = a.radius + b.radius;
+        let b_half = away.dot(velocity);
+        let c = away.length_squared() - reach * reach;
+        // The time of the meeting is at least c / (−2·b_half).
+        let early = c <= -2.0 * b_half * self.duration * (1.0 + 1e-9);
+        let meet = b_half * b_half - velocity.length_squared() * c >= 0.0;
+        let falls = self.options.gravity != DVec3::ZERO && a.is_fixed() != b.is_fixed();
+        (b_half < 0.0) & early & meet | falls
+    }
+}
+
+/// The results of the tests of straight paths.
+#[derive(Debug, Default)]
+struct Straight {
+    leavers: Vec<(u32, f64)>,
+    hits: Vec<[u32; 2]>,
+    /// Number of meetings after the start.
+    ahead: usize,
+}
+
+impl Straight {
+    fn note(&mut self, time: f64, ends: [u32; 2]) -> Result<(), Error> {
+        // Shorter substeps would not have fewer meetings at their starts.
+        self.ahead += usize::from(time > 0.0);
+        push(&mut self.hits, ends)
     }
 }
 
@@ -196,40 +238,74 @@ pub(crate) struct Substep {
 }
 
 impl Substep {
-    /// Finds the candidates of a substep, and its impacts unless `accept` says that there are too many.
-    /// Returns the number of rounds, or `None` without impacts.
+    /// Finds the impacts of a substep, unless `accept` says that there are too many. `horizon` is the time for which
+    /// candidates are sought, if they have to be. Returns the number of rounds, or `None` without impacts.
     pub(crate) fn run(
         &mut self,
         detector: &mut Detector,
         start: &Start<'_>,
+        horizon: f64,
         accept: impl FnOnce(Load) -> bool,
     ) -> Result<Option<u64>, Error> {
         let Self {
             candidates,
             islands,
         } = self;
-        let spheres = start.spheres;
-        candidates.search(detector, start)?;
+        let count = start.spheres.len();
+        let searched = !candidates.cover(start);
+        if searched {
+            candidates.search(detector, start, horizon)?;
+        }
         let setting = start.setting(candidates);
-        let list = candidates.list().par_iter();
-        let hits: Vec<_> = list
-            .filter_map(|candidate| setting.hits(candidate))
-            .collect();
+
+        let chunks = (0..count).into_par_iter().step_by(SPHERES);
+        let straight = chunks.map(|first| {
+            let mut straight = Straight::default();
+            for index in first..count.min(first + SPHERES) {
+                if !start.removed[index] {
+                    setting.test_straight(id(index), &mut straight)?;
+                }
+            }
+            Ok(straight)
+        });
+        let straight: Result<Vec<_>, Error> = straight.collect();
+        let mut straight = straight?;
+        let mut leavers = Vec::new();
+        for &leaver in straight.iter().flat_map(|straight| &straight.leavers) {
+            push(&mut leavers, leaver)?;
+        }
+
+        candidates.widen(detector, start, &leavers)?;
+        let setting = start.setting(candidates);
+
+        let mut later = Straight::default();
+        for candidate in candidates.later() {
+            if let Some(time) = setting.hit(candidate) {
+                later.note(time, candidate.ends())?;
+            }
+        }
+        straight.push(later);
         let load = Load {
             spheres: start.present(),
             pairs: candidates.pairs(),
-            // Shorter substeps would not have fewer meetings at their starts.
-            hits: hits.iter().filter(|(_, time)| *time > 0.0).count(),
+            searched,
+            hits: straight.iter().map(|straight| straight.ahead).sum(),
         };
         if !accept(load) {
             return Ok(None);
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "the detector allows 2³⁰ spheres"
-        )]
-        islands.reset(spheres.len() as u32);
-        let hits: Vec<_> = hits.into_iter().map(|(ends, _)| ends).collect();
+
+        islands.reset(count)?;
+
+        let hits: Vec<_> = straight.into_iter().map(|straight| straight.hits).collect();
         settle(&hits, start, candidates, islands, detector).map(Some)
     }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres"
+)]
+fn id(index: usize) -> u32 {
+    index as u32
 }

@@ -41,10 +41,13 @@ pub(crate) struct Searching<'a> {
     /// Indices of the spheres.
     pub(crate) who: &'a [u32],
     pub(crate) spheres: &'a [HardSphere],
+    /// Places at the start of the time.
+    pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
     pub(crate) padded: &'a [Sphere],
-    /// Time of the simulation at the start of the substep.
+    /// Time of the simulation from which the candidates are sought.
     pub(crate) time: f64,
+    /// Duration for which they are sought.
     pub(crate) duration: f64,
 }
 
@@ -127,6 +130,7 @@ impl MovingWalls {
     ) -> Result<(), Error> {
         let &Searching {
             spheres,
+            origins,
             pads,
             padded,
             time,
@@ -151,7 +155,7 @@ impl MovingWalls {
                 continue;
             }
             let mut test = |image| {
-                let center = sphere.center + lattice.shift(image) - displaced;
+                let center = origins[index as usize] + lattice.shift(image) - displaced;
                 let rounding = 8.0 * f64::EPSILON * (center.length() + displaced.length());
                 let reach = pads[index as usize] + travel + rounding;
                 if surface.gap(center, sphere.radius) <= reach {
