@@ -1,141 +1,289 @@
-//! A tree of boxes around the spheres with their pads, which finds the spheres near one sphere.
+//! A tree of boxes around the spheres with their pads, which finds the spheres near others.
 //!
-//! The spheres are sorted along a curve that keeps neighbours together (Morton order). Each eight neighbours
-//! share a box, each eight boxes share a box of the next level, and so on. So the tree needs no links.
+//! The spheres are in an order that keeps neighbours together. Each eight successive spheres are a *leaf*. Each
+//! eight successive leaves share a node, each eight nodes share a node of the next level, and so on. So the tree
+//! needs no links.
+//!
+//! All tests are in float32. They discard no pair of spheres that overlap.
 
-use std::ops::Range;
+use std::array::from_fn;
 
 use rayon::prelude::*;
+use wide::f32x4;
 
 use super::rows::reserve;
+use crate::lanes::LANES;
 use crate::{Error, Sphere};
 
-/// Number of spheres or boxes in a box.
-const FANOUT: usize = 8;
+/// Number of spheres in a leaf, and of boxes in a node.
+pub(crate) const EIGHT: usize = 2 * LANES;
 
-/// Number of trees for which an order is kept. The spheres move little meanwhile, and an old order only makes the
-/// boxes larger.
-const SORTED: u32 = 16;
+/// More than the rounding errors of the square of a distance, relative to the square.
+const ERROR: f32 = 1.0 / (1 << 20) as f32;
+
+/// A coordinate that is far from all spheres.
+const FAR: f32 = 1e30;
+
+/// Eight numbers.
+type Eight = [f32x4; 2];
 
 /// An axis-aligned box: its lower and its upper corner.
-type Corners = [[f32; 3]; 2];
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    low: [f32; 3],
+    high: [f32; 3],
+}
 
-const NOWHERE: Corners = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
-
-fn joined([a, b]: Corners, [c, d]: Corners) -> Corners {
-    let each = |x: [f32; 3], y: [f32; 3], of: fn(f32, f32) -> f32| {
-        [of(x[0], y[0]), of(x[1], y[1]), of(x[2], y[2])]
+impl Bounds {
+    const NOTHING: Self = Self {
+        low: [f32::INFINITY; 3],
+        high: [f32::NEG_INFINITY; 3],
     };
-    [each(a, c, f32::min), each(b, d, f32::max)]
+
+    fn of(sphere: &Sphere) -> Self {
+        Self {
+            low: sphere.center.map(|x| (x - sphere.radius).next_down()),
+            high: sphere.center.map(|x| (x + sphere.radius).next_up()),
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        for k in 0..3 {
+            self.low[k] = self.low[k].min(other.low[k]);
+            self.high[k] = self.high[k].max(other.high[k]);
+        }
+    }
+
+    /// Returns the middle, and the radius of a sphere around the box.
+    pub(crate) fn middle(&self) -> ([f32; 3], f32) {
+        let middle = [0, 1, 2].map(|k| self.low[k].midpoint(self.high[k]));
+        let halves = [0, 1, 2].map(|k| self.high[k] - middle[k]);
+        let square: f32 = halves.iter().map(|half| half * half).sum();
+        (middle, square.sqrt() * (1.0 + ERROR))
+    }
 }
 
-fn overlap([a, b]: &Corners, [c, d]: &Corners) -> bool {
-    let apart = |k: usize| (a[k] > d[k]) | (c[k] > b[k]);
-    !(apart(0) | apart(1) | apart(2))
+/// Eight spheres. Those that are not there are far away.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    center: [Eight; 3],
+    radius: Eight,
 }
 
-/// Returns a box around a sphere.
-fn around(sphere: &Sphere) -> Corners {
-    [
-        sphere.center.map(|x| (x - sphere.radius).next_down()),
-        sphere.center.map(|x| (x + sphere.radius).next_up()),
-    ]
+impl Leaf {
+    pub(crate) fn new(spheres: impl Iterator<Item = Option<Sphere>>) -> Self {
+        let (mut center, mut radius) = ([[FAR; EIGHT]; 3], [0.0; EIGHT]);
+        for (place, sphere) in spheres.enumerate().take(EIGHT) {
+            if let Some(sphere) = sphere {
+                for (own, x) in center.iter_mut().zip(sphere.center) {
+                    own[place] = x;
+                }
+                radius[place] = sphere.radius;
+            }
+        }
+        Self {
+            center: center.map(eight),
+            radius: eight(radius),
+        }
+    }
+
+    /// Returns the sphere at a place, if it is there.
+    pub(crate) fn sphere(&self, place: usize) -> Option<Sphere> {
+        let center = [0, 1, 2].map(|k| number(&self.center[k], place));
+        (center[0] < FAR).then(|| Sphere::new(center, number(&self.radius, place)))
+    }
+
+    pub(crate) fn bounds(&self) -> Bounds {
+        let mut bounds = Bounds::NOTHING;
+        for sphere in (0..EIGHT).filter_map(|place| self.sphere(place)) {
+            bounds.join(&Bounds::of(&sphere));
+        }
+        bounds
+    }
+
+    /// Returns a mask of the spheres that overlap a sphere.
+    #[inline(always)]
+    fn overlaps(&self, [x, y, z]: [f32; 3], radius: f32) -> u32 {
+        let half = |k: usize| {
+            let [x, y, z] = [
+                self.center[0][k] - f32x4::splat(x),
+                self.center[1][k] - f32x4::splat(y),
+                self.center[2][k] - f32x4::splat(z),
+            ];
+            let reach = self.radius[k] + f32x4::splat(radius);
+            let most = reach * reach * f32x4::splat(1.0 + ERROR) + f32x4::splat(f32::MIN_POSITIVE);
+            (x * x + y * y + z * z).simd_le(most).to_bitmask()
+        };
+        half(0) | half(1) << LANES
+    }
+
+    /// Returns a mask of the spheres whose bounds overlap a box.
+    #[inline(always)]
+    fn reach(&self, bounds: &Bounds) -> u32 {
+        let half = |h: usize| {
+            let apart = |k: usize| {
+                let (center, radius) = (self.center[k][h], self.radius[h]);
+                // The box reaches farther than its spheres by a rounding error.
+                (center + radius).simd_lt(f32x4::splat(bounds.low[k]))
+                    | (center - radius).simd_gt(f32x4::splat(bounds.high[k]))
+            };
+            !(apart(0) | apart(1) | apart(2)).to_bitmask() & 15
+        };
+        half(0) | half(1) << LANES
+    }
+}
+
+/// The bounds of eight leaves or nodes.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    low: [Eight; 3],
+    high: [Eight; 3],
+}
+
+impl Node {
+    fn new(children: &[Bounds]) -> Self {
+        let (mut low, mut high) = ([[f32::INFINITY; EIGHT]; 3], [[f32::NEG_INFINITY; EIGHT]; 3]);
+        for (place, child) in children.iter().enumerate() {
+            for k in 0..3 {
+                (low[k][place], high[k][place]) = (child.low[k], child.high[k]);
+            }
+        }
+        Self {
+            low: low.map(eight),
+            high: high.map(eight),
+        }
+    }
+
+    fn child(&self, place: usize) -> Bounds {
+        Bounds {
+            low: [0, 1, 2].map(|k| number(&self.low[k], place)),
+            high: [0, 1, 2].map(|k| number(&self.high[k], place)),
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let mut bounds = Bounds::NOTHING;
+        for place in 0..EIGHT {
+            bounds.join(&self.child(place));
+        }
+        bounds
+    }
+
+    /// Makes the box of a child contain another box.
+    fn grow(&mut self, place: usize, by: &Bounds) {
+        let mut child = self.child(place);
+        child.join(by);
+        for k in 0..3 {
+            self.low[k][place / LANES].as_mut_array()[place % LANES] = child.low[k];
+            self.high[k][place / LANES].as_mut_array()[place % LANES] = child.high[k];
+        }
+    }
+
+    /// Returns a mask of the children that overlap a box.
+    #[inline(always)]
+    fn overlaps(&self, bounds: &Bounds) -> u32 {
+        let half = |h: usize| {
+            let apart = |k: usize| {
+                self.low[k][h].simd_gt(f32x4::splat(bounds.high[k]))
+                    | self.high[k][h].simd_lt(f32x4::splat(bounds.low[k]))
+            };
+            !(apart(0) | apart(1) | apart(2)).to_bitmask() & 15
+        };
+        half(0) | half(1) << LANES
+    }
+}
+
+fn eight(numbers: [f32; EIGHT]) -> Eight {
+    let [a, b, c, d, e, f, g, h] = numbers;
+    [f32x4::new([a, b, c, d]), f32x4::new([e, f, g, h])]
+}
+
+fn number(eight: &Eight, place: usize) -> f32 {
+    eight[place / LANES].as_array()[place % LANES]
+}
+
+/// The places of the bits of a mask.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bits(pub(crate) u32);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let place = self.0.trailing_zeros() as usize;
+        let any = self.0 != 0;
+        self.0 &= self.0.wrapping_sub(1);
+        any.then_some(place)
+    }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Boxes {
-    /// The spheres along the curve.
-    order: Vec<u32>,
-    /// Place of each sphere in `order`.
-    places: Vec<u32>,
-    /// The levels one after the other. The first one has the boxes around spheres, and the last one is one box.
-    boxes: Vec<Corners>,
-    levels: Vec<Range<usize>>,
-    /// Number of trees since the spheres were sorted.
-    age: u32,
+    leaves: Vec<Leaf>,
+    /// The box of each leaf.
+    bounds: Vec<Bounds>,
+    /// The nodes of each level. The first level has the boxes of leaves, and the last one is one node.
+    levels: Vec<Vec<Node>>,
     most_radius: f32,
 }
 
 impl Boxes {
-    /// Makes the tree of these spheres.
-    pub(crate) fn fill(&mut self, spheres: &[Sphere]) -> Result<(), Error> {
-        self.age += 1;
-        if self.order.len() != spheres.len() || self.age > SORTED {
-            self.sort(spheres)?;
-            self.age = 0;
-        }
-        let Self {
-            order,
-            boxes,
-            levels,
-            ..
-        } = self;
-        boxes.clear();
-        levels.clear();
-        reserve(boxes, spheres.len() / (FANOUT - 1) + 32)?;
-        let groups = order.par_chunks(FANOUT);
-        boxes.par_extend(groups.map(|group| {
-            let all = group.iter().map(|&index| around(&spheres[index as usize]));
-            all.fold(NOWHERE, joined)
-        }));
-        levels.push(0..boxes.len());
-        let mut level = 0..boxes.len();
-        while level.len() > 1 {
-            for first in level.clone().step_by(FANOUT) {
-                let group = first..(first + FANOUT).min(level.end);
-                let joined = boxes[group].iter().copied().fold(NOWHERE, joined);
-                boxes.push(joined);
+    /// Makes the tree of these leaves.
+    pub(crate) fn fill(
+        &mut self,
+        leaves: impl IndexedParallelIterator<Item = Leaf>,
+    ) -> Result<(), Error> {
+        self.leaves.clear();
+        reserve(&mut self.leaves, leaves.len())?;
+        self.leaves.par_extend(leaves);
+        let most = self.leaves.par_iter().map(|leaf| {
+            let radii = leaf.radius[0].fast_max(leaf.radius[1]).to_array();
+            radii.into_iter().fold(0.0, f32::max)
+        });
+        self.most_radius = most.reduce(|| 0.0, f32::max);
+        let mut level = 0;
+        let mut below = std::mem::take(&mut self.bounds);
+        below.clear();
+        reserve(&mut below, self.leaves.len())?;
+        below.par_extend(self.leaves.par_iter().map(Leaf::bounds));
+        while level == 0 || below.len() > 1 {
+            if self.levels.len() == level {
+                self.levels.push(Vec::new());
             }
-            level = level.end..boxes.len();
-            levels.push(level.clone());
+            let nodes = &mut self.levels[level];
+            nodes.clear();
+            reserve(nodes, below.len() / EIGHT + 1)?;
+            nodes.par_extend(below.par_chunks(EIGHT).map(Node::new));
+            let mut above = Vec::new();
+            reserve(&mut above, nodes.len())?;
+            above.par_extend(nodes.par_iter().map(Node::bounds));
+            let below = std::mem::replace(&mut below, above);
+            if level == 0 {
+                self.bounds = below;
+            }
+            level += 1;
         }
-        let radii = spheres.par_iter().map(|sphere| sphere.radius);
-        self.most_radius = radii.reduce(|| 0.0, f32::max);
+        self.levels.truncate(level);
         Ok(())
     }
 
-    /// Sorts the spheres along the curve.
-    fn sort(&mut self, spheres: &[Sphere]) -> Result<(), Error> {
-        let bounds = spheres.par_iter().map(|sphere| [sphere.center; 2]);
-        let [low, high] = bounds.reduce(|| NOWHERE, joined);
-        let mut keys = Vec::new();
-        reserve(&mut keys, spheres.len())?;
-        keys.par_extend(spheres.par_iter().zip(0..u32::MAX).map(|(sphere, index)| {
-            let key = (0..3).map(|k| {
-                let share = (sphere.center[k] - low[k]) / (high[k] - low[k]);
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "the conversion saturates"
-                )]
-                let cell = (share * 1024.0) as u32;
-                spread(cell.min(1023)) << k
-            });
-            (key.sum::<u32>(), index)
-        }));
-        keys.par_sort_unstable();
-        self.order.clear();
-        reserve(&mut self.order, keys.len())?;
-        self.order.extend(keys.iter().map(|&(_, index)| index));
-        self.places.clear();
-        reserve(&mut self.places, keys.len())?;
-        self.places.resize(keys.len(), 0);
-        for (place, &index) in (0..).zip(&self.order) {
-            self.places[index as usize] = place;
-        }
-        Ok(())
+    pub(crate) fn leaves(&self) -> usize {
+        self.leaves.len()
     }
 
-    /// Makes the boxes around a sphere as large as the sphere needs.
-    pub(crate) fn grow(&mut self, index: u32, sphere: &Sphere) {
-        let own = around(sphere);
-        self.most_radius = self.most_radius.max(sphere.radius);
-        let mut place = self.places[index as usize] as usize;
-        for level in &self.levels {
-            place /= FANOUT;
-            let corners = &mut self.boxes[level.start + place];
-            *corners = joined(*corners, own);
-        }
+    pub(crate) fn leaf(&self, index: usize) -> &Leaf {
+        &self.leaves[index]
+    }
+
+    /// Returns the sphere with this index, with its pad, unless it has been removed.
+    pub(crate) fn sphere(&self, index: u32) -> Option<Sphere> {
+        self.leaves[index as usize / EIGHT].sphere(index as usize % EIGHT)
+    }
+
+    /// Returns the box of a leaf.
+    pub(crate) fn bounds(&self, leaf: usize) -> &Bounds {
+        &self.bounds[leaf]
     }
 
     /// Returns the largest radius of all spheres.
@@ -143,34 +291,104 @@ impl Boxes {
         self.most_radius
     }
 
-    /// Calls `each` with the index of every sphere whose box of eight overlaps the box around a sphere.
-    pub(crate) fn each_near(&self, sphere: &Sphere, each: &mut impl FnMut(u32)) {
-        if let Some(top) = self.levels.len().checked_sub(1) {
-            self.descend(top, 0, &around(sphere), each);
+    /// Makes a sphere, and the boxes around it, larger.
+    pub(crate) fn grow(&mut self, index: u32, sphere: &Sphere) {
+        let mut place = index as usize;
+        let lane = place % EIGHT;
+        place /= EIGHT;
+        self.leaves[place].radius[lane / LANES].as_mut_array()[lane % LANES] = sphere.radius;
+        self.most_radius = self.most_radius.max(sphere.radius);
+        let bounds = Bounds::of(sphere);
+        self.bounds[place].join(&bounds);
+        for level in &mut self.levels {
+            level[place / EIGHT].grow(place % EIGHT, &bounds);
+            place /= EIGHT;
         }
     }
 
-    fn descend(&self, level: usize, place: usize, around: &Corners, each: &mut impl FnMut(u32)) {
-        if !overlap(&self.boxes[self.levels[level].start + place], around) {
-            return;
+    /// Calls `each` with the index of every leaf whose box overlaps a box, in order.
+    fn each_leaf(&self, bounds: &Bounds, each: &mut impl FnMut(usize)) {
+        if let Some(top) = self.levels.len().checked_sub(1) {
+            self.descend(top, 0, bounds, each);
         }
-        let first = place * FANOUT;
-        let count = match level.checked_sub(1) {
-            Some(below) => self.levels[below].len(),
-            None => self.order.len(),
-        };
-        let group = first..(first + FANOUT).min(count);
-        match level.checked_sub(1) {
-            Some(below) => group.for_each(|place| self.descend(below, place, around, each)),
-            None => self.order[group].iter().for_each(|&index| each(index)),
+    }
+
+    #[inline(never)]
+    fn descend(&self, level: usize, node: usize, bounds: &Bounds, each: &mut impl FnMut(usize)) {
+        for place in Bits(self.levels[level][node].overlaps(bounds)) {
+            let child = EIGHT * node + place;
+            match level.checked_sub(1) {
+                Some(below) => self.descend(below, child, bounds, each),
+                None => each(child),
+            }
         }
+    }
+
+    /// Finds the spheres that overlap those of a leaf, which may be displaced. Appends the indices of leaves, each
+    /// with eight masks, one for each of the eight spheres, to `found`.
+    pub(crate) fn join(&self, leaf: &Leaf, bounds: &Bounds, found: &mut Vec<(u32, [u8; EIGHT])>) {
+        let spheres: [[f32; 4]; EIGHT] = from_fn(|place| {
+            let [x, y, z] = [0, 1, 2].map(|k| number(&leaf.center[k], place));
+            [x, y, z, number(&leaf.radius, place)]
+        });
+        self.each_leaf(bounds, &mut |index| {
+            let reaching = leaf.reach(&self.bounds[index]);
+            let other = &self.leaves[index];
+            let mut masks = [0; EIGHT];
+            let mut any = 0;
+            for place in Bits(reaching) {
+                let [x, y, z, radius] = spheres[place];
+                let mask = other.overlaps([x, y, z], radius);
+                any |= mask;
+                #[allow(clippy::cast_possible_truncation, reason = "the mask has eight bits")]
+                let mask = mask as u8;
+                masks[place] = mask;
+            }
+            if any != 0 {
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "there are at most 2²⁷ leaves"
+                )]
+                found.push((index as u32, masks));
+            }
+        });
+    }
+
+    /// Calls `each` with the index of every sphere that overlaps a sphere.
+    pub(crate) fn each_near(&self, sphere: &Sphere, each: &mut impl FnMut(u32)) {
+        self.each_leaf(&Bounds::of(sphere), &mut |index| {
+            let mask = self.leaves[index].overlaps(sphere.center, sphere.radius);
+            for place in Bits(mask) {
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    reason = "there are at most 2³⁰ spheres"
+                )]
+                each((EIGHT * index + place) as u32);
+            }
+        });
     }
 }
 
-/// Spreads the lower ten bits of a number, with two bits of 0 after each.
-fn spread(x: u32) -> u32 {
-    let x = (x | x << 16) & 0x0300_00ff;
-    let x = (x | x << 8) & 0x0300_f00f;
-    let x = (x | x << 4) & 0x030c_30c3;
-    (x | x << 2) & 0x0924_9249
+/// Returns the place of a point along a curve that keeps neighbours together (Morton order). The coordinates are
+/// shares of a box, from 0 to 1.
+pub(crate) fn morton(shares: [f64; 3]) -> u64 {
+    let spread = |share: f64| {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the conversion saturates"
+        )]
+        let mut x = ((share * 2_f64.powi(21)) as u64).min((1 << 21) - 1);
+        for (shift, mask) in [
+            (32, 0x001f_0000_0000_ffff),
+            (16, 0x001f_0000_ff00_00ff),
+            (8, 0x100f_00f0_0f00_f00f),
+            (4, 0x10c3_0c30_c30c_30c3),
+            (2, 0x1249_2492_4924_9249),
+        ] {
+            x = (x | x << shift) & mask;
+        }
+        x
+    };
+    spread(shares[0]) | spread(shares[1]) << 1 | spread(shares[2]) << 2
 }

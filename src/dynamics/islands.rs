@@ -249,8 +249,12 @@ impl Islands {
     }
 
     /// Returns the removal of a sphere, if it is removed in this substep.
+    #[inline]
     pub(crate) fn removal(&self, sphere: u32) -> Option<&Removal> {
         let island = &self.list[self.member(sphere)?.island as usize];
+        if island.removed.is_empty() {
+            return None;
+        }
         let removed = self.removed(island);
         let found = removed.binary_search_by_key(&sphere, |removal| removal.sphere);
         found.ok().map(|place| &removed[place])

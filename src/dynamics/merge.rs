@@ -5,11 +5,11 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidate, Candidates, Neighbor};
+use super::candidates::{Candidate, Candidates, Near};
 use super::contact::Contact;
 use super::islands::{Island, Islands};
 use super::path::Piece;
-use super::predict::paths_meet;
+use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{Scratch, replay};
 use super::rows::push;
 use super::substep::{Setting, Start};
@@ -65,7 +65,7 @@ pub(crate) fn replay_from(
 /// `first` on are tested against spheres outside their islands, and the candidates in `new` as well.
 pub(crate) fn find_meetings(
     first: usize,
-    new: std::ops::Range<u32>,
+    new: &[Candidate],
     islands: &Islands,
     setting: &Setting<'_>,
 ) -> Result<Vec<[u32; 2]>, Error> {
@@ -79,8 +79,7 @@ pub(crate) fn find_meetings(
     });
     let found: Result<Vec<_>, Error> = found.collect();
     let mut meetings = found?.concat();
-    for index in new {
-        let candidate = setting.candidates.get(index);
+    for candidate in new {
         // Islands that are merged without need do no harm.
         if setting.hit(candidate).is_some() || meets(candidate, islands, setting) {
             push(&mut meetings, candidate.ends())?;
@@ -102,8 +101,8 @@ fn find_outside(
         let Some(path) = islands.path(sphere) else {
             continue;
         };
-        for neighbor in setting.candidates.of(sphere) {
-            let other = neighbor.other;
+        for near in setting.candidates.of(sphere) {
+            let other = near.other;
             let others = islands.member(other);
             if let Some(others) = others {
                 // Two new islands are tested once.
@@ -114,7 +113,7 @@ fn find_outside(
             } else if other == sphere {
                 continue;
             }
-            if meets_neighbor(sphere, path, neighbor, islands, setting) {
+            if meets_near(sphere, path, near, islands, setting) {
                 push(meetings, [sphere, other])?;
             }
         }
@@ -125,30 +124,30 @@ fn find_outside(
 /// Returns whether the present paths of a sphere and of the other sphere of a candidate meet after the first
 /// impact of one of them.
 #[inline]
-fn meets_neighbor(
+fn meets_near(
     sphere: u32,
     path: &[Piece],
-    neighbor: Neighbor,
+    near: Near<'_>,
     islands: &Islands,
     setting: &Setting<'_>,
 ) -> bool {
-    let others = islands.path(neighbor.other);
+    let others = islands.path(near.other);
     if path.len() == 1 && others.is_none_or(|others| others.len() == 1) {
         return false;
     }
-    if neighbor.is_special() || others.is_some() || path.len() > 2 {
-        return meets(setting.candidates.get(neighbor.index()), islands, setting);
-    }
-    // Nearly all tests are of a sphere that turns once against one that moves straight.
-    let other = &setting.spheres[neighbor.other as usize];
+    let other = &setting.spheres[near.other as usize];
     let own = &setting.spheres[sphere as usize];
-    let contact = Contact::between([own, other], DVec3::ZERO, setting);
+    if near.special.is_some() || setting.differ(own, other) {
+        return meets(&near.candidate(sphere, setting.ids), islands, setting);
+    }
+    let straight = Piece::straight(other);
+    let others = others.unwrap_or(from_ref(&straight));
+    let reach = own.radius + other.radius;
     let until = setting.end(islands.removal(sphere));
-    path.iter().skip(1).any(|turned| {
-        let range = [turned.start, until];
-        contact
-            .meeting(turned, &Piece::straight(other), range)
-            .is_some()
+    let until = until.min(setting.end(islands.removal(near.other)));
+    paths_meet(path, others, until, |a, b, range| {
+        may_meet(a, b, DVec3::ZERO, reach, range)
+            && meeting(a, b, DVec3::ZERO, reach, range).is_some()
     })
 }
 
@@ -189,7 +188,7 @@ pub(crate) fn settle(
         let new = candidates.widen(detector, start, &leavers)?;
 
         let setting = start.setting(candidates);
-        let meetings = find_meetings(first, new, islands, &setting)?;
+        let meetings = find_meetings(first, &new, islands, &setting)?;
 
         first = islands.join(meetings.iter())?;
     }

@@ -2,7 +2,7 @@
 //!
 //! A step is divided into substeps. Each substep has these stages, each with a file of its name:
 //!
-//! - `candidates`: a detector finds the pairs of spheres that can touch while every sphere stays within its
+//! - `candidates`: a tree of `boxes` finds the pairs of spheres that can touch while every sphere stays within its
 //!   pad, a bound on the distance that it moves.
 //! - `predict`: finds the next impact of two spheres on their present paths; `surface` and `descent` do so for
 //!   walls, and `contact` for both.
@@ -32,6 +32,7 @@ mod rows;
 mod rules;
 mod separate;
 mod simulation;
+mod state;
 mod substep;
 mod surface;
 mod walls;

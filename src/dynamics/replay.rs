@@ -131,7 +131,7 @@ pub(crate) fn replay<'a>(
             let member = &scratch.members[end];
             if member.impacts > setting.options.max_impacts {
                 return Err(Error::TooManyImpacts {
-                    sphere: member.sphere as usize,
+                    sphere: setting.id(member.sphere) as usize,
                     limit: setting.options.max_impacts,
                 });
             }
@@ -168,16 +168,18 @@ impl<'a> Scratch<'a> {
                 inverse_mass: state.inverse_mass(),
             };
             push(&mut self.members, member)?;
-            for neighbor in setting.candidates.of(sphere) {
-                // Each candidate is in the rows of both spheres.
-                if neighbor.other < sphere {
-                    continue;
-                }
-                if let Some(other) = lookup.place(island, neighbor.other) {
-                    let candidate = *setting.candidates.get(neighbor.index());
+            // Each candidate is in the rows of both spheres.
+            for near in setting.candidates.of_larger(sphere) {
+                if let Some(other) = lookup.place(island, near.other) {
+                    let candidate = near.candidate(sphere, setting.ids);
+                    let ends = if candidate.sphere == sphere {
+                        [place, other]
+                    } else {
+                        [other, place]
+                    };
                     let link = Link {
                         candidate,
-                        ends: [place, other],
+                        ends,
                         contact: Contact::new(&candidate, setting),
                         passing: false,
                     };
@@ -187,7 +189,8 @@ impl<'a> Scratch<'a> {
         }
         // The order of the links decides between simultaneous impacts.
         if self.links.len() > 1 {
-            self.links.sort_unstable_by_key(|link| link.candidate);
+            self.links
+                .sort_unstable_by_key(|link| setting.key(&link.candidate));
         }
         let links = &self.links;
         self.times.clear();
@@ -299,8 +302,8 @@ impl<'a> Scratch<'a> {
         let velocities = setting.velocities(&link.candidate, [&a.piece, &b.piece], time);
         let response = setting.rule.response(&Encounter {
             time: setting.time + time,
-            sphere,
-            partner,
+            sphere: setting.id(sphere),
+            partner: setting.known(partner),
             image,
             normal: blow.normal,
             velocities,
@@ -352,8 +355,8 @@ impl<'a> Scratch<'a> {
         }
         let impact = Impact {
             time,
-            sphere,
-            partner,
+            sphere: setting.id(sphere),
+            partner: setting.known(partner),
             image,
             normal: blow.normal,
             impulse,

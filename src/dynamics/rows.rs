@@ -48,10 +48,6 @@ impl<T: Copy + Default> Rows<T> {
     pub(crate) fn row(&self, row: usize) -> &[T] {
         &self.entries[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
-
-    pub(crate) fn row_mut(&mut self, row: usize) -> &mut [T] {
-        &mut self.entries[self.starts[row] as usize..self.starts[row + 1] as usize]
-    }
 }
 
 /// Makes room for `count` more items, or returns [`Error::OutOfMemory`].

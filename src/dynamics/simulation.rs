@@ -12,11 +12,11 @@ use super::path::Piece;
 use super::report::{Partner, Removal};
 use super::rules::Rule;
 use super::separate::separate_once;
+use super::state::{State, copied};
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::limits::MAX_SPHERES;
-use crate::memory::allocate;
 use crate::threads::Threads;
 use crate::{Backend, Detector, Error, Options};
 
@@ -50,17 +50,13 @@ const MOST_TIME: f64 = 1e30;
 /// ```
 #[derive(Debug)]
 pub struct Simulation {
+    /// The spheres as the caller sees them.
     spheres: Vec<HardSphere>,
+    /// The spheres as the simulation computes with them.
+    state: State,
     options: SimulationOptions,
     lattice: Lattice,
-    /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
-    /// of this image.
-    cells: Vec<[i32; 3]>,
     walls: MovingWalls,
-    /// Time of the last impact of each sphere. Empty if there is no contact time.
-    last: Vec<f64>,
-    /// Whether each sphere has been removed.
-    removed: Vec<bool>,
     time: f64,
     pace: Pace,
     detector: Detector,
@@ -96,26 +92,14 @@ impl Simulation {
         };
         // The detector works on the threads of the pool that calls it.
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
-        let count = spheres.len();
-        let last = if options.contact_time > 0.0 {
-            filled(f64::NEG_INFINITY, count)?
-        } else {
-            Vec::new()
-        };
-        let cells = if lattice.is_open() {
-            Vec::new()
-        } else {
-            filled([0; 3], count)?
-        };
+        let state = State::new(&spheres, !lattice.is_open(), options.contact_time > 0.0)?;
         let walls = MovingWalls::new(&options.walls, &options.domain);
         let mut simulation = Self {
-            removed: filled(false, count)?,
             spheres,
+            state,
             walls,
             options,
             lattice,
-            cells,
-            last,
             time: 0.0,
             pace: Pace::new(),
             detector,
@@ -135,7 +119,8 @@ impl Simulation {
     /// continuously, or `None` if there is no such sphere.
     pub fn unwrapped_center(&self, sphere: usize) -> Option<DVec3> {
         let center = self.spheres.get(sphere)?.center;
-        let cell = self.cells.get(sphere).copied().unwrap_or_default();
+        let cell = self.state.cells.get(self.state.place(sphere)?);
+        let cell = cell.copied().unwrap_or_default();
         Some(center + self.lattice.shift(cell))
     }
 
@@ -160,6 +145,7 @@ impl Simulation {
         change(&mut spheres);
         check_spheres(&spheres)?;
         self.spheres = spheres;
+        self.state.import(&self.spheres);
         self.place_anew();
         Ok(())
     }
@@ -186,7 +172,8 @@ impl Simulation {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn is_removed(&self, sphere: usize) -> bool {
-        self.removed.get(sphere).copied().unwrap_or(false)
+        let place = self.state.place(sphere);
+        place.is_some_and(|place| self.state.removed[place])
     }
 
     /// Puts a removed sphere back, with its index and a new state.
@@ -201,13 +188,8 @@ impl Simulation {
             });
         }
         state.check(sphere)?;
-        self.spheres[sphere] = state;
-        self.removed[sphere] = false;
-        if let Some(cell) = self.cells.get_mut(sphere) {
-            *cell = [0; 3];
-        }
-        if let Some(last) = self.last.get_mut(sphere) {
-            *last = f64::NEG_INFINITY;
+        if let Some(place) = self.state.place(sphere) {
+            self.state.restore(place, state);
         }
         self.place_anew();
         Ok(())
@@ -243,13 +225,15 @@ impl Simulation {
     /// Moves overlapping spheres apart on the threads of the current pool.
     fn separate_here(&mut self, passes: u32) -> Result<u32, Error> {
         self.substep.candidates.forget();
-        let mut spheres = copied(&self.spheres)?;
+        self.state.sort()?;
+        let mut spheres = copied(&self.state.spheres)?;
         let mut deepest = None;
         for pass in 0..=passes {
             let before = copied(&spheres)?;
             let start = Start {
                 spheres: &before,
-                removed: &self.removed,
+                ids: &self.state.ids,
+                removed: &self.state.removed,
                 last: &[],
                 options: &self.options,
                 lattice: &self.lattice,
@@ -261,7 +245,7 @@ impl Simulation {
             let candidates = &mut self.substep.candidates;
             deepest = separate_once(&mut spheres, &start, candidates, &mut self.detector)?;
             if deepest.is_none() {
-                self.spheres = before;
+                self.state.spheres = before;
                 self.place_anew();
                 return Ok(pass);
             }
@@ -342,17 +326,20 @@ impl Simulation {
             ..StepReport::default()
         };
         let end = self.time + duration;
-        while self.time < end {
-            self.advance(end, rule, &mut report)?;
+        let mut result = Ok(());
+        while result.is_ok() && self.time < end {
+            result = self.advance(end, rule, &mut report);
         }
+        self.state.export(&mut self.spheres);
+        result?;
         report.kinetic_energy = self.kinetic_energy();
         Ok(report)
     }
 
     /// Returns the kinetic energy of all spheres of finite mass that have not been removed.
     pub fn kinetic_energy(&self) -> f64 {
-        let all = self.spheres.iter().zip(&self.removed);
-        let present = all.filter(|(_, removed)| !**removed);
+        let all = self.spheres.iter().zip(0..);
+        let present = all.filter(|&(_, id)| !self.is_removed(id));
         present.map(|(sphere, _)| sphere.kinetic_energy()).sum()
     }
 
@@ -361,7 +348,7 @@ impl Simulation {
         let remaining = end - self.time;
         // The clock must be able to resolve the substep.
         let shortest = 8.0 * f64::EPSILON * end;
-        let pace = self.pace.next(&self.spheres, &self.options);
+        let pace = self.pace.next(&self.state.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);
         // Substeps of equal length avoid a short one at the end.
         let count = (remaining / duration).ceil();
@@ -369,12 +356,21 @@ impl Simulation {
             duration = (remaining / count).min(remaining);
         }
 
-        let mut last = allocate(self.last.len(), "a simulation")?;
-        last.extend(self.last.iter().map(|last| last - self.time));
+        let count = self.spheres.len();
+        let candidates = &self.substep.candidates;
+        if !candidates.cover(self.time, duration, count) {
+            self.substep.candidates.forget();
+            self.state.sort()?;
+        }
+        let mut last = copied(&self.state.last)?;
+        for last in &mut last {
+            *last -= self.time;
+        }
         loop {
             let start = Start {
-                spheres: &self.spheres,
-                removed: &self.removed,
+                spheres: &self.state.spheres,
+                ids: &self.state.ids,
+                removed: &self.state.removed,
                 last: &last,
                 options: &self.options,
                 lattice: &self.lattice,
@@ -386,7 +382,7 @@ impl Simulation {
             let horizon = duration.max(pace.min(MOST_TIME) * self.pace.substeps);
             let mut accepted = true;
             let accept = |load: Load| {
-                let (spheres, options) = (&self.spheres, &self.options);
+                let (spheres, options) = (&self.state.spheres, &self.options);
                 accepted = self.pace.set(duration, shortest, load, spheres, options);
                 accepted
             };
@@ -400,7 +396,7 @@ impl Simulation {
                 report.rounds += rounds;
                 break;
             }
-            duration = self.pace.next(&self.spheres, &self.options);
+            duration = self.pace.next(&self.state.spheres, &self.options);
         }
         self.complete(duration, end, report)
     }
@@ -408,27 +404,45 @@ impl Simulation {
     /// Moves the spheres to the end of a substep, and adds its impacts to the report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
         let (islands, options) = (&self.substep.islands, &self.options);
-        let (spheres, last, removed) = (&mut self.spheres, &mut self.last, &mut self.removed);
-        let time = self.time;
-        let all = spheres.par_iter_mut().zip(0..u32::MAX);
-        all.for_each(|(sphere, index)| {
+        let (lattice, time) = (&self.lattice, self.time);
+        let State {
+            spheres,
+            ids,
+            cells,
+            last,
+            removed,
+            ..
+        } = &mut self.state;
+        let advance = |sphere: &mut HardSphere, index: u32| {
             if removed[index as usize] {
                 return;
             }
-            let piece = islands.path(index).and_then(<[_]>::last);
-            let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
-            if let Some(removal) = islands.removal(index) {
-                sphere.center = piece.place(removal.time) + fall(options, sphere, removal.time);
-                sphere.velocity = DVec3::ZERO;
+            let Some(path) = islands.path(index) else {
+                *sphere = fly(&Piece::straight(sphere), sphere, options, duration);
                 return;
+            };
+            let Some(piece) = path.last() else {
+                return;
+            };
+            match islands.removal(index) {
+                None => *sphere = fly(piece, sphere, options, duration),
+                Some(removal) => {
+                    *sphere = fly(piece, sphere, options, removal.time);
+                    sphere.velocity = DVec3::ZERO;
+                }
             }
-            sphere.center = piece.place(duration) + fall(options, sphere, duration);
-            sphere.velocity = piece.velocity;
-            if !sphere.is_fixed() {
-                sphere.velocity += options.gravity * duration;
-            }
-        });
-
+        };
+        let all = spheres.par_iter_mut().zip(0..u32::MAX);
+        let crossed: Vec<_> = if lattice.is_open() {
+            all.for_each(|(sphere, index)| advance(sphere, index));
+            Vec::new()
+        } else {
+            let crossed = all.zip(cells).filter_map(|((sphere, index), cell)| {
+                advance(sphere, index);
+                wrap(sphere, cell, lattice).map(|moved| (index, moved))
+            });
+            crossed.collect()
+        };
         if options.contact_time > 0.0 {
             let all = last.par_iter_mut().zip(0..u32::MAX);
             all.for_each(|(last, index)| {
@@ -457,7 +471,10 @@ impl Simulation {
             for removal in islands.removed(island) {
                 any_removed = true;
                 removed[removal.sphere as usize] = true;
-                report.removed.push(*removal);
+                report.removed.push(Removal {
+                    sphere: ids[removal.sphere as usize],
+                    ..*removal
+                });
             }
             if self.options.impact_list {
                 report.list.extend_from_slice(islands.impacts(island));
@@ -483,58 +500,53 @@ impl Simulation {
         if any_removed {
             self.substep.candidates.forget();
         }
-        let crossed = self.wrap();
-
-        self.substep.candidates.cross(&crossed);
-
+        let candidates = &mut self.substep.candidates;
+        if candidates.cross(&crossed, &self.state.ids).is_err() {
+            candidates.forget();
+        }
         Ok(())
     }
 
     /// Prepares for spheres that are not where the last substep has left them.
     fn place_anew(&mut self) {
-        self.wrap();
-        self.substep.candidates.forget();
-    }
-
-    /// Moves spheres that have left the cell of a periodic domain back into it. Returns these spheres and the cells
-    /// in which they were.
-    fn wrap(&mut self) -> Vec<(u32, [i32; 3])> {
-        if self.lattice.is_open() {
-            return Vec::new();
+        if !self.lattice.is_open() {
+            let State { spheres, cells, .. } = &mut self.state;
+            for (sphere, cell) in spheres.iter_mut().zip(cells) {
+                wrap(sphere, cell, &self.lattice);
+            }
         }
-        let lattice = &self.lattice;
-        let all = self
-            .spheres
-            .par_iter_mut()
-            .zip(&mut self.cells)
-            .zip(0..u32::MAX);
-        let crossed = all.filter_map(|((sphere, cell), index)| {
-            let moved = lattice.cell(sphere.center);
-            if moved == [0; 3] {
-                return None;
-            }
-            sphere.center -= lattice.shift(moved);
-            for (cell, moved) in cell.iter_mut().zip(moved) {
-                *cell = cell.saturating_add(moved);
-            }
-            Some((index, moved))
-        });
-        crossed.collect()
+        self.substep.candidates.forget();
+        self.state.export(&mut self.spheres);
     }
 }
 
-/// Returns a list of equal items.
-fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>, Error> {
-    let mut list = allocate(count, "a simulation")?;
-    list.resize(count, item);
-    Ok(list)
+/// Returns the state of a sphere at a time after the start of the substep, on the last piece of its path.
+fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f64) -> HardSphere {
+    let mut center = piece.place(time);
+    let mut velocity = piece.velocity;
+    if options.gravity != DVec3::ZERO && !sphere.is_fixed() {
+        center += fall(options, sphere, time);
+        velocity += options.gravity * time;
+    }
+    HardSphere {
+        center,
+        velocity,
+        ..*sphere
+    }
 }
 
-/// Returns a copy of the spheres.
-fn copied(spheres: &[HardSphere]) -> Result<Vec<HardSphere>, Error> {
-    let mut copy = allocate(spheres.len(), "a simulation")?;
-    copy.extend_from_slice(spheres);
-    Ok(copy)
+/// Moves a sphere that has left the cell of a periodic domain back into it. Returns the cell in which it was, unless
+/// it was there.
+fn wrap(sphere: &mut HardSphere, cell: &mut [i32; 3], lattice: &Lattice) -> Option<[i32; 3]> {
+    let moved = lattice.cell(sphere.center);
+    if moved == [0; 3] {
+        return None;
+    }
+    sphere.center -= lattice.shift(moved);
+    for (cell, moved) in cell.iter_mut().zip(moved) {
+        *cell = cell.saturating_add(moved);
+    }
+    Some(moved)
 }
 
 fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {

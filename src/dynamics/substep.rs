@@ -5,13 +5,14 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidate, Candidates};
+use super::candidates::{Candidate, Candidates, SPHERES};
 use super::contact::{Blow, Contact};
 use super::islands::Islands;
 use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
+use super::predict::{may_meet, meeting};
 use super::report::Removal;
 use super::rows::push;
 use super::rules::Rule;
@@ -19,13 +20,12 @@ use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::{Detector, Error};
 
-/// Number of spheres that a thread tests at a time.
-const SPHERES: usize = 2048;
-
 /// The state at the start of a substep, which does not change until the substep is complete.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) spheres: &'a [HardSphere],
+    /// The index that the caller knows each sphere by.
+    pub(crate) ids: &'a [u32],
     /// Whether each sphere has been removed.
     pub(crate) removed: &'a [bool],
     /// Time of the last impact of each sphere, relative to the start of the substep. Empty if there is no
@@ -44,6 +44,7 @@ pub(crate) struct Start<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) spheres: &'a [HardSphere],
+    pub(crate) ids: &'a [u32],
     last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
@@ -63,6 +64,7 @@ impl<'a> Start<'a> {
     pub(crate) fn setting(&self, candidates: &'a Candidates) -> Setting<'a> {
         let &Self {
             spheres,
+            ids,
             removed: _,
             last,
             options,
@@ -74,6 +76,7 @@ impl<'a> Start<'a> {
         } = self;
         Setting {
             spheres,
+            ids,
             last,
             options,
             lattice,
@@ -91,6 +94,25 @@ impl Setting<'_> {
     pub(crate) fn last(&self, sphere: u32) -> f64 {
         let last = self.last.get(sphere as usize);
         last.copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Returns the index that the caller knows a sphere by.
+    pub(crate) fn id(&self, sphere: u32) -> u32 {
+        self.ids[sphere as usize]
+    }
+
+    /// Returns a partner with the index that the caller knows it by.
+    pub(crate) fn known(&self, partner: Partner) -> Partner {
+        match partner {
+            Partner::Sphere(other) => Partner::Sphere(self.id(other)),
+            Partner::Wall(_) => partner,
+        }
+    }
+
+    /// Returns the key of a candidate. Simultaneous impacts are processed in the order of their keys.
+    pub(crate) fn key(&self, candidate: &Candidate) -> (u32, Partner, [i32; 3]) {
+        let partner = self.known(candidate.partner);
+        (self.id(candidate.sphere), partner, candidate.image)
     }
 
     /// Returns the speed at which the two of an impact separate along the normal. `last` are the times of their
@@ -169,38 +191,31 @@ impl Setting<'_> {
         if moved.is_nan() || moved > pad {
             push(&mut straight.leavers, (index, moved))?;
         }
-        let row = self.candidates.row(index).iter().rev();
-        for neighbor in row.take_while(|neighbor| neighbor.other >= index) {
-            let time = if neighbor.is_special() {
-                self.hit(self.candidates.get(neighbor.index()))
+        let range = [0.0, self.duration];
+        for near in self.candidates.of_larger(index) {
+            let other = &self.spheres[near.other as usize];
+            let time = if let Some(candidate) = near.special {
+                self.hit(candidate)
+            } else if self.differ(sphere, other) {
+                self.hit(&near.candidate(index, self.ids))
             } else {
-                let other = &self.spheres[neighbor.other as usize];
-                if !self.may_meet(sphere, other) {
+                let (reach, straight) = (sphere.radius + other.radius, Piece::straight(other));
+                if !may_meet(&piece, &straight, DVec3::ZERO, reach, range) {
                     continue;
                 }
-                let contact = Contact::between([sphere, other], DVec3::ZERO, self);
-                contact.meeting(&piece, &Piece::straight(other), [0.0, self.duration])
+                meeting(&piece, &straight, DVec3::ZERO, reach, range)
             };
             if let Some(time) = time {
-                straight.note(time, [index, neighbor.other])?;
+                straight.note(time, [index, near.other])?;
             }
         }
         Ok(())
     }
 
-    /// Returns false if two spheres certainly do not meet on straight paths. It is faster than the test itself,
-    /// because it has no branches.
+    /// Returns whether gravity accelerates only one of two spheres.
     #[inline]
-    fn may_meet(&self, a: &HardSphere, b: &HardSphere) -> bool {
-        let (away, velocity) = (b.center - a.center, b.velocity - a.velocity);
-        let reach = a.radius + b.radius;
-        let b_half = away.dot(velocity);
-        let c = away.length_squared() - reach * reach;
-        // The time of the meeting is at least c / (−2·b_half).
-        let early = c <= -2.0 * b_half * self.duration * (1.0 + 1e-9);
-        let meet = b_half * b_half - velocity.length_squared() * c >= 0.0;
-        let falls = self.options.gravity != DVec3::ZERO && a.is_fixed() != b.is_fixed();
-        (b_half < 0.0) & early & meet | falls
+    pub(crate) fn differ(&self, a: &HardSphere, b: &HardSphere) -> bool {
+        a.is_fixed() != b.is_fixed() && self.options.gravity != DVec3::ZERO
     }
 }
 
@@ -252,7 +267,7 @@ impl Substep {
             islands,
         } = self;
         let count = start.spheres.len();
-        let searched = !candidates.cover(start);
+        let searched = !candidates.cover(start.time, start.duration, count);
         if searched {
             candidates.search(detector, start, horizon)?;
         }
@@ -275,11 +290,10 @@ impl Substep {
             push(&mut leavers, leaver)?;
         }
 
-        candidates.widen(detector, start, &leavers)?;
+        let new = candidates.widen(detector, start, &leavers)?;
         let setting = start.setting(candidates);
-
         let mut later = Straight::default();
-        for candidate in candidates.later() {
+        for candidate in &new {
             if let Some(time) = setting.hit(candidate) {
                 later.note(time, candidate.ends())?;
             }

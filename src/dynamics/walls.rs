@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::boxes::Boxes;
 use super::lattice::Lattice;
 use super::report::Partner;
 use super::surface::Surface;
@@ -44,11 +45,27 @@ pub(crate) struct Searching<'a> {
     /// Places at the start of the time.
     pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
-    pub(crate) padded: &'a [Sphere],
+    /// A tree of the spheres at their origins, with their pads.
+    pub(crate) boxes: &'a Boxes,
+    /// The index that the caller knows each sphere by.
+    pub(crate) ids: &'a [u32],
+    /// The collision groups, by these indices, or an empty list.
+    pub(crate) groups: &'a [u32],
     /// Time of the simulation from which the candidates are sought.
     pub(crate) time: f64,
     /// Duration for which they are sought.
     pub(crate) duration: f64,
+}
+
+impl Searching<'_> {
+    /// Returns a sphere with its pad.
+    fn padded(&self, sphere: u32) -> Sphere {
+        let id = self.ids[sphere as usize] as usize;
+        Sphere {
+            groups: self.groups.get(id).copied().unwrap_or_default(),
+            ..self.boxes.sphere(sphere).unwrap_or_default()
+        }
+    }
 }
 
 impl MovingWalls {
@@ -132,7 +149,6 @@ impl MovingWalls {
             spheres,
             origins,
             pads,
-            padded,
             time,
             duration,
             ..
@@ -150,7 +166,7 @@ impl MovingWalls {
             ..Sphere::default()
         };
         for &index in searching.who {
-            let (sphere, own) = (&spheres[index as usize], &padded[index as usize]);
+            let (sphere, own) = (&spheres[index as usize], searching.padded(index));
             if sphere.is_fixed() || own.ignores(&as_sphere) {
                 continue;
             }
@@ -174,7 +190,7 @@ impl MovingWalls {
                     let grown = Sphere::new(own.center, next_up(radius));
                     let reaching = images.reaching(&round, &grown, 0.0);
                     let reaching = reaching.ok_or(Error::ImageOutOfRange {
-                        index: index as usize,
+                        index: searching.ids[index as usize] as usize,
                         set: None,
                         limit: MAX_CELLS,
                     })?;
@@ -193,7 +209,7 @@ impl MovingWalls {
         found: &mut Vec<Candidate>,
     ) -> Result<(), Error> {
         let who = searching.who.iter();
-        let own: Vec<_> = who.map(|&index| searching.padded[index as usize]).collect();
+        let own: Vec<_> = who.map(|&index| searching.padded(index)).collect();
         let bounds = self.bounded.iter().map(|(_, bound)| {
             let center = vector(bound.center) + vector(bound.velocity) * searching.time;
             let rounded = center.as_vec3();
