@@ -6,8 +6,6 @@
 //!
 //! All tests are in float32. They discard no pair of spheres that overlap.
 
-use std::array::from_fn;
-
 use rayon::prelude::*;
 use wide::f32x4;
 
@@ -29,7 +27,7 @@ type Eight = [f32x4; 2];
 
 /// An axis-aligned box: its lower and its upper corner.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+struct Bounds {
     low: [f32; 3],
     high: [f32; 3],
 }
@@ -53,33 +51,24 @@ impl Bounds {
             self.high[k] = self.high[k].max(other.high[k]);
         }
     }
-
-    /// Returns the middle, and the radius of a sphere around the box.
-    pub(crate) fn middle(&self) -> ([f32; 3], f32) {
-        let middle = [0, 1, 2].map(|k| self.low[k].midpoint(self.high[k]));
-        let halves = [0, 1, 2].map(|k| self.high[k] - middle[k]);
-        let square: f32 = halves.iter().map(|half| half * half).sum();
-        (middle, square.sqrt() * (1.0 + ERROR))
-    }
 }
 
 /// Eight spheres. Those that are not there are far away.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leaf {
     center: [Eight; 3],
     radius: Eight,
 }
 
 impl Leaf {
-    pub(crate) fn new(spheres: impl Iterator<Item = Option<Sphere>>) -> Self {
+    /// Returns a leaf of at most eight spheres.
+    pub(crate) fn new(spheres: &[Sphere]) -> Self {
         let (mut center, mut radius) = ([[FAR; EIGHT]; 3], [0.0; EIGHT]);
-        for (place, sphere) in spheres.enumerate().take(EIGHT) {
-            if let Some(sphere) = sphere {
-                for (own, x) in center.iter_mut().zip(sphere.center) {
-                    own[place] = x;
-                }
-                radius[place] = sphere.radius;
+        for (place, sphere) in spheres.iter().enumerate().take(EIGHT) {
+            for (own, x) in center.iter_mut().zip(sphere.center) {
+                own[place] = x;
             }
+            radius[place] = sphere.radius;
         }
         Self {
             center: center.map(eight),
@@ -93,7 +82,7 @@ impl Leaf {
         (center[0] < FAR).then(|| Sphere::new(center, number(&self.radius, place)))
     }
 
-    pub(crate) fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> Bounds {
         let mut bounds = Bounds::NOTHING;
         for sphere in (0..EIGHT).filter_map(|place| self.sphere(place)) {
             bounds.join(&Bounds::of(&sphere));
@@ -102,32 +91,18 @@ impl Leaf {
     }
 
     /// Returns a mask of the spheres that overlap a sphere.
-    #[inline(always)]
-    fn overlaps(&self, [x, y, z]: [f32; 3], radius: f32) -> u32 {
-        let half = |k: usize| {
-            let [x, y, z] = [
-                self.center[0][k] - f32x4::splat(x),
-                self.center[1][k] - f32x4::splat(y),
-                self.center[2][k] - f32x4::splat(z),
-            ];
-            let reach = self.radius[k] + f32x4::splat(radius);
-            let most = reach * reach * f32x4::splat(1.0 + ERROR) + f32x4::splat(f32::MIN_POSITIVE);
-            (x * x + y * y + z * z).simd_le(most).to_bitmask()
-        };
-        half(0) | half(1) << LANES
-    }
-
-    /// Returns a mask of the spheres whose bounds overlap a box.
-    #[inline(always)]
-    fn reach(&self, bounds: &Bounds) -> u32 {
+    fn overlaps(&self, sphere: &Sphere) -> u32 {
+        let [x, y, z] = sphere.center;
+        let own = [x, y, z, sphere.radius];
+        let own = [
+            f32x4::splat(own[0]),
+            f32x4::splat(own[1]),
+            f32x4::splat(own[2]),
+            f32x4::splat(own[3]),
+        ];
         let half = |h: usize| {
-            let apart = |k: usize| {
-                let (center, radius) = (self.center[k][h], self.radius[h]);
-                // The box reaches farther than its spheres by a rounding error.
-                (center + radius).simd_lt(f32x4::splat(bounds.low[k]))
-                    | (center - radius).simd_gt(f32x4::splat(bounds.high[k]))
-            };
-            !(apart(0) | apart(1) | apart(2)).to_bitmask() & 15
+            let [x, y, z] = [&self.center[0][h], &self.center[1][h], &self.center[2][h]];
+            overlap(&[*x, *y, *z, self.radius[h]], &own)
         };
         half(0) | half(1) << LANES
     }
@@ -204,7 +179,7 @@ fn number(eight: &Eight, place: usize) -> f32 {
 
 /// The places of the bits of a mask.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bits(pub(crate) u32);
+struct Bits(u32);
 
 impl Iterator for Bits {
     type Item = usize;
@@ -218,11 +193,18 @@ impl Iterator for Bits {
     }
 }
 
+/// Returns a mask of the four spheres that overlap one of four others each.
+#[inline(always)]
+fn overlap(a: &[f32x4; 4], b: &[f32x4; 4]) -> u32 {
+    let (x, y, z) = (a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+    let reach = a[3] + b[3];
+    let most = reach * reach * f32x4::splat(1.0 + ERROR) + f32x4::splat(f32::MIN_POSITIVE);
+    (x * x + y * y + z * z).simd_le(most).to_bitmask()
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Boxes {
     leaves: Vec<Leaf>,
-    /// The box of each leaf.
-    bounds: Vec<Bounds>,
     /// The nodes of each level. The first level has the boxes of leaves, and the last one is one node.
     levels: Vec<Vec<Node>>,
     most_radius: f32,
@@ -243,8 +225,7 @@ impl Boxes {
         });
         self.most_radius = most.reduce(|| 0.0, f32::max);
         let mut level = 0;
-        let mut below = std::mem::take(&mut self.bounds);
-        below.clear();
+        let mut below = Vec::new();
         reserve(&mut below, self.leaves.len())?;
         below.par_extend(self.leaves.par_iter().map(Leaf::bounds));
         while level == 0 || below.len() > 1 {
@@ -258,32 +239,11 @@ impl Boxes {
             let mut above = Vec::new();
             reserve(&mut above, nodes.len())?;
             above.par_extend(nodes.par_iter().map(Node::bounds));
-            let below = std::mem::replace(&mut below, above);
-            if level == 0 {
-                self.bounds = below;
-            }
+            below = above;
             level += 1;
         }
         self.levels.truncate(level);
         Ok(())
-    }
-
-    pub(crate) fn leaves(&self) -> usize {
-        self.leaves.len()
-    }
-
-    pub(crate) fn leaf(&self, index: usize) -> &Leaf {
-        &self.leaves[index]
-    }
-
-    /// Returns the sphere with this index, with its pad, unless it has been removed.
-    pub(crate) fn sphere(&self, index: u32) -> Option<Sphere> {
-        self.leaves[index as usize / EIGHT].sphere(index as usize % EIGHT)
-    }
-
-    /// Returns the box of a leaf.
-    pub(crate) fn bounds(&self, leaf: usize) -> &Bounds {
-        &self.bounds[leaf]
     }
 
     /// Returns the largest radius of all spheres.
@@ -299,7 +259,6 @@ impl Boxes {
         self.leaves[place].radius[lane / LANES].as_mut_array()[lane % LANES] = sphere.radius;
         self.most_radius = self.most_radius.max(sphere.radius);
         let bounds = Bounds::of(sphere);
-        self.bounds[place].join(&bounds);
         for level in &mut self.levels {
             level[place / EIGHT].grow(place % EIGHT, &bounds);
             place /= EIGHT;
@@ -324,40 +283,10 @@ impl Boxes {
         }
     }
 
-    /// Finds the spheres that overlap those of a leaf, which may be displaced. Appends the indices of leaves, each
-    /// with eight masks, one for each of the eight spheres, to `found`.
-    pub(crate) fn join(&self, leaf: &Leaf, bounds: &Bounds, found: &mut Vec<(u32, [u8; EIGHT])>) {
-        let spheres: [[f32; 4]; EIGHT] = from_fn(|place| {
-            let [x, y, z] = [0, 1, 2].map(|k| number(&leaf.center[k], place));
-            [x, y, z, number(&leaf.radius, place)]
-        });
-        self.each_leaf(bounds, &mut |index| {
-            let reaching = leaf.reach(&self.bounds[index]);
-            let other = &self.leaves[index];
-            let mut masks = [0; EIGHT];
-            let mut any = 0;
-            for place in Bits(reaching) {
-                let [x, y, z, radius] = spheres[place];
-                let mask = other.overlaps([x, y, z], radius);
-                any |= mask;
-                #[allow(clippy::cast_possible_truncation, reason = "the mask has eight bits")]
-                let mask = mask as u8;
-                masks[place] = mask;
-            }
-            if any != 0 {
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    reason = "there are at most 2²⁷ leaves"
-                )]
-                found.push((index as u32, masks));
-            }
-        });
-    }
-
     /// Calls `each` with the index of every sphere that overlaps a sphere.
     pub(crate) fn each_near(&self, sphere: &Sphere, each: &mut impl FnMut(u32)) {
         self.each_leaf(&Bounds::of(sphere), &mut |index| {
-            let mask = self.leaves[index].overlaps(sphere.center, sphere.radius);
+            let mask = self.leaves[index].overlaps(sphere);
             for place in Bits(mask) {
                 #[allow(
                     clippy::cast_possible_truncation,
@@ -367,28 +296,4 @@ impl Boxes {
             }
         });
     }
-}
-
-/// Returns the place of a point along a curve that keeps neighbours together (Morton order). The coordinates are
-/// shares of a box, from 0 to 1.
-pub(crate) fn morton(shares: [f64; 3]) -> u64 {
-    let spread = |share: f64| {
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the conversion saturates"
-        )]
-        let mut x = ((share * 2_f64.powi(21)) as u64).min((1 << 21) - 1);
-        for (shift, mask) in [
-            (32, 0x001f_0000_0000_ffff),
-            (16, 0x001f_0000_ff00_00ff),
-            (8, 0x100f_00f0_0f00_f00f),
-            (4, 0x10c3_0c30_c30c_30c3),
-            (2, 0x1249_2492_4924_9249),
-        ] {
-            x = (x | x << shift) & mask;
-        }
-        x
-    };
-    spread(shares[0]) | spread(shares[1]) << 1 | spread(shares[2]) << 2
 }

@@ -8,35 +8,27 @@
 //! periodic domain, spheres are wrapped after each substep. The origins stay as they are, and the images of the
 //! candidates change with the wrapping.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::boxes::{Bits, Boxes, EIGHT, Leaf};
+use super::boxes::{Boxes, EIGHT, Leaf};
 use super::lattice::Lattice;
 use super::rows::{push, reserve};
 use super::substep::Start;
 use super::walls::Searching;
 use super::{HardSphere, Partner};
 use crate::validate::invalid_field;
-use crate::{Detector, Error, Sphere};
+use crate::{Collision, Collisions, Detector, Error, Sphere, Step};
 
 /// Initial pad, relative to the distance that the sphere moves until the next search if it meets nothing.
-const PAD: f64 = 1.5;
+const PAD: f64 = 1.2;
 
 /// Slowest speed that a pad is made for, relative to the mean speed of all spheres. A slow sphere is likely to
 /// be hit by a faster one.
-const SLOWEST: f64 = 0.8;
+const SLOWEST: f64 = 0.9;
 
 /// New pad of a sphere that has left its pad, relative to the distance that it has moved.
 const WIDER: f64 = 1.5;
-
-/// Largest number of pairs of spheres.
-const MAX_PAIRS: usize = 1 << 28;
-
-/// Number of spheres whose candidates are found by one thread, and lie together in memory.
-pub(crate) const SPHERES: usize = 1024;
 
 /// A pair that can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,38 +60,93 @@ impl Near<'_> {
 }
 
 /// An entry in the row of a sphere.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     other: u32,
     /// 0 for two spheres without an image, and otherwise a number in `special`, counted from 1.
     special: u32,
 }
 
-/// The rows of some successive spheres.
+/// The candidates that a search has found, in a row for each sphere: those with smaller spheres, those with larger
+/// ones, each sorted.
 #[derive(Debug, Default)]
 struct Rows {
     entries: Vec<Entry>,
-    /// For each sphere, the end of its row.
-    ends: Vec<u32>,
-    /// For each sphere, its first entry with a larger sphere or with an image.
+    /// For each sphere, the start of its row. At the end, the number of all entries.
+    starts: Vec<u32>,
+    /// For each sphere, the end of its entries with smaller spheres.
     middles: Vec<u32>,
     special: Vec<Candidate>,
+    /// For each sphere, the place of its next entry with a smaller sphere.
+    cursors: Vec<u32>,
 }
 
 impl Rows {
-    fn range(&self, sphere: u32) -> std::ops::Range<usize> {
-        let place = sphere as usize % SPHERES;
-        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[place] as usize
+    /// Fills the rows from sorted pairs. `images` is empty in open space.
+    fn fill(
+        &mut self,
+        pairs: &[Collision],
+        images: &[[i32; 3]],
+        start: &Start<'_>,
+    ) -> Result<(), Error> {
+        let count = start.spheres.len();
+        let Self {
+            entries,
+            starts,
+            middles,
+            special,
+            cursors,
+        } = self;
+        for list in [&mut *starts, middles] {
+            list.clear();
+            reserve(list, count + 1)?;
+            list.resize(count + 1, 0);
+        }
+        for pair in pairs {
+            middles[pair.b as usize] += 1;
+            starts[pair.a as usize] += 1;
+        }
+        let mut end = 0;
+        for (start, middle) in starts.iter_mut().zip(&mut *middles) {
+            let [smaller, larger] = [*middle, *start];
+            (*start, *middle) = (end, end + smaller);
+            end += smaller + larger;
+        }
+        cursors.clear();
+        reserve(cursors, count + 1)?;
+        cursors.extend_from_slice(starts);
+        special.clear();
+        entries.clear();
+        reserve(entries, 2 * pairs.len())?;
+        entries.resize(2 * pairs.len(), Entry::default());
+        let (mut sphere, mut larger) = (u32::MAX, 0);
+        for (number, pair) in pairs.iter().enumerate() {
+            let [a, b] = [pair.a, pair.b];
+            if a != sphere {
+                (sphere, larger) = (a, middles[a as usize]);
+            }
+            // Each of both entries has its own copy of a special candidate.
+            let mut numbers = [0; 2];
+            if let Some(&image) = images.get(number).filter(|&&image| image != [0; 3]) {
+                for number in &mut numbers {
+                    push(special, self::pair([a, b], image, start.ids))?;
+                    *number = index(special.len());
+                }
+            }
+            let cursor = &mut cursors[b as usize];
+            for (place, other, special) in [(larger, b, numbers[0]), (*cursor, a, numbers[1])] {
+                entries[place as usize] = Entry { other, special };
+            }
+            larger += 1;
+            *cursor += 1;
+        }
+        Ok(())
     }
 
-    fn push(&mut self, other: u32, special: Option<Candidate>) -> Result<(), Error> {
-        let mut entry = Entry { other, special: 0 };
-        if let Some(candidate) = special {
-            push(&mut self.special, candidate)?;
-            entry.special = index(self.special.len());
-        }
-        push(&mut self.entries, entry)
+    /// Returns the places of the entries of a sphere.
+    fn range(&self, sphere: u32) -> std::ops::Range<usize> {
+        let sphere = sphere as usize;
+        self.starts[sphere] as usize..self.starts[sphere + 1] as usize
     }
 
     /// Changes the images of a row for a sphere that has been wrapped. With `of`, changes only the candidates with
@@ -142,12 +189,14 @@ pub(crate) struct Candidates {
     /// The cells by which each sphere has been wrapped since the search. Empty in open space.
     crossed: Vec<[i32; 3]>,
     pads: Vec<f64>,
-    /// A tree of the spheres at their origins, with their pads.
+    /// The spheres at their origins with their pads, at rest.
+    padded: Vec<Sphere>,
+    /// A tree of `padded`, unless no sphere has left its pad since the search.
     boxes: Boxes,
-    /// The candidates of all spheres that the tree has found.
-    rows: Vec<Rows>,
-    /// Number of pairs of spheres in `rows`.
-    pairs: usize,
+    has_boxes: bool,
+    found: Collisions,
+    /// The pairs of spheres that the search has found.
+    rows: Rows,
     /// The candidates at walls, and those that were found later. Each stands under all of its spheres, sorted by
     /// them.
     later: Vec<(u32, Candidate)>,
@@ -185,7 +234,6 @@ impl Candidates {
         self.valid = false;
         (self.time, self.horizon) = (start.time, horizon);
         make_pads(&mut self.pads, start, horizon)?;
-        check_range(start, &self.pads)?;
         self.origins.clear();
         reserve(&mut self.origins, count)?;
         let centers = spheres.par_iter().map(|sphere| sphere.center);
@@ -199,16 +247,29 @@ impl Candidates {
         self.with_later.clear();
         reserve(&mut self.with_later, count.div_ceil(64))?;
         self.with_later.resize(count.div_ceil(64), 0);
-        let Self { boxes, pads, .. } = self;
-        let leaves = (0..count.div_ceil(EIGHT)).into_par_iter();
-        boxes.fill(leaves.map(|leaf| {
-            Leaf::new((EIGHT * leaf..count.min(EIGHT * (leaf + 1))).map(|place| {
-                let sphere = &spheres[place];
-                let present = !start.removed[place];
-                present.then(|| enlarged(sphere.center, sphere.radius + pads[place], lattice))
-            }))
-        }))?;
-        self.fill_rows(start)?;
+        let groups = &start.options.groups;
+        let group = |place: usize| groups.get(start.ids[place] as usize).copied();
+        let (padded, pads) = (&mut self.padded, &self.pads);
+        padded.clear();
+        reserve(padded, count)?;
+        let all = spheres.par_iter().zip(pads).enumerate();
+        padded.par_extend(all.map(|(place, (sphere, &pad))| {
+            if start.removed[place] {
+                // A small sphere has few pairs, which are discarded.
+                return Sphere::new(sphere.center.as_vec3(), 0.0);
+            }
+            Sphere {
+                groups: group(place).unwrap_or_default(),
+                ..enlarged(sphere.center, sphere.radius + pad, lattice)
+            }
+        }));
+        self.has_boxes = false;
+        let step = Step::new(&self.padded, 0.0).in_domain(lattice.domain());
+        let found = detector.detect_into(&step, &mut self.found);
+        found.map_err(|error| known(error, start.ids))?;
+        self.discard(start);
+        self.rows
+            .fill(&self.found.pairs, &self.found.images, start)?;
         if start.walls.len() > 0 {
             self.everyone.clear();
             reserve(&mut self.everyone, count)?;
@@ -223,25 +284,32 @@ impl Candidates {
         Ok(())
     }
 
-    /// Finds the pairs of spheres in the tree that overlap.
-    fn fill_rows(&mut self, start: &Start<'_>) -> Result<(), Error> {
-        let Self { boxes, rows, .. } = self;
-        let parts = start.spheres.len().div_ceil(SPHERES);
-        rows.truncate(parts);
-        reserve(rows, parts - rows.len())?;
-        rows.resize_with(parts, Rows::default);
-        let entries = AtomicUsize::new(0);
-        let all = rows.par_iter_mut().enumerate();
-        let results = all.map_init(Default::default, |scratch, (part, rows)| {
-            fill_part(part, rows, boxes, start, scratch, &entries)
-        });
-        // The first error does not depend on the threads, unless there are too many pairs.
-        results
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect::<Result<(), _>>()?;
-        self.pairs = entries.into_inner() / 2;
-        Ok(())
+    /// Discards the pairs that never meet.
+    fn discard(&mut self, start: &Start<'_>) {
+        let plain = start.options.bodies.is_empty()
+            && !start.removed.par_iter().any(|&removed| removed)
+            && !start.spheres.par_iter().any(HardSphere::is_fixed);
+        let meet = |pair: &Collision| {
+            let pair = [pair.a, pair.b];
+            pair[0] != pair[1] && (plain || can_meet(pair, start))
+        };
+        let Collisions { pairs, images, .. } = &mut self.found;
+        if pairs.par_iter().all(meet) {
+            return;
+        }
+        let mut kept = 0;
+        for place in 0..pairs.len() {
+            let pair = pairs[place];
+            if meet(&pair) {
+                pairs[kept] = pair;
+                if let Some(&image) = images.get(place) {
+                    images[kept] = image;
+                }
+                kept += 1;
+            }
+        }
+        pairs.truncate(kept);
+        images.truncate(kept);
     }
 
     fn searching<'a>(&'a self, start: &Start<'a>, who: &'a [u32]) -> Searching<'a> {
@@ -249,10 +317,9 @@ impl Candidates {
             who,
             spheres: start.spheres,
             ids: start.ids,
-            groups: &start.options.groups,
             origins: &self.origins,
             pads: &self.pads,
-            boxes: &self.boxes,
+            padded: &self.padded,
             time: self.time,
             duration: self.horizon,
         }
@@ -283,6 +350,11 @@ impl Candidates {
         if leavers.is_empty() {
             return Ok(Vec::new());
         }
+        if !self.has_boxes {
+            let leaves = self.padded.par_chunks(EIGHT);
+            self.boxes.fill(leaves.map(Leaf::new))?;
+            self.has_boxes = true;
+        }
         for &(sphere, moved) in leavers {
             let place = sphere as usize;
             let pad = WIDER * moved;
@@ -290,6 +362,7 @@ impl Candidates {
             let wider = enlarged(self.origins[place], radius, start.lattice);
             check_sphere(start.ids[place], &wider)?;
             self.pads[place] = pad;
+            self.padded[place].radius = wider.radius;
             self.boxes.grow(sphere, &wider);
         }
         let found = leavers
@@ -317,9 +390,7 @@ impl Candidates {
     /// Returns the unknown candidates of a sphere with other spheres.
     fn near(&self, sphere: u32, start: &Start<'_>) -> Result<Vec<Candidate>, Error> {
         let mut new = Vec::new();
-        let Some(own) = self.boxes.sphere(sphere) else {
-            return Ok(new);
-        };
+        let own = self.padded[sphere as usize];
         let center = DVec3::from(own.center.map(f64::from));
         let reach = f64::from(own.radius) + f64::from(self.boxes.most_radius());
         let images = start.lattice.images_within(center, reach);
@@ -331,7 +402,7 @@ impl Candidates {
             self.boxes.each_near(&displaced, &mut |other| {
                 let image = sum(image, self.crossed(other), 1);
                 let image = sum(image, self.crossed(sphere), -1);
-                if other != sphere && can_meet([sphere, other], start) && result.is_ok() {
+                if can_meet([sphere, other], start) && result.is_ok() {
                     let found = pair([sphere, other], image, start.ids);
                     if !self.has(&found, start.ids) {
                         result = push(&mut new, found);
@@ -356,7 +427,7 @@ impl Candidates {
                 candidate.image = sum(candidate.image, by, if first { -1 } else { 1 });
             };
             others.clear();
-            let rows = &mut self.rows[sphere as usize / SPHERES];
+            let rows = &mut self.rows;
             for entry in &rows.entries[rows.range(sphere)] {
                 push(&mut others, entry.other)?;
             }
@@ -364,7 +435,7 @@ impl Candidates {
             others.sort_unstable();
             others.dedup();
             for &other in &others {
-                self.rows[other as usize / SPHERES].cross(other, Some(sphere), ids, change)?;
+                rows.cross(other, Some(sphere), ids, change)?;
             }
         }
         if self.later.is_empty() || crossed.is_empty() {
@@ -404,8 +475,9 @@ impl Candidates {
 
     fn has(&self, candidate: &Candidate, ids: &[u32]) -> bool {
         let sphere = candidate.sphere;
+        let other = candidate.other_than(sphere);
         self.of(sphere)
-            .any(|near| near.candidate(sphere, ids) == *candidate)
+            .any(|near| near.other == other && near.candidate(sphere, ids) == *candidate)
     }
 
     /// Returns all candidates, sorted by their spheres.
@@ -425,33 +497,27 @@ impl Candidates {
 
     /// Returns the number of pairs of spheres that the search has found.
     pub(crate) fn pairs(&self) -> usize {
-        self.pairs
+        self.found.pairs.len()
     }
 
     /// Returns the candidates of a sphere.
     #[inline]
     pub(crate) fn of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
-        let rows = &self.rows[sphere as usize / SPHERES];
-        self.rest(sphere, rows, rows.range(sphere))
+        self.rest(sphere, self.rows.range(sphere))
     }
 
     /// Returns the candidates of a sphere with larger spheres and with walls.
     #[inline]
     pub(crate) fn of_larger(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
-        let rows = &self.rows[sphere as usize / SPHERES];
-        let middle = rows.middles[sphere as usize % SPHERES] as usize;
-        let rest = self.rest(sphere, rows, middle..rows.range(sphere).end);
+        let middle = self.rows.middles[sphere as usize] as usize;
+        let rest = self.rest(sphere, middle..self.rows.range(sphere).end);
         rest.filter(move |near| near.other >= sphere)
     }
 
     /// Returns a part of the row of a sphere, and the candidates of the sphere that were found later.
     #[inline]
-    fn rest<'a>(
-        &'a self,
-        sphere: u32,
-        rows: &'a Rows,
-        range: std::ops::Range<usize>,
-    ) -> impl Iterator<Item = Near<'a>> {
+    fn rest(&self, sphere: u32, range: std::ops::Range<usize>) -> impl Iterator<Item = Near<'_>> {
+        let rows = &self.rows;
         let later = if self.has_later(sphere) {
             let first = self.later.partition_point(|entry| entry.0 < sphere);
             &self.later[first..]
@@ -479,100 +545,27 @@ impl Candidates {
     }
 }
 
-/// Leaves and masks that the tree has found: see [`Boxes::join`].
-type Found = Vec<(u32, [u8; EIGHT])>;
-
-/// Fills the rows of a part of the spheres.
-fn fill_part(
-    part: usize,
-    rows: &mut Rows,
-    boxes: &Boxes,
-    start: &Start<'_>,
-    (found, displaced): &mut (Found, Vec<([i32; 3], Found)>),
-    entries: &AtomicUsize,
-) -> Result<(), Error> {
-    let &Start { ids, lattice, .. } = start;
-    rows.entries.clear();
-    rows.ends.clear();
-    rows.middles.clear();
-    rows.special.clear();
-    reserve(&mut rows.ends, SPHERES)?;
-    reserve(&mut rows.middles, SPHERES)?;
-    let options = start.options;
-    let no_rules = options.bodies.is_empty() && options.groups.is_empty();
-    let own = &start.spheres[SPHERES * part..start.spheres.len().min(SPHERES * (part + 1))];
-    // Two fixed spheres do not meet, so one that is not fixed meets every other.
-    let all_meet = no_rules && !own.iter().any(HardSphere::is_fixed);
-    let leaves = SPHERES / EIGHT;
-    for leaf in leaves * part..boxes.leaves().min(leaves * (part + 1)) {
-        let (own, bounds) = (boxes.leaf(leaf), boxes.bounds(leaf));
-        found.clear();
-        boxes.join(own, bounds, found);
-        displaced.clear();
-        if !lattice.is_open() {
-            let (middle, radius) = bounds.middle();
-            let middle = DVec3::from(middle.map(f64::from));
-            let reach = f64::from(radius) + f64::from(boxes.most_radius());
-            let images = lattice.images_within(middle, reach);
-            let images = images.ok_or(out_of_range(ids[EIGHT * leaf]))?;
-            images.each(|image| {
-                if image != [0; 3] {
-                    let shift = lattice.shift(image);
-                    let spheres = (0..EIGHT).map(|place| {
-                        let sphere = own.sphere(place)?;
-                        let center = DVec3::from(sphere.center.map(f64::from)) - shift;
-                        Some(enlarged(center, sphere.radius.into(), lattice))
-                    });
-                    let moved = Leaf::new(spheres);
-                    let mut found = Vec::new();
-                    boxes.join(&moved, &moved.bounds(), &mut found);
-                    if !found.is_empty() {
-                        displaced.push((image, found));
-                    }
-                }
-            });
-        }
-        for place in 0..EIGHT.min(start.spheres.len() - EIGHT * leaf) {
-            let sphere = index(EIGHT * leaf + place);
-            let mut smaller = 0;
-            let first = rows.entries.len();
-            for (near, masks) in &*found {
-                reserve(&mut rows.entries, EIGHT)?;
-                for other in Bits(masks[place].into()) {
-                    let other = near * EIGHT as u32 + other as u32;
-                    if other != sphere && (all_meet || can_meet([sphere, other], start)) {
-                        rows.entries.push(Entry { other, special: 0 });
-                        smaller += usize::from(other < sphere);
-                    }
-                }
-            }
-            for (image, found) in &*displaced {
-                for (near, masks) in found {
-                    for other in Bits(masks[place].into()) {
-                        let other = near * EIGHT as u32 + other as u32;
-                        if other != sphere && (all_meet || can_meet([sphere, other], start)) {
-                            rows.push(other, Some(pair([sphere, other], *image, ids)))?;
-                        }
-                    }
-                }
-            }
-            let end = u32::try_from(rows.entries.len());
-            rows.ends.push(end.map_err(|_| too_many_pairs())?);
-            rows.middles.push(index(first + smaller));
-        }
-        // A world that is too crowded ends here, before it takes all memory.
-        if entries.load(Ordering::Relaxed) + rows.entries.len() > 2 * MAX_PAIRS {
-            return Err(too_many_pairs());
-        }
-    }
-    entries.fetch_add(rows.entries.len(), Ordering::Relaxed);
-    Ok(())
-}
-
-fn too_many_pairs() -> Error {
-    Error::TooManyPairs {
-        needed: MAX_PAIRS as u64 + 1,
-        limit: MAX_PAIRS as u64,
+/// Returns an error of a search with the index that the caller knows the sphere by.
+fn known(error: Error, ids: &[u32]) -> Error {
+    let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
+    match error {
+        Error::InvalidSphere {
+            index,
+            set,
+            field,
+            value,
+        } => Error::InvalidSphere {
+            index: id(index),
+            set,
+            field,
+            value,
+        },
+        Error::ImageOutOfRange { index, set, limit } => Error::ImageOutOfRange {
+            index: id(index),
+            set,
+            limit,
+        },
+        other => other,
     }
 }
 
@@ -594,25 +587,6 @@ fn check_sphere(id: u32, sphere: &Sphere) -> Result<(), Error> {
             field,
             value,
         }),
-    }
-}
-
-/// Returns an error if a sphere with its pad has a number that is out of range.
-fn check_range(start: &Start<'_>, pads: &[f64]) -> Result<(), Error> {
-    let check = |place: usize| {
-        let sphere = &start.spheres[place];
-        let radius = sphere.radius + pads[place];
-        check_sphere(
-            start.ids[place],
-            &enlarged(sphere.center, radius, start.lattice),
-        )
-    };
-    let all = (0..pads.len())
-        .into_par_iter()
-        .filter(|&place| !start.removed[place] && check(place).is_err());
-    match all.min_by_key(|&place| start.ids[place]) {
-        Some(place) => check(place),
-        None => Ok(()),
     }
 }
 
@@ -708,19 +682,23 @@ fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
     }
 }
 
-/// Returns false for two spheres of one body, for two that ignore each other by their groups, and for two of
-/// infinite mass, which pass through each other.
-fn can_meet([a, b]: [u32; 2], start: &Start<'_>) -> bool {
-    let [first, second] = [a, b].map(|sphere| start.ids[sphere as usize] as usize);
+/// Returns false for a sphere and its own image, which do not move against each other, for two spheres of one
+/// body, for two that ignore each other by their groups, for removed spheres, and for two spheres of infinite mass,
+/// which pass through each other.
+fn can_meet([sphere, other]: [u32; 2], start: &Start<'_>) -> bool {
+    let ids = [sphere, other].map(|place| start.ids[place as usize] as usize);
     let bodies = &start.options.bodies;
     let body = |id: usize| bodies.get(id).copied().flatten();
-    let together = body(first).is_some() && body(first) == body(second);
+    let together = body(ids[0]).is_some() && body(ids[0]) == body(ids[1]);
     let groups = &start.options.groups;
     let grouped = |id: usize| Sphere {
         groups: groups.get(id).copied().unwrap_or_default(),
         ..Sphere::default()
     };
-    let ignored = !groups.is_empty() && grouped(first).ignores(&grouped(second));
-    let fixed = |sphere: u32| start.spheres[sphere as usize].is_fixed();
-    !(together || ignored || fixed(a) && fixed(b))
+    let ignored = !groups.is_empty() && grouped(ids[0]).ignores(&grouped(ids[1]));
+    let removed = |place: u32| start.removed[place as usize];
+    let gone = removed(sphere) || removed(other);
+    let fixed = |place: u32| start.spheres[place as usize].is_fixed();
+    let both_fixed = fixed(sphere) && fixed(other);
+    !(other == sphere || ignored || together || gone || both_fixed)
 }

@@ -41,6 +41,8 @@ pub(crate) struct Member {
 pub(crate) struct Track {
     pub(crate) first: u32,
     pub(crate) count: u32,
+    /// A bound of the distance of the path from its first point.
+    pub(crate) span: f64,
 }
 
 /// The results of some islands. Times count from the start of the substep.
@@ -260,12 +262,20 @@ impl Islands {
         found.ok().map(|place| &removed[place])
     }
 
+    /// Returns a bound of the distance that a sphere moves, or `None` for the straight path of a sphere without an
+    /// island.
+    #[inline]
+    pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
+        let track = self.tracks.get(self.places[sphere as usize] as usize);
+        track.map(|track| track.span)
+    }
+
     /// Returns the path of a sphere, or `None` for the straight path of a sphere without an island.
     #[inline]
     pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
         let place = self.places[sphere as usize] as usize;
         let member = self.members.get(place)?;
-        let Track { first, count } = self.tracks[place];
+        let Track { first, count, .. } = self.tracks[place];
         let pieces = &self.part(&self.list[member.island as usize]).pieces;
         Some(&pieces[first as usize..(first + count) as usize])
     }

@@ -36,12 +36,14 @@ pub(crate) fn replay_from(
                 tracks = others;
                 island.part = task.number;
                 replay(island, own, task.part, lookup, setting, scratch)?;
-                for (track, member) in own.iter().zip(members) {
+                for (track, member) in own.iter_mut().zip(members) {
                     let sphere = member.sphere;
                     let path = &task.part.pieces[track.first as usize..][..track.count as usize];
                     let removed = &task.part.removed[island.removed.start as usize..];
                     let removal = removed.iter().find(|removal| removal.sphere == sphere);
-                    let moved = setting.distance_moved(sphere, path, setting.end(removal));
+                    let end = setting.end(removal);
+                    track.span = setting.span_of(&setting.spheres[sphere as usize], path, end);
+                    let moved = setting.distance_moved(sphere, path, end);
                     if moved > setting.candidates.pad(sphere) {
                         push(&mut task.part.leavers, (sphere, moved))?;
                     }
@@ -98,9 +100,11 @@ fn find_outside(
 ) -> Result<(), Error> {
     for member in islands.members(island) {
         let sphere = member.sphere;
-        let Some(path) = islands.path(sphere) else {
+        let (Some(path), Some(span)) = (islands.path(sphere), islands.span(sphere)) else {
             continue;
         };
+        let own = &setting.spheres[sphere as usize];
+        let reach = own.radius + span;
         for near in setting.candidates.of(sphere) {
             let other = near.other;
             let others = islands.member(other);
@@ -111,6 +115,13 @@ fn find_outside(
                     continue;
                 }
             } else if other == sphere {
+                continue;
+            }
+            let others = &setting.spheres[other as usize];
+            let away = (others.center - own.center).length_squared();
+            let spans = islands.span(other).unwrap_or_else(|| setting.span(others));
+            let reach = reach + others.radius + spans;
+            if near.special.is_none() && away > reach * reach * (1.0 + 1e-9) {
                 continue;
             }
             if meets_near(sphere, path, near, islands, setting) {

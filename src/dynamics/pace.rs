@@ -4,10 +4,10 @@ use super::{HardSphere, SimulationOptions};
 
 /// Largest number of candidate pairs for each sphere, on average, that a substep aims at. It limits the substeps
 /// of dilute gases, whose spheres move far between impacts.
-const CANDIDATES: f64 = 6.0;
+const CANDIDATES: f64 = 5.0;
 
 /// Largest number of substeps for which candidates are sought.
-const SUBSTEPS: f64 = 8.0;
+const SUBSTEPS: f64 = 4.0;
 
 /// A substep that is too long by more than this ratio is shortened and begun anew.
 const TOO_LONG: f64 = 3.0;

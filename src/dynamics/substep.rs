@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidate, Candidates, SPHERES};
+use super::candidates::{Candidate, Candidates};
 use super::contact::{Blow, Contact};
 use super::islands::Islands;
 use super::lattice::Lattice;
@@ -19,6 +19,9 @@ use super::rules::Rule;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::{Detector, Error};
+
+/// Number of spheres that a thread tests at a time.
+const SPHERES: usize = 1024;
 
 /// The state at the start of a substep, which does not change until the substep is complete.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) rule: Rule<'a>,
     pub(crate) time: f64,
     pub(crate) duration: f64,
+    /// The distance that gravity displaces spheres by in the substep.
+    falls: f64,
     pub(crate) candidates: &'a Candidates,
 }
 
@@ -84,6 +89,7 @@ impl<'a> Start<'a> {
             rule,
             time,
             duration,
+            falls: 0.5 * options.gravity.length() * (duration * duration),
             candidates,
         }
     }
@@ -173,6 +179,20 @@ impl Setting<'_> {
         farthest.sqrt() + bulge
     }
 
+    /// Returns a bound of the distance that a sphere without impacts moves in the substep.
+    #[inline]
+    pub(crate) fn span(&self, sphere: &HardSphere) -> f64 {
+        (sphere.velocity.length() * self.duration + self.falls) * (1.0 + 1e-9)
+    }
+
+    /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
+    pub(crate) fn span_of(&self, sphere: &HardSphere, path: &[Piece], end: f64) -> f64 {
+        let ends = (1..=path.len()).map(|k| path.get(k).map_or(end, |next| next.start));
+        let places = path.iter().zip(ends).map(|(piece, end)| piece.place(end));
+        let squares = places.map(|place| (place - sphere.center).length_squared());
+        (squares.fold(0.0, f64::max).sqrt() + self.falls) * (1.0 + 1e-9)
+    }
+
     /// Returns the time at which the two of a candidate meet on straight paths, if they do.
     pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
         let ends = candidate.ends();
@@ -180,15 +200,24 @@ impl Setting<'_> {
         Contact::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
     }
 
+    /// Returns whether a sphere without impacts certainly stays within its pad.
+    #[inline]
+    fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
+        let away = sphere.center - self.candidates.origin(index, self.lattice);
+        let travel = sphere.velocity * self.duration;
+        let farthest = away.length_squared().max((away + travel).length_squared());
+        let pad = self.candidates.pad(index) * (1.0 - 1e-9) - 2.0 * self.falls;
+        // A distance that is not a number is reported as an invalid sphere.
+        pad >= 0.0 && farthest <= pad * pad
+    }
+
     /// Tests the straight path of a sphere: whether it leaves the pad, and which spheres of larger index and which
     /// walls it meets.
     fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
         let piece = Piece::straight(sphere);
-        let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-        let pad = self.candidates.pad(index);
-        // A distance that is not a number is reported as an invalid sphere.
-        if moved.is_nan() || moved > pad {
+        if !self.stays(index, sphere) {
+            let moved = self.distance_moved(index, from_ref(&piece), self.duration);
             push(&mut straight.leavers, (index, moved))?;
         }
         let range = [0.0, self.duration];

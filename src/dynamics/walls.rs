@@ -2,7 +2,6 @@
 
 use glam::DVec3;
 
-use super::boxes::Boxes;
 use super::lattice::Lattice;
 use super::report::Partner;
 use super::surface::Surface;
@@ -45,27 +44,13 @@ pub(crate) struct Searching<'a> {
     /// Places at the start of the time.
     pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
-    /// A tree of the spheres at their origins, with their pads.
-    pub(crate) boxes: &'a Boxes,
+    pub(crate) padded: &'a [Sphere],
     /// The index that the caller knows each sphere by.
     pub(crate) ids: &'a [u32],
-    /// The collision groups, by these indices, or an empty list.
-    pub(crate) groups: &'a [u32],
     /// Time of the simulation from which the candidates are sought.
     pub(crate) time: f64,
     /// Duration for which they are sought.
     pub(crate) duration: f64,
-}
-
-impl Searching<'_> {
-    /// Returns a sphere with its pad.
-    fn padded(&self, sphere: u32) -> Sphere {
-        let id = self.ids[sphere as usize] as usize;
-        Sphere {
-            groups: self.groups.get(id).copied().unwrap_or_default(),
-            ..self.boxes.sphere(sphere).unwrap_or_default()
-        }
-    }
 }
 
 impl MovingWalls {
@@ -166,7 +151,7 @@ impl MovingWalls {
             ..Sphere::default()
         };
         for &index in searching.who {
-            let (sphere, own) = (&spheres[index as usize], searching.padded(index));
+            let (sphere, own) = (&spheres[index as usize], &searching.padded[index as usize]);
             if sphere.is_fixed() || own.ignores(&as_sphere) {
                 continue;
             }
@@ -209,7 +194,7 @@ impl MovingWalls {
         found: &mut Vec<Candidate>,
     ) -> Result<(), Error> {
         let who = searching.who.iter();
-        let own: Vec<_> = who.map(|&index| searching.padded(index)).collect();
+        let own: Vec<_> = who.map(|&index| searching.padded[index as usize]).collect();
         let bounds = self.bounded.iter().map(|(_, bound)| {
             let center = vector(bound.center) + vector(bound.velocity) * searching.time;
             let rounded = center.as_vec3();
