@@ -228,6 +228,8 @@ mutant 'islands that meet are not merged' src/dynamics/merge.rs \
 mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
     'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
     --test dynamics a_long_row
+mutant 'the images of candidates stay when spheres are wrapped' src/dynamics/candidates.rs \
+    'if first { -1 } else { 1 }' 'if first { 0 } else { 0 }' --test dynamics spheres_of_a
 mutant 'removed spheres hit others until the end of the substep' src/dynamics/replay.rs \
     'if a.removed || b.removed {' 'if a.removed && b.removed && from < 0.0 {' --test dynamics remove
 mutant 'removed spheres come back in the next substep' src/dynamics/candidates.rs \

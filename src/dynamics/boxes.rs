@@ -297,3 +297,44 @@ impl Boxes {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spheres of many sizes, some of which grow after the tree is made.
+    #[test]
+    fn every_sphere_that_overlaps_another_is_found() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for count in [1, 8, 9, 64, 65, 700] {
+            let mut spheres: Vec<_> = (0..count)
+                .map(|_| {
+                    let center = [0; 3].map(|_| 10.0 * rng.f32());
+                    Sphere::new(center, 0.2 + rng.f32().powi(8))
+                })
+                .collect();
+            let mut boxes = Boxes::default();
+            let leaves = spheres.par_chunks(EIGHT).map(Leaf::new);
+            boxes.fill(leaves).expect("the tree fits in memory");
+            for index in 0..count / 4 {
+                spheres[index].radius *= 3.0;
+                boxes.grow(u32::try_from(index).expect("few spheres"), &spheres[index]);
+            }
+            let most = spheres.iter().map(|sphere| sphere.radius);
+            assert_eq!(boxes.most_radius(), most.fold(0.0, f32::max));
+            for one in &spheres {
+                let mut found = vec![false; count];
+                boxes.each_near(one, &mut |index| found[index as usize] = true);
+                for (other, found) in spheres.iter().zip(found) {
+                    let away =
+                        (0..3).map(|k| f64::from(one.center[k]) - f64::from(other.center[k]));
+                    let square: f64 = away.map(|x| x * x).sum();
+                    let reach = f64::from(one.radius) + f64::from(other.radius);
+                    assert!(found || square > reach * reach);
+                    // Nearly all that are found overlap.
+                    assert!(!found || square < 1.001 * reach * reach);
+                }
+            }
+        }
+    }
+}

@@ -1,12 +1,12 @@
 //! Candidates: the pairs of spheres that can touch while every sphere stays within its pad.
 //!
 //! The pad of a sphere is a bound on the distance that it moves from its *origin*, its place at the time of the
-//! search. A tree of boxes finds the pairs of spheres at rest, each enlarged by its pad, that overlap. The centres
-//! and radii in the tree are float32, so each radius also covers the rounding of its centre.
+//! search. A detector finds the pairs of spheres at rest, each enlarged by its pad, that overlap. The centres and
+//! radii that the detector gets are float32, so each radius also covers the rounding of its centre.
 //!
-//! The candidates serve several substeps. A sphere that leaves its pad gets a wider one, and is sought anew. In a
-//! periodic domain, spheres are wrapped after each substep. The origins stay as they are, and the images of the
-//! candidates change with the wrapping.
+//! The candidates serve several substeps. A sphere that leaves its pad gets a wider one, and is sought anew in a tree
+//! of boxes. In a periodic domain, spheres are wrapped after each substep. The origins stay as they are, and the
+//! images of the candidates change with the wrapping.
 
 use glam::DVec3;
 use rayon::prelude::*;

@@ -43,6 +43,9 @@ pub(crate) fn replay_from(
                     let removal = removed.iter().find(|removal| removal.sphere == sphere);
                     let end = setting.end(removal);
                     track.span = setting.span_of(&setting.spheres[sphere as usize], path, end);
+                    if setting.remains(sphere, track.span) {
+                        continue;
+                    }
                     let moved = setting.distance_moved(sphere, path, end);
                     if moved > setting.candidates.pad(sphere) {
                         push(&mut task.part.leavers, (sphere, moved))?;
@@ -105,6 +108,7 @@ fn find_outside(
         };
         let own = &setting.spheres[sphere as usize];
         let reach = own.radius + span;
+        let until = setting.end(islands.removal(sphere));
         for near in setting.candidates.of(sphere) {
             let other = near.other;
             let others = islands.member(other);
@@ -124,7 +128,7 @@ fn find_outside(
             if near.special.is_none() && away > reach * reach * (1.0 + 1e-9) {
                 continue;
             }
-            if meets_near(sphere, path, near, islands, setting) {
+            if meets_near((sphere, path, until), near, islands, setting) {
                 push(meetings, [sphere, other])?;
             }
         }
@@ -136,8 +140,7 @@ fn find_outside(
 /// impact of one of them.
 #[inline]
 fn meets_near(
-    sphere: u32,
-    path: &[Piece],
+    (sphere, path, until): (u32, &[Piece], f64),
     near: Near<'_>,
     islands: &Islands,
     setting: &Setting<'_>,
@@ -154,7 +157,6 @@ fn meets_near(
     let straight = Piece::straight(other);
     let others = others.unwrap_or(from_ref(&straight));
     let reach = own.radius + other.radius;
-    let until = setting.end(islands.removal(sphere));
     let until = until.min(setting.end(islands.removal(near.other)));
     paths_meet(path, others, until, |a, b, range| {
         may_meet(a, b, DVec3::ZERO, reach, range)

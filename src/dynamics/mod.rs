@@ -2,8 +2,8 @@
 //!
 //! A step is divided into substeps. Each substep has these stages, each with a file of its name:
 //!
-//! - `candidates`: a tree of `boxes` finds the pairs of spheres that can touch while every sphere stays within its
-//!   pad, a bound on the distance that it moves.
+//! - `candidates`: a detector finds the pairs of spheres that can touch while every sphere stays within its
+//!   pad, a bound on the distance that it moves. A tree of `boxes` finds those of spheres that leave their pads.
 //! - `predict`: finds the next impact of two spheres on their present paths; `surface` and `descent` do so for
 //!   walls, and `contact` for both.
 //! - `islands`: groups the spheres that hit each other, directly or through others.

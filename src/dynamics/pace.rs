@@ -41,9 +41,9 @@ pub(crate) struct Load {
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.
-    pub(crate) substep: Option<f64>,
+    substep: Option<f64>,
     /// Number of substeps for which the next search finds candidates.
-    pub(crate) substeps: f64,
+    substeps: f64,
 }
 
 impl Pace {
@@ -58,6 +58,17 @@ impl Pace {
     pub(crate) fn next(&self, spheres: &[HardSphere], options: &SimulationOptions) -> f64 {
         self.substep
             .unwrap_or_else(|| travel_time(spheres, options, FIRST))
+    }
+
+    /// Returns the time for which candidates are sought at the start of a substep of this duration.
+    pub(crate) fn horizon(&self, duration: f64) -> f64 {
+        // A substep may be shorter than intended, because it ends with a step.
+        let next = self.substep.unwrap_or(duration).min(LONGER * duration);
+        if self.substeps > 1.0 {
+            duration.max(next * self.substeps)
+        } else {
+            duration
+        }
     }
 
     /// Sets the pace after the start of a substep of this duration and load. Returns false if the substep is so long

@@ -16,12 +16,9 @@ use super::state::{State, copied};
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
-use crate::limits::MAX_SPHERES;
+use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads::Threads;
 use crate::{Backend, Detector, Error, Options};
-
-/// Largest time for which candidates are sought at once, if the substeps could be longer.
-const MOST_TIME: f64 = 1e30;
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -338,9 +335,17 @@ impl Simulation {
 
     /// Returns the kinetic energy of all spheres of finite mass that have not been removed.
     pub fn kinetic_energy(&self) -> f64 {
-        let all = self.spheres.iter().zip(0..);
-        let present = all.filter(|&(_, id)| !self.is_removed(id));
-        present.map(|(sphere, _)| sphere.kinetic_energy()).sum()
+        let spheres = self.state.spheres.par_chunks(CHUNK);
+        let chunks = spheres.zip(self.state.removed.par_chunks(CHUNK));
+        let energies = chunks.map(|(spheres, removed)| {
+            let all = spheres.iter().zip(removed);
+            let present = all.filter(|(_, removed)| !**removed);
+            present
+                .map(|(sphere, _)| sphere.kinetic_energy())
+                .sum::<f64>()
+        });
+        // The sums of chunks are added in order, so the sum does not depend on the number of threads.
+        energies.collect::<Vec<_>>().into_iter().sum()
     }
 
     /// Does one substep, which ends at `end` or before.
@@ -379,7 +384,7 @@ impl Simulation {
                 time: self.time,
                 duration,
             };
-            let horizon = duration.max(pace.min(MOST_TIME) * self.pace.substeps);
+            let horizon = self.pace.horizon(duration);
             let mut accepted = true;
             let accept = |load: Load| {
                 let (spheres, options) = (&self.state.spheres, &self.options);

@@ -207,8 +207,16 @@ impl Setting<'_> {
         let travel = sphere.velocity * self.duration;
         let farthest = away.length_squared().max((away + travel).length_squared());
         let pad = self.candidates.pad(index) * (1.0 - 1e-9) - 2.0 * self.falls;
-        // A distance that is not a number is reported as an invalid sphere.
         pad >= 0.0 && farthest <= pad * pad
+    }
+
+    /// Returns whether a sphere that moves no farther than `span` from its place at the start certainly stays within
+    /// its pad.
+    #[inline]
+    pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
+        let origin = self.candidates.origin(index, self.lattice);
+        let away = (self.spheres[index as usize].center - origin).length();
+        (away + span) * (1.0 + 1e-9) <= self.candidates.pad(index)
     }
 
     /// Tests the straight path of a sphere: whether it leaves the pad, and which spheres of larger index and which
@@ -218,7 +226,10 @@ impl Setting<'_> {
         let piece = Piece::straight(sphere);
         if !self.stays(index, sphere) {
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-            push(&mut straight.leavers, (index, moved))?;
+            // A distance that is not a number is reported as an invalid sphere.
+            if moved.is_nan() || moved > self.candidates.pad(index) {
+                push(&mut straight.leavers, (index, moved))?;
+            }
         }
         let range = [0.0, self.duration];
         for near in self.candidates.of_larger(index) {
