@@ -228,11 +228,13 @@ mutant 'no margin for rounding in the tree of a mesh' src/walls/tree.rs \
     'const ERROR: f32 = 1.0 / (1 << 18) as f32;' 'const ERROR: f32 = 0.0;' --lib walls::tree
 
 mutant 'islands that meet are not merged' src/dynamics/merge.rs \
-    'first = islands.join(&meetings);' 'first = islands.list().len() + 0 * meetings.len();' \
+    'first = islands.join(meetings.iter())?;' 'first = islands.list().len() + 0 * meetings.len();' \
     --test dynamics spheres_
 mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
     'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
     --test dynamics a_long_row
+mutant 'the images of candidates stay when spheres are wrapped' src/dynamics/candidates.rs \
+    'if first { -1 } else { 1 }' 'if first { 0 } else { 0 }' --test dynamics spheres_of_a
 mutant 'removed spheres hit others until the end of the substep' src/dynamics/replay.rs \
     'if a.removed || b.removed {' 'if a.removed && b.removed && from < 0.0 {' --test dynamics remove
 mutant 'removed spheres come back in the next substep' src/dynamics/candidates.rs \

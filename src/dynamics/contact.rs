@@ -2,6 +2,7 @@
 
 use glam::DVec3;
 
+use super::HardSphere;
 use super::candidates::Candidate;
 use super::path::Piece;
 use super::predict::meeting;
@@ -44,21 +45,27 @@ pub(crate) struct Blow {
 }
 
 impl<'a> Contact<'a> {
+    /// Returns the contact of two spheres, of which the second one is displaced.
+    #[inline]
+    pub(crate) fn between([a, b]: [&HardSphere; 2], shift: DVec3, setting: &Setting<'_>) -> Self {
+        Self::Spheres {
+            shift,
+            reach: a.radius + b.radius,
+            acceleration: match (a.is_fixed(), b.is_fixed()) {
+                (true, false) => setting.options.gravity,
+                (false, true) => -setting.options.gravity,
+                _ => DVec3::ZERO,
+            },
+        }
+    }
+
     pub(crate) fn new(candidate: &Candidate, setting: &Setting<'a>) -> Self {
         let shift = setting.lattice.shift(candidate.image);
         let sphere = &setting.spheres[candidate.sphere as usize];
         match candidate.partner {
             Partner::Sphere(other) => {
                 let other = &setting.spheres[other as usize];
-                Self::Spheres {
-                    shift,
-                    reach: sphere.radius + other.radius,
-                    acceleration: match (sphere.is_fixed(), other.is_fixed()) {
-                        (true, false) => setting.options.gravity,
-                        (false, true) => -setting.options.gravity,
-                        _ => DVec3::ZERO,
-                    },
-                }
+                Self::between([sphere, other], shift, setting)
             }
             Partner::Wall(number) => {
                 let wall = setting.walls.get(number);
@@ -98,6 +105,7 @@ impl<'a> Contact<'a> {
     }
 
     /// Returns the first time in a range at which both meet. A wall ignores `b`.
+    #[inline]
     pub(crate) fn meeting(&self, a: &Piece, b: &Piece, range: [f64; 2]) -> Option<f64> {
         match *self {
             Self::Spheres {

@@ -11,6 +11,8 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 /// let ball = HardSphere::new([0.0, 1.0, 0.0], 0.5).with_velocity([2.0, 0.0, 0.0]).with_mass(3.0);
 /// assert_eq!(ball.kinetic_energy(), 6.0);
 /// ```
+// A sphere is one cache line, so a sphere that is looked up costs one access to memory.
+#[repr(align(64))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HardSphere {

@@ -1,47 +1,68 @@
 //! Islands: groups of spheres that hit each other in a substep, directly or through others.
 
+use std::ops::Range;
+
 use super::path::Piece;
 use super::report::{Impact, Removal};
+use super::rows::{push, reserve};
+use crate::Error;
 
-/// Island of a sphere that meets nothing.
+/// Place of a sphere that meets nothing.
 const NONE: u32 = u32::MAX;
 
+/// Number of islands whose results share their memory, and which one thread replays.
+const ISLANDS: usize = 128;
+
 /// A group of spheres whose impacts are processed together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Island {
-    /// Indices of the spheres, sorted. An island that has become a part of another one has none.
-    pub(crate) members: Vec<u32>,
-    /// The paths of all members, one after the other.
-    pub(crate) pieces: Vec<Piece>,
-    /// For each member, the end of its path in `pieces`.
-    pub(crate) ends: Vec<u32>,
-    /// The impacts in order, with times from the start of the substep.
-    pub(crate) impacts: Vec<Impact>,
+    /// Places of its spheres among the members of all islands. An island that has become a part of another one
+    /// has none.
+    pub(crate) members: Range<u32>,
+    /// Number of the part with the results of the island.
+    pub(crate) part: u32,
+    /// Its impacts in that part, in order.
+    pub(crate) impacts: Range<u32>,
+    /// Its removals in that part, sorted by sphere.
+    pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
-    /// The members that are removed, sorted by sphere, with times from the start of the substep.
-    pub(crate) removed: Vec<Removal>,
-    /// For each member, a bound of the distance that it moves from its first point.
-    pub(crate) moved: Vec<f64>,
 }
 
-impl Island {
-    pub(crate) fn path(&self, place: usize) -> &[Piece] {
-        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.pieces[start as usize..self.ends[place] as usize]
-    }
+/// A sphere of an island.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) sphere: u32,
+    /// Number of the island.
+    pub(crate) island: u32,
+}
 
-    pub(crate) fn paths(&self) -> impl Iterator<Item = (u32, &[Piece])> {
-        let members = self.members.iter().enumerate();
-        members.map(|(place, &sphere)| (sphere, self.path(place)))
-    }
+/// The path of a member: a range of pieces in the part of its island.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Track {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    /// A bound of the distance of the path from its first point.
+    pub(crate) span: f64,
+}
 
-    /// Returns the removal of a member, if it is removed.
-    pub(crate) fn removal(&self, sphere: usize) -> Option<&Removal> {
-        let found = self
-            .removed
-            .binary_search_by_key(&sphere, |removal| removal.sphere as usize);
-        found.ok().map(|place| &self.removed[place])
-    }
+/// The results of some islands. Times count from the start of the substep.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) impacts: Vec<Impact>,
+    pub(crate) removed: Vec<Removal>,
+    /// The spheres that have left their pads, and the distances that they have moved.
+    pub(crate) leavers: Vec<(u32, f64)>,
+}
+
+/// Islands to be replayed, with the memory for the results.
+#[derive(Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) number: u32,
+    pub(crate) islands: &'a mut [Island],
+    /// The tracks of all members of these islands.
+    pub(crate) tracks: &'a mut [Track],
+    pub(crate) part: &'a mut Part,
 }
 
 /// All islands of a substep.
@@ -49,125 +70,238 @@ impl Island {
 pub(crate) struct Islands {
     /// Disjoint-set forest. The root of a set is its smallest sphere.
     parents: Vec<u32>,
-    /// Island of each sphere, or [`NONE`].
-    of: Vec<u32>,
-    /// Place of each sphere among the members of its island.
+    /// Place of each sphere in `members`, or [`NONE`].
     places: Vec<u32>,
+    members: Vec<Member>,
+    /// One for each member.
+    tracks: Vec<Track>,
     list: Vec<Island>,
+    /// The first `used` parts have results. The others keep memory for later.
+    parts: Vec<Part>,
+    used: usize,
+    /// One bit for each sphere, all 0 between two calls.
+    touched: Vec<u64>,
+    /// The spheres of new islands, sorted, each with the number of its island.
+    sorted: Vec<Member>,
 }
 
 impl Islands {
     /// Starts a substep without islands.
-    pub(crate) fn reset(&mut self, spheres: u32) {
-        self.parents.clear();
-        self.parents.extend(0..spheres);
-        self.of.clear();
-        self.of.resize(spheres as usize, NONE);
-        self.places.resize(spheres as usize, 0);
+    pub(crate) fn reset(&mut self, spheres: usize) -> Result<(), Error> {
+        let Self {
+            parents,
+            places,
+            touched,
+            ..
+        } = self;
+        parents.clear();
+        reserve(parents, spheres)?;
+        parents.extend((0_u32..).take(spheres));
+        places.clear();
+        reserve(places, spheres)?;
+        places.resize(spheres, NONE);
+        touched.clear();
+        reserve(touched, spheres.div_ceil(64))?;
+        touched.resize(spheres.div_ceil(64), 0);
+        self.members.clear();
+        self.tracks.clear();
         self.list.clear();
+        self.used = 0;
+        Ok(())
     }
 
     /// Makes islands of the pairs that meet, and merges the islands that these pairs connect. A pair of a
     /// sphere with itself makes or renews the island of this sphere. Returns the number of the first new
     /// island. Islands that became parts of new ones are left without members.
-    pub(crate) fn join(&mut self, pairs: &[[u32; 2]]) -> usize {
-        for &[a, b] in pairs {
-            let [a, b] = [a, b].map(|sphere| root(&mut self.parents, sphere));
+    pub(crate) fn join<'a>(
+        &mut self,
+        pairs: impl Iterator<Item = &'a [u32; 2]> + Clone,
+    ) -> Result<usize, Error> {
+        let first = self.list.len();
+        for &[a, b] in pairs.clone() {
+            let [a, b] = [root(&mut self.parents, a), root(&mut self.parents, b)];
             self.parents[a.max(b) as usize] = a.min(b);
         }
-        let mut touched: Vec<_> = pairs
-            .iter()
-            .flatten()
-            .map(|&sphere| (root(&mut self.parents, sphere), sphere))
-            .collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let first = self.list.len();
-        for group in touched.chunk_by(|one, other| one.0 == other.0) {
-            let mut members = Vec::with_capacity(group.len());
-            for &(_, sphere) in group {
-                match self.list.get_mut(self.of[sphere as usize] as usize) {
-                    // The first of several spheres of an island takes all its members.
-                    Some(island) => members.append(&mut island.members),
-                    None => members.push(sphere),
+        for &sphere in pairs.flatten() {
+            self.touch(sphere);
+            let island = self.member(sphere).map(|member| member.island as usize);
+            if let Some(island) = island {
+                // The first of several spheres of an island takes all its members.
+                for place in std::mem::take(&mut self.list[island].members) {
+                    self.touch(self.members[place as usize].sphere);
                 }
             }
-            members.sort_unstable();
-            self.list.push(Island {
-                members,
-                ..Island::default()
-            });
         }
-        for (number, island) in self.list.iter().enumerate().skip(first) {
-            for (place, &sphere) in island.members.iter().enumerate() {
-                self.of[sphere as usize] = index(number);
-                self.places[sphere as usize] = index(place);
+        // The root of a set comes before its other spheres.
+        self.sorted.clear();
+        for word in 0..self.touched.len() {
+            let mut bits = std::mem::take(&mut self.touched[word]);
+            while bits != 0 {
+                let sphere = index(64 * word) + bits.trailing_zeros();
+                bits &= bits - 1;
+                let root = root(&mut self.parents, sphere);
+                if root == sphere {
+                    self.places[sphere as usize] = index(self.list.len());
+                    push(&mut self.list, Island::default())?;
+                }
+                let island = self.places[root as usize];
+                // The members are counted first.
+                self.list[island as usize].members.end += 1;
+                push(&mut self.sorted, Member { sphere, island })?;
             }
         }
-        first
+        let before = self.members.len();
+        let mut end = index(before);
+        for island in &mut self.list[first..] {
+            let count = island.members.end;
+            island.members = end..end;
+            end += count;
+        }
+        let added = self.sorted.len();
+        reserve(&mut self.members, added)?;
+        reserve(&mut self.tracks, added)?;
+        let empty = Member {
+            sphere: 0,
+            island: NONE,
+        };
+        self.members.resize(before + added, empty);
+        self.tracks.resize(before + added, Track::default());
+        for &member in &self.sorted {
+            let end = &mut self.list[member.island as usize].members.end;
+            self.members[*end as usize] = member;
+            self.places[member.sphere as usize] = *end;
+            *end += 1;
+        }
+        Ok(first)
     }
 
-    /// Returns the islands from number `first` on, and a function to look up islands of spheres, so that the
-    /// islands can change meanwhile.
-    pub(crate) fn split(&mut self, first: usize) -> (&mut [Island], Lookup<'_>) {
+    fn touch(&mut self, sphere: u32) {
+        self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
+    }
+
+    /// Returns the islands from number `first` on with empty parts, and a function to look up islands of spheres.
+    pub(crate) fn tasks(&mut self, first: usize) -> Result<(Vec<Task<'_>>, Lookup<'_>), Error> {
+        let count = self.list[first..].len().div_ceil(ISLANDS);
+        let from = self.used;
+        self.used += count;
+        let missing = self.used.saturating_sub(self.parts.len());
+        reserve(&mut self.parts, missing)?;
+        while self.parts.len() < self.used {
+            self.parts.push(Part::default());
+        }
         let lookup = Lookup {
-            of: &self.of,
             places: &self.places,
+            members: &self.members,
         };
-        (&mut self.list[first..], lookup)
+        let begin = self
+            .list
+            .get(first)
+            .map_or(0, |island| island.members.start);
+        let mut tracks = &mut self.tracks[begin as usize..];
+        let mut tasks = Vec::new();
+        reserve(&mut tasks, count)?;
+        let islands = self.list[first..].chunks_mut(ISLANDS);
+        let parts = self.parts[from..].iter_mut();
+        for (number, (islands, part)) in (from..).zip(islands.zip(parts)) {
+            let members = islands.iter().map(|island| island.members.len());
+            let (own, others) = std::mem::take(&mut tracks).split_at_mut(members.sum());
+            tracks = others;
+            part.pieces.clear();
+            part.impacts.clear();
+            part.removed.clear();
+            part.leavers.clear();
+            tasks.push(Task {
+                number: index(number),
+                islands,
+                tracks: own,
+                part,
+            });
+        }
+        Ok((tasks, lookup))
     }
 
     pub(crate) fn list(&self) -> &[Island] {
         &self.list
     }
 
-    /// Returns whether two spheres are in one island.
-    pub(crate) fn together(&self, a: u32, b: u32) -> bool {
-        let [a, b] = [a, b].map(|sphere| self.of[sphere as usize]);
-        a == b && a != NONE
+    pub(crate) fn part(&self, island: &Island) -> &Part {
+        &self.parts[island.part as usize]
     }
 
-    /// Returns the number of the island of a sphere, or a number past the last one.
-    pub(crate) fn number(&self, sphere: u32) -> usize {
-        self.of[sphere as usize] as usize
+    pub(crate) fn impacts(&self, island: &Island) -> &[Impact] {
+        let Range { start, end } = island.impacts;
+        &self.part(island).impacts[start as usize..end as usize]
     }
 
-    /// Returns a bound of the distance that a sphere of an island moves, or `None` for the straight path of a
-    /// sphere without an island.
-    pub(crate) fn moved(&self, sphere: u32) -> Option<f64> {
-        let island = self.list.get(self.number(sphere))?;
-        island
-            .moved
-            .get(self.places[sphere as usize] as usize)
-            .copied()
+    pub(crate) fn removed(&self, island: &Island) -> &[Removal] {
+        let Range { start, end } = island.removed;
+        &self.part(island).removed[start as usize..end as usize]
+    }
+
+    /// Returns the members of an island.
+    pub(crate) fn members(&self, island: &Island) -> &[Member] {
+        &self.members[island.members.start as usize..island.members.end as usize]
+    }
+
+    /// Returns the entry of a sphere, unless it has no island.
+    #[inline]
+    pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
+        let place = self.places[sphere as usize];
+        self.members.get(place as usize).copied()
     }
 
     /// Returns the removal of a sphere, if it is removed in this substep.
-    pub(crate) fn removal(&self, sphere: usize) -> Option<&Removal> {
-        self.list.get(self.of[sphere] as usize)?.removal(sphere)
+    #[inline]
+    pub(crate) fn removal(&self, sphere: u32) -> Option<&Removal> {
+        let island = &self.list[self.member(sphere)?.island as usize];
+        if island.removed.is_empty() {
+            return None;
+        }
+        let removed = self.removed(island);
+        let found = removed.binary_search_by_key(&sphere, |removal| removal.sphere);
+        found.ok().map(|place| &removed[place])
+    }
+
+    /// Returns a bound of the distance that a sphere moves, or `None` for the straight path of a sphere without an
+    /// island.
+    #[inline]
+    pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
+        let track = self.tracks.get(self.places[sphere as usize] as usize);
+        track.map(|track| track.span)
     }
 
     /// Returns the path of a sphere, or `None` for the straight path of a sphere without an island.
-    pub(crate) fn path(&self, sphere: usize) -> Option<&[Piece]> {
-        let island = self.list.get(self.of[sphere] as usize)?;
-        Some(island.path(self.places[sphere] as usize))
+    #[inline]
+    pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
+        let place = self.places[sphere as usize] as usize;
+        let member = self.members.get(place)?;
+        let Track { first, count, .. } = self.tracks[place];
+        let pieces = &self.part(&self.list[member.island as usize]).pieces;
+        Some(&pieces[first as usize..(first + count) as usize])
     }
 }
 
 /// Tells the island of a sphere, and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
-    of: &'a [u32],
     places: &'a [u32],
+    members: &'a [Member],
 }
 
-impl Lookup<'_> {
-    pub(crate) fn island(&self, sphere: u32) -> u32 {
-        self.of[sphere as usize]
+impl<'a> Lookup<'a> {
+    /// Returns the members of an island.
+    pub(crate) fn members(&self, island: &Island) -> &'a [Member] {
+        &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    pub(crate) fn place(&self, sphere: u32) -> u32 {
-        self.places[sphere as usize]
+    /// Returns the place of a sphere among the members of an island, if it is one of them.
+    #[inline]
+    pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
+        let place = self.places[sphere as usize];
+        island
+            .members
+            .contains(&place)
+            .then(|| place - island.members.start)
     }
 }
 

@@ -11,9 +11,32 @@ pub(crate) struct Lattice {
     origin: DVec3,
     /// `duals[k]`·x is the coordinate of x along edge k, or 0 for an edge that is not periodic.
     duals: [DVec3; 3],
+    /// Sum of the magnitudes of the origin and of the periodic edges.
+    size: f64,
+}
+
+/// All images from `first` to `last`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Images {
+    first: [i32; 3],
+    last: [i32; 3],
+}
+
+impl Images {
+    pub(crate) fn each(&self, mut each: impl FnMut([i32; 3])) {
+        let along = |k: usize| self.first[k]..=self.last[k];
+        for x in along(0) {
+            for y in along(1) {
+                along(2).for_each(|z| each([x, y, z]));
+            }
+        }
+    }
 }
 
 impl Lattice {
+    /// Largest distance of an image from the cell, in cells.
+    pub(crate) const MOST_CELLS: i32 = 1 << 20;
+
     /// Returns the lattice of a checked domain, or an error if its edges are not independent.
     pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {
         let mut duals = [DVec3::ZERO; 3];
@@ -39,10 +62,17 @@ impl Lattice {
                 });
             }
         }
+        let origin = Vec3::from(domain.origin()).as_dvec3();
+        let edges = (0..3).map(|k| domain.periodic_edge(k).length());
         Ok(Self {
             domain: *domain,
-            origin: Vec3::from(domain.origin()).as_dvec3(),
+            origin,
             duals,
+            size: if domain.is_open() {
+                0.0
+            } else {
+                edges.sum::<f64>() + origin.length()
+            },
         })
     }
 
@@ -62,6 +92,36 @@ impl Lattice {
         self.domain.displacement(image).into()
     }
 
+    /// Returns the sum of the magnitudes of the origin and of the periodic edges.
+    pub(crate) fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Returns images that include every image n such that a place of the cell, displaced by n, may lie within
+    /// `reach` of a place near the cell. Returns `None` if they are too far away.
+    pub(crate) fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
+        let from = place - self.origin;
+        let mut images = Images {
+            first: [0; 3],
+            last: [0; 3],
+        };
+        for k in 0..3 {
+            if self.domain.periodic()[k] {
+                let dual = self.duals[k];
+                let (at, share) = (dual.dot(from), reach * dual.length() + 1e-6);
+                let [first, last] = [(at - 1.0 - share).ceil(), (at + share).floor()];
+                let most = f64::from(Self::MOST_CELLS);
+                if !(first >= -most && last <= most) {
+                    return None;
+                }
+                #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+                let (first, last) = (first as i32, last as i32);
+                (images.first[k], images.last[k]) = (first, last);
+            }
+        }
+        Some(images)
+    }
+
     /// Returns the cell that a place lies in.
     #[allow(
         clippy::cast_possible_truncation,
@@ -69,6 +129,19 @@ impl Lattice {
     )]
     pub(crate) fn cell(&self, place: DVec3) -> [i32; 3] {
         let from = place - self.origin;
-        self.duals.map(|dual| dual.dot(from).floor() as i32)
+        let cell = |dual: DVec3| {
+            let share = dual.dot(from);
+            // Most places lie in the cell of the domain, and rounding down is slow.
+            if (0.0..1.0).contains(&share) {
+                0
+            } else {
+                share.floor() as i32
+            }
+        };
+        [
+            cell(self.duals[0]),
+            cell(self.duals[1]),
+            cell(self.duals[2]),
+        ]
     }
 }

@@ -1,132 +1,181 @@
 //! Merge: tests the paths of new islands against the spheres outside them, until no more islands meet.
 
+use std::slice::from_ref;
+
+use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::Candidates;
+use super::candidates::{Candidate, Candidates, Near};
 use super::contact::Contact;
 use super::islands::{Island, Islands};
 use super::path::Piece;
-use super::predict::paths_meet;
+use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{Scratch, replay};
+use super::rows::push;
 use super::substep::{Setting, Start};
 use crate::{Detector, Error};
 
-/// Replays the islands from number `first` on.
+/// Smallest number of islands that a thread tests.
+const ISLANDS: usize = 64;
+
+/// Replays the islands from number `first` on. Returns the spheres that have left their pads, with the distances
+/// that they have moved.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,
     setting: &Setting<'_>,
-) -> Result<(), Error> {
-    let (fresh, lookup) = islands.split(first);
-    let replays = fresh
+) -> Result<Vec<(u32, f64)>, Error> {
+    let (mut tasks, lookup) = islands.tasks(first)?;
+    let replays = tasks
         .par_iter_mut()
-        .map_init(Scratch::default, |scratch, island| {
-            if let Err(error) = replay(island, lookup, setting, scratch) {
-                return Some(error);
+        .map_init(Scratch::default, |scratch, task| {
+            let mut tracks = &mut *task.tracks;
+            for island in &mut *task.islands {
+                let members = lookup.members(island);
+                let (own, others) = std::mem::take(&mut tracks).split_at_mut(members.len());
+                tracks = others;
+                island.part = task.number;
+                replay(island, own, task.part, lookup, setting, scratch)?;
+                for (track, member) in own.iter_mut().zip(members) {
+                    let sphere = member.sphere;
+                    let path = &task.part.pieces[track.first as usize..][..track.count as usize];
+                    let removed = &task.part.removed[island.removed.start as usize..];
+                    let removal = removed.iter().find(|removal| removal.sphere == sphere);
+                    let end = setting.end(removal);
+                    track.span = setting.span_of(&setting.spheres[sphere as usize], path, end);
+                    if setting.remains(sphere, track.span) {
+                        continue;
+                    }
+                    let moved = setting.distance_moved(sphere, path, end);
+                    if moved > setting.candidates.pad(sphere) {
+                        push(&mut task.part.leavers, (sphere, moved))?;
+                    }
+                }
             }
-            let paths = island.paths();
-            let moved = paths.map(|(sphere, path)| {
-                let end = setting.end(island.removal(sphere as usize));
-                setting.distance_moved(sphere, path, end)
-            });
-            island.moved = moved.collect();
-            None
+            Ok(())
         });
-    let errors: Vec<_> = replays.filter_map(|error| error).collect();
     // The first error in the order of islands does not depend on the threads.
-    errors.into_iter().next().map_or(Ok(()), Err)
-}
-
-/// Returns the spheres of the islands from number `first` on that have left their pads, with the distances that
-/// they have moved.
-pub(crate) fn find_leavers(
-    first: usize,
-    islands: &Islands,
-    setting: &Setting<'_>,
-) -> Vec<(u32, f64)> {
-    let leavers = |island: &'_ Island| {
-        let mut leavers = Vec::new();
-        for (&sphere, &moved) in island.members.iter().zip(&island.moved) {
-            if moved > setting.candidates.pad(sphere) {
-                leavers.push((sphere, moved));
-            }
+    let results: Vec<_> = replays.collect();
+    results.into_iter().collect::<Result<(), Error>>()?;
+    let mut leavers = Vec::new();
+    for task in &tasks {
+        for &leaver in &task.part.leavers {
+            push(&mut leavers, leaver)?;
         }
-        leavers
-    };
-    let fresh = islands.list()[first..].par_iter();
-    fresh.flat_map_iter(leavers).collect()
+    }
+    Ok(leavers)
 }
 
 /// Returns the pairs of spheres that meet outside of the islands: the spheres of the islands from number
 /// `first` on are tested against spheres outside their islands, and the candidates in `new` as well.
 pub(crate) fn find_meetings(
     first: usize,
-    new: std::ops::Range<u32>,
+    new: &[Candidate],
     islands: &Islands,
     setting: &Setting<'_>,
-) -> Vec<[u32; 2]> {
-    let outside = |island: &'_ Island| {
+) -> Result<Vec<[u32; 2]>, Error> {
+    let fresh = islands.list()[first..].par_chunks(ISLANDS);
+    let found = fresh.map(|fresh| {
         let mut meetings = Vec::new();
-        for ((sphere, path), &moved) in island.paths().zip(&island.moved) {
-            for index in setting.candidates.of(sphere) {
-                let candidate = setting.candidates.get(index);
-                let Some(other) = candidate.other() else {
-                    continue;
-                };
-                let other = if other == sphere {
-                    candidate.sphere
-                } else {
-                    other
-                };
-                // Two new islands are tested once.
-                let number = islands.number(other);
-                let is_new = (first..islands.list().len()).contains(&number);
-                if islands.together(sphere, other) || is_new && other < sphere {
-                    continue;
-                }
-                let others = islands.moved(other);
-                let others = others.unwrap_or_else(|| setting.straight_distance(other));
-                if setting.gap(candidate) > moved + others {
-                    continue;
-                }
-                // Two spheres without impacts have been tested before the first round.
-                let both_straight = path.len() == 1
-                    && islands
-                        .path(other as usize)
-                        .is_none_or(|path| path.len() == 1);
-                if !both_straight && meets(index, islands, setting) {
-                    meetings.push([sphere, other]);
-                }
-            }
+        for island in fresh {
+            find_outside(first, island, islands, setting, &mut meetings)?;
         }
-        meetings
-    };
-    let fresh = islands.list()[first..].par_iter();
-    let mut meetings: Vec<_> = fresh.flat_map_iter(outside).collect();
-    let new = new.filter(|&index| meets(index, islands, setting));
-    meetings.extend(new.map(|index| {
-        let candidate = setting.candidates.get(index);
-        [
-            candidate.sphere,
-            candidate.other().unwrap_or(candidate.sphere),
-        ]
-    }));
-    meetings
+        Ok(meetings)
+    });
+    let found: Result<Vec<_>, Error> = found.collect();
+    let mut meetings = found?.concat();
+    for candidate in new {
+        // Islands that are merged without need do no harm.
+        if setting.hit(candidate).is_some() || meets(candidate, islands, setting) {
+            push(&mut meetings, candidate.ends())?;
+        }
+    }
+    Ok(meetings)
 }
 
-/// Returns whether the present paths of a sphere and its partner meet.
-fn meets(index: u32, islands: &Islands, setting: &Setting<'_>) -> bool {
-    let candidate = setting.candidates.get(index);
+/// Tests the spheres of a new island against spheres outside it.
+fn find_outside(
+    first: usize,
+    island: &Island,
+    islands: &Islands,
+    setting: &Setting<'_>,
+    meetings: &mut Vec<[u32; 2]>,
+) -> Result<(), Error> {
+    for member in islands.members(island) {
+        let sphere = member.sphere;
+        let (Some(path), Some(span)) = (islands.path(sphere), islands.span(sphere)) else {
+            continue;
+        };
+        let own = &setting.spheres[sphere as usize];
+        let reach = own.radius + span;
+        let until = setting.end(islands.removal(sphere));
+        for near in setting.candidates.of(sphere) {
+            let other = near.other;
+            let others = islands.member(other);
+            if let Some(others) = others {
+                // Two new islands are tested once.
+                let is_new = others.island as usize >= first;
+                if others.island == member.island || is_new && other < sphere {
+                    continue;
+                }
+            } else if other == sphere {
+                continue;
+            }
+            let others = &setting.spheres[other as usize];
+            let away = (others.center - own.center).length_squared();
+            let spans = islands.span(other).unwrap_or_else(|| setting.span(others));
+            let reach = reach + others.radius + spans;
+            if near.special.is_none() && away > reach * reach * (1.0 + 1e-9) {
+                continue;
+            }
+            if meets_near((sphere, path, until), near, islands, setting) {
+                push(meetings, [sphere, other])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the present paths of a sphere and of the other sphere of a candidate meet after the first
+/// impact of one of them.
+#[inline]
+fn meets_near(
+    (sphere, path, until): (u32, &[Piece], f64),
+    near: Near<'_>,
+    islands: &Islands,
+    setting: &Setting<'_>,
+) -> bool {
+    let others = islands.path(near.other);
+    if path.len() == 1 && others.is_none_or(|others| others.len() == 1) {
+        return false;
+    }
+    let other = &setting.spheres[near.other as usize];
+    let own = &setting.spheres[sphere as usize];
+    if near.special.is_some() || setting.differ(own, other) {
+        return meets(&near.candidate(sphere, setting.ids), islands, setting);
+    }
+    let straight = Piece::straight(other);
+    let others = others.unwrap_or(from_ref(&straight));
+    let reach = own.radius + other.radius;
+    let until = until.min(setting.end(islands.removal(near.other)));
+    paths_meet(path, others, until, |a, b, range| {
+        may_meet(a, b, DVec3::ZERO, reach, range)
+            && meeting(a, b, DVec3::ZERO, reach, range).is_some()
+    })
+}
+
+/// Returns whether the present paths of a sphere and its partner meet after the first impact of one of them.
+fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
     // Along a wall, the path of the sphere stands for both.
-    let ends = [
-        candidate.sphere,
-        candidate.other().unwrap_or(candidate.sphere),
+    let ends = candidate.ends();
+    let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
+    let [a, b] = ends.map(|sphere| islands.path(sphere));
+    let [a, b] = [
+        a.unwrap_or(from_ref(&straight[0])),
+        b.unwrap_or(from_ref(&straight[1])),
     ];
-    let straight = ends.map(|sphere| [Piece::straight(&setting.spheres[sphere as usize])]);
-    let [a, b] = ends.map(|sphere| islands.path(sphere as usize));
-    let [a, b] = [a.unwrap_or(&straight[0]), b.unwrap_or(&straight[1])];
     let contact = Contact::new(candidate, setting);
-    let [end_a, end_b] = ends.map(|sphere| setting.end(islands.removal(sphere as usize)));
+    let [end_a, end_b] = ends.map(|sphere| setting.end(islands.removal(sphere)));
     paths_meet(a, b, end_a.min(end_b), |a, b, range| {
         contact.meeting(a, b, range).is_some()
     })
@@ -135,23 +184,26 @@ fn meets(index: u32, islands: &Islands, setting: &Setting<'_>) -> bool {
 /// Runs rounds of replays and tests until no islands meet and no sphere has left its pad. Returns the number
 /// of rounds. `hits` are the pairs that meet on straight paths.
 pub(crate) fn settle(
-    hits: &[[u32; 2]],
+    hits: &[Vec<[u32; 2]>],
     start: &Start<'_>,
     candidates: &mut Candidates,
     islands: &mut Islands,
     detector: &mut Detector,
 ) -> Result<u64, Error> {
     let mut rounds = 0;
-    let mut first = islands.join(hits);
+
+    let mut first = islands.join(hits.iter().flatten())?;
+
     while first < islands.list().len() {
         rounds += 1;
-        let setting = start.setting(candidates);
-        replay_from(first, islands, &setting)?;
-        let leavers = find_leavers(first, islands, &setting);
+        let leavers = replay_from(first, islands, &start.setting(candidates))?;
+
         let new = candidates.widen(detector, start, &leavers)?;
+
         let setting = start.setting(candidates);
-        let meetings = find_meetings(first, new, islands, &setting);
-        first = islands.join(&meetings);
+        let meetings = find_meetings(first, &new, islands, &setting)?;
+
+        first = islands.join(meetings.iter())?;
     }
     Ok(rounds)
 }

@@ -3,7 +3,7 @@
 //! A step is divided into substeps. Each substep has these stages, each with a file of its name:
 //!
 //! - `candidates`: a detector finds the pairs of spheres that can touch while every sphere stays within its
-//!   pad, a bound on the distance that it moves.
+//!   pad, a bound on the distance that it moves. A tree of `boxes` finds those of spheres that leave their pads.
 //! - `predict`: finds the next impact of two spheres on their present paths; `surface` and `descent` do so for
 //!   walls, and `contact` for both.
 //! - `islands`: groups the spheres that hit each other, directly or through others.
@@ -14,6 +14,7 @@
 //! `substep` runs these stages, and `pace` chooses its duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true
 //! sequence of impacts.
 
+mod boxes;
 mod candidates;
 mod contact;
 mod descent;
@@ -31,6 +32,7 @@ mod rows;
 mod rules;
 mod separate;
 mod simulation;
+mod state;
 mod substep;
 mod surface;
 mod walls;

@@ -4,7 +4,10 @@ use super::{HardSphere, SimulationOptions};
 
 /// Largest number of candidate pairs for each sphere, on average, that a substep aims at. It limits the substeps
 /// of dilute gases, whose spheres move far between impacts.
-const CANDIDATES: f64 = 6.0;
+const CANDIDATES: f64 = 5.0;
+
+/// Largest number of substeps for which candidates are sought.
+const SUBSTEPS: f64 = 4.0;
 
 /// A substep that is too long by more than this ratio is shortened and begun anew.
 const TOO_LONG: f64 = 3.0;
@@ -28,36 +31,72 @@ pub(crate) struct Load {
     pub(crate) spheres: usize,
     /// Number of candidates that are pairs of spheres.
     pub(crate) pairs: usize,
+    /// Whether the candidates have been sought for this substep.
+    pub(crate) searched: bool,
     /// Number of candidates that meet on straight paths after the start.
     pub(crate) hits: usize,
 }
 
-/// Returns the duration of the first substep.
-pub(crate) fn first(spheres: &[HardSphere], options: &SimulationOptions) -> f64 {
-    travel_time(spheres, options, FIRST)
+/// The durations of the coming substeps.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// Intended duration of the next substep, or `None` before the first one.
+    substep: Option<f64>,
+    /// Number of substeps for which the next search finds candidates.
+    substeps: f64,
 }
 
-/// Returns the duration of the substep that follows a substep of this duration and load.
-pub(crate) fn next(
-    duration: f64,
-    load: Load,
-    spheres: &[HardSphere],
-    options: &SimulationOptions,
-) -> f64 {
-    let count = load.spheres.max(1) as f64;
-    let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep;
-    let next = duration * impacts.recip().min(LONGER);
-    let candidates = load.pairs as f64 / count / CANDIDATES;
-    if candidates <= 1.0 {
-        return next;
+impl Pace {
+    pub(crate) fn new() -> Self {
+        Self {
+            substep: None,
+            substeps: 1.0,
+        }
     }
-    let least = travel_time(spheres, options, LEAST);
-    next.min((duration / candidates.cbrt()).max(least))
-}
 
-/// Returns whether a substep is so long that it is better begun anew with the duration `next`.
-pub(crate) fn is_too_long(duration: f64, next: f64, load: Load) -> bool {
-    load.pairs > FEW && duration > TOO_LONG * next
+    /// Returns the duration of the next substep.
+    pub(crate) fn next(&self, spheres: &[HardSphere], options: &SimulationOptions) -> f64 {
+        self.substep
+            .unwrap_or_else(|| travel_time(spheres, options, FIRST))
+    }
+
+    /// Returns the time for which candidates are sought at the start of a substep of this duration.
+    pub(crate) fn horizon(&self, duration: f64) -> f64 {
+        // A substep may be shorter than intended, because it ends with a step.
+        let next = self.substep.unwrap_or(duration).min(LONGER * duration);
+        if self.substeps > 1.0 {
+            duration.max(next * self.substeps)
+        } else {
+            duration
+        }
+    }
+
+    /// Sets the pace after the start of a substep of this duration and load. Returns false if the substep is so long
+    /// that it is better begun anew.
+    pub(crate) fn set(
+        &mut self,
+        duration: f64,
+        shortest: f64,
+        load: Load,
+        spheres: &[HardSphere],
+        options: &SimulationOptions,
+    ) -> bool {
+        let count = load.spheres.max(1) as f64;
+        let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep;
+        let mut next = duration * impacts.recip().min(LONGER);
+        let candidates = load.pairs as f64 / count / CANDIDATES;
+        if load.searched {
+            let share = candidates.cbrt().recip().clamp(LONGER.recip(), LONGER);
+            if self.substeps <= 1.0 && candidates > 1.0 {
+                let least = travel_time(spheres, options, LEAST);
+                next = next.min((duration / candidates.cbrt()).max(least));
+            }
+            self.substeps = (self.substeps * share).clamp(1.0, SUBSTEPS);
+        }
+        next = next.max(shortest);
+        self.substep = Some(next);
+        !(load.pairs > FEW && duration > TOO_LONG * next)
+    }
 }
 
 /// Returns the time in which the fastest sphere moves by a number of mean radii.

@@ -16,6 +16,7 @@ pub(crate) const RESTING: f64 = 1e-13;
 ///
 /// `reach` is the sum of the radii. Spheres that overlap at `from` meet at once if they approach each other, and
 /// otherwise not at all while both pieces last.
+#[inline]
 pub(crate) fn meeting(
     a: &Piece,
     b: &Piece,
@@ -48,8 +49,28 @@ pub(crate) fn meeting(
     (time <= until).then_some(time)
 }
 
+/// Returns false if `meeting` certainly finds nothing. This is faster, because it has no branches.
+#[inline(always)]
+pub(crate) fn may_meet(
+    a: &Piece,
+    b: &Piece,
+    shift: DVec3,
+    reach: f64,
+    [from, until]: [f64; 2],
+) -> bool {
+    let v = b.velocity - a.velocity;
+    let p = (b.center - a.center) + shift + v * from;
+    let b_half = p.dot(v);
+    let c = p.length_squared() - reach * reach;
+    // The time until the meeting is at least c / (−2·b_half).
+    let early = c <= -2.0 * b_half * (until - from) * (1.0 + 1e-9);
+    (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
+}
+
 /// Returns whether `meet` finds an impact of a piece of path `a` and a piece of path `b`, in the range of times in
-/// which both are valid, between time 0 and `until`. Pieces may start after `until`.
+/// which both are valid, between time 0 and `until`. Pieces may start after `until`. The first pieces of both paths
+/// are not tested against each other.
+#[inline]
 pub(crate) fn paths_meet(
     a: &[Piece],
     b: &[Piece],
@@ -64,7 +85,7 @@ pub(crate) fn paths_meet(
         if from > until {
             break;
         }
-        if meet(one, other, [from, end_a.min(end_b).min(until)]) {
+        if i + j > 0 && meet(one, other, [from, end_a.min(end_b).min(until)]) {
             return true;
         }
         i += usize::from(end_a <= end_b);

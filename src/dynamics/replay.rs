@@ -7,25 +7,32 @@ use glam::DVec3;
 
 use super::candidates::Candidate;
 use super::contact::Contact;
-use super::islands::{Island, Lookup};
+use super::islands::{Island, Lookup, Part, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
-use super::rows::Rows;
+use super::rows::{Rows, push, reserve};
 use super::rules::{Encounter, Response};
 use super::substep::Setting;
 use crate::Error;
+use crate::memory::out_of_memory;
 
 /// Two that pass through each other are separate from this distance on, relative to the sum of their radii.
 const APART: f64 = 1e-9;
+
+/// Up to this number of candidates, the next impact is sought among all of them, without rows and without a queue.
+const FEW: usize = 12;
 
 /// Working memory of a replay, reused from island to island.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<'a> {
     /// The candidates within the island, sorted.
     links: Vec<Link<'a>>,
-    /// The links of each member.
-    rows: Rows,
+    /// The time of the next impact of each link, or infinity.
+    times: Vec<f64>,
     members: Vec<Member>,
+    /// The links of each member, unless there are few links.
+    rows: Rows<u32>,
+    /// The impacts in `times`, and outdated ones, unless there are few links.
     queue: BinaryHeap<Event>,
     /// The pieces that follow on impacts, in the order of time, with the place of their sphere.
     turns: Vec<(u32, Piece)>,
@@ -51,6 +58,7 @@ impl Link<'_> {
 
 #[derive(Clone, Copy, Debug)]
 struct Member {
+    sphere: u32,
     piece: Piece,
     /// Number of impacts so far.
     impacts: u32,
@@ -66,8 +74,6 @@ struct Member {
 struct Event {
     time: f64,
     link: u32,
-    /// Number of impacts of both spheres when this impact was predicted.
-    impacts: [u32; 2],
 }
 
 impl Ord for Event {
@@ -91,63 +97,58 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// Replays an island, and writes the paths of its members and its impacts.
+/// Replays an island, and writes the paths of its members and its impacts to its part.
 pub(crate) fn replay<'a>(
     island: &mut Island,
+    tracks: &mut [Track],
+    part: &mut Part,
     lookup: Lookup<'_>,
     setting: &Setting<'a>,
     scratch: &mut Scratch<'a>,
 ) -> Result<(), Error> {
-    scratch.begin(&island.members, lookup, setting)?;
-    for link in 0..number(scratch.links.len()) {
-        scratch.predict(link, 0.0, setting);
+    let [impacts, removed] = [number(part.impacts.len())?, number(part.removed.len())?];
+    island.virial = 0.0;
+    scratch.begin(island, lookup, setting)?;
+    for link in 0..scratch.links.len() {
+        scratch.predict(link, 0.0, setting)?;
     }
-    while let Some(event) = scratch.queue.pop() {
-        let link = scratch.links[event.link as usize];
-        let [a, b] = link.ends.map(|end| end as usize);
-        if event.impacts != [a, b].map(|end| scratch.members[end].impacts) {
-            continue;
-        }
-        let Some(impact) = scratch.strike(&link, event.time, setting, island) else {
-            scratch.links[event.link as usize].passing = true;
+    while let Some((time, index)) = scratch.next() {
+        scratch.times[index] = f64::INFINITY;
+        let link = scratch.links[index];
+        let [a, b] = [link.ends[0] as usize, link.ends[1] as usize];
+        let Some((impact, distance)) = scratch.strike(&link, time, setting, part)? else {
+            scratch.links[index].passing = true;
             continue;
         };
-        island.impacts.push(impact);
+        island.virial += distance * impact.impulse;
+        push(&mut part.impacts, impact)?;
         if !setting.rule.is_default() {
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
-            let parting = link.contact.blow(&a, &b, event.time).approach <= 0.0;
-            scratch.links[event.link as usize].passing = !parting;
+            let parting = link.contact.blow(&a, &b, time).approach <= 0.0;
+            scratch.links[index].passing = !parting;
         }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
             if member.impacts > setting.options.max_impacts {
-                scratch.queue.clear();
                 return Err(Error::TooManyImpacts {
-                    sphere: island.members[end] as usize,
+                    sphere: setting.id(member.sphere) as usize,
                     limit: setting.options.max_impacts,
                 });
             }
-            for place in 0..scratch.rows.row(end).len() {
-                let other = scratch.rows.row(end)[place];
-                // The link between both spheres is in both rows.
-                if end == a || other != event.link {
-                    scratch.predict(other, event.time, setting);
-                }
-            }
         }
+        scratch.predict_again([a, b], time, setting)?;
     }
-    island
-        .removed
-        .sort_unstable_by_key(|removal| removal.sphere);
-    scratch.write_paths(island, setting);
-    Ok(())
+    island.impacts = impacts..number(part.impacts.len())?;
+    island.removed = removed..number(part.removed.len())?;
+    part.removed[removed as usize..].sort_unstable_by_key(|removal| removal.sphere);
+    scratch.write_paths(tracks, &mut part.pieces, setting)
 }
 
 impl<'a> Scratch<'a> {
     /// Collects the members and the candidates among them.
     fn begin(
         &mut self,
-        members: &[u32],
+        island: &Island,
         lookup: Lookup<'_>,
         setting: &Setting<'a>,
     ) -> Result<(), Error> {
@@ -155,70 +156,142 @@ impl<'a> Scratch<'a> {
         self.links.clear();
         self.turns.clear();
         self.queue.clear();
-        for &sphere in members {
+        for (place, member) in (0..).zip(lookup.members(island)) {
+            let sphere = member.sphere;
             let state = &setting.spheres[sphere as usize];
-            self.members.push(Member {
+            let member = Member {
+                sphere,
                 piece: Piece::straight(state),
                 impacts: 0,
                 last: setting.last(sphere),
                 removed: false,
                 inverse_mass: state.inverse_mass(),
-            });
-            for candidate in setting.candidates.of(sphere) {
-                let candidate = setting.candidates.get(candidate);
-                let other = candidate.other().unwrap_or(sphere);
-                if candidate.sphere == sphere && lookup.island(other) == lookup.island(sphere) {
-                    self.links.push(Link {
-                        candidate: *candidate,
-                        ends: [sphere, other].map(|sphere| lookup.place(sphere)),
-                        contact: Contact::new(candidate, setting),
+            };
+            push(&mut self.members, member)?;
+            // Each candidate is in the rows of both spheres.
+            for near in setting.candidates.of_larger(sphere) {
+                if let Some(other) = lookup.place(island, near.other) {
+                    let candidate = near.candidate(sphere, setting.ids);
+                    let ends = if candidate.sphere == sphere {
+                        [place, other]
+                    } else {
+                        [other, place]
+                    };
+                    let link = Link {
+                        candidate,
+                        ends,
+                        contact: Contact::new(&candidate, setting),
                         passing: false,
-                    });
+                    };
+                    push(&mut self.links, link)?;
                 }
             }
         }
         // The order of the links decides between simultaneous impacts.
-        self.links.sort_unstable_by_key(|link| link.candidate);
+        if self.links.len() > 1 {
+            self.links
+                .sort_unstable_by_key(|link| setting.key(&link.candidate));
+        }
         let links = &self.links;
-        let count = number(links.len());
+        self.times.clear();
+        reserve(&mut self.times, links.len())?;
+        self.times.resize(links.len(), f64::INFINITY);
+        if self.is_small() {
+            return Ok(());
+        }
         self.rows
-            .fill(members.len(), count, |link| links[link as usize].places())
+            .fill(self.members.len(), number(links.len())?, |link| {
+                links[link as usize]
+                    .places()
+                    .map(move |place| (place, link))
+            })
     }
 
-    /// Adds the next impact of a link from a time on to the queue, if there is one.
-    fn predict(&mut self, number: u32, from: f64, setting: &Setting<'_>) {
-        let link = &mut self.links[number as usize];
-        let [a, b] = link.ends.map(|end| &self.members[end as usize]);
+    fn is_small(&self) -> bool {
+        self.links.len() <= FEW
+    }
+
+    /// Returns the time and the link of the next impact.
+    fn next(&mut self) -> Option<(f64, usize)> {
+        if self.is_small() {
+            let mut next = (f64::INFINITY, 0);
+            for (link, &time) in self.times.iter().enumerate() {
+                if time < next.0 {
+                    next = (time, link);
+                }
+            }
+            return (next.0 < f64::INFINITY).then_some(next);
+        }
+        while let Some(Event { time, link }) = self.queue.pop() {
+            if self.times[link as usize] == time {
+                return Some((time, link as usize));
+            }
+        }
+        None
+    }
+
+    /// Predicts the next impacts of the links of two members.
+    fn predict_again(
+        &mut self,
+        [a, b]: [usize; 2],
+        from: f64,
+        setting: &Setting<'_>,
+    ) -> Result<(), Error> {
+        if self.is_small() {
+            for link in 0..self.links.len() {
+                let ends = self.links[link].ends;
+                if ends.iter().any(|&end| [a, b].contains(&(end as usize))) {
+                    self.predict(link, from, setting)?;
+                }
+            }
+            return Ok(());
+        }
+        let both = [Some(a), (a != b).then_some(b)];
+        for end in both.into_iter().flatten() {
+            for place in 0..self.rows.row(end).len() {
+                let link = self.rows.row(end)[place] as usize;
+                self.predict(link, from, setting)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the next impact of a link from a time on.
+    fn predict(&mut self, index: usize, from: f64, setting: &Setting<'_>) -> Result<(), Error> {
+        let link = &mut self.links[index];
+        let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
         let range = [from, setting.duration];
+        self.times[index] = f64::INFINITY;
         if a.removed || b.removed {
-            return;
+            return Ok(());
         }
         if link.passing {
             if link.contact.gap(&a.piece, &b.piece, from) <= APART * link.contact.size() {
-                return;
+                return Ok(());
             }
             link.passing = false;
         }
         if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
-            let impacts = [a.impacts, b.impacts];
-            self.queue.push(Event {
-                time,
-                link: number,
-                impacts,
-            });
+            self.times[index] = time;
+            if !self.is_small() {
+                reserve_one(&mut self.queue)?;
+                let link = number(index)?;
+                self.queue.push(Event { time, link });
+            }
         }
+        Ok(())
     }
 
-    /// Changes the velocities of a sphere and its partner, which meet at a time, or returns `None` if they pass
-    /// through each other.
+    /// Changes the velocities of a sphere and its partner, which meet at a time. Returns the impact and the distance
+    /// of the centres, or `None` if they pass through each other.
     fn strike(
         &mut self,
         link: &Link<'_>,
         time: f64,
         setting: &Setting<'_>,
-        island: &mut Island,
-    ) -> Option<Impact> {
-        let [a, b] = link.ends.map(|end| self.members[end as usize]);
+        part: &mut Part,
+    ) -> Result<Option<(Impact, f64)>, Error> {
+        let [a, b] = [link.ends[0], link.ends[1]].map(|end| self.members[end as usize]);
         let Candidate {
             sphere,
             partner,
@@ -229,8 +302,8 @@ impl<'a> Scratch<'a> {
         let velocities = setting.velocities(&link.candidate, [&a.piece, &b.piece], time);
         let response = setting.rule.response(&Encounter {
             time: setting.time + time,
-            sphere,
-            partner,
+            sphere: setting.id(sphere),
+            partner: setting.known(partner),
             image,
             normal: blow.normal,
             velocities,
@@ -248,7 +321,7 @@ impl<'a> Scratch<'a> {
             (changes, impulse, new.map(|new| new.is_none()))
         };
         let (changes, impulse, removed) = match response {
-            Response::Ignore => return None,
+            Response::Ignore => return Ok(None),
             Response::Bounce => {
                 let last = a.last.max(b.last);
                 let change = blow.approach + setting.separation(partner, &blow, last, time);
@@ -268,64 +341,62 @@ impl<'a> Scratch<'a> {
             let (change, member) = (changes[k], &mut self.members[end as usize]);
             if removed[k] {
                 member.removed = true;
-                island.removed.push(Removal {
+                let removal = Removal {
                     time,
-                    sphere: island.members[end as usize],
+                    sphere: member.sphere,
                     velocity: velocities[k],
-                });
+                };
+                push(&mut part.removed, removal)?;
             }
             member.piece = member.piece.turn(time, change);
             member.impacts += 1;
             member.last = time;
-            self.turns.push((end, member.piece));
+            push(&mut self.turns, (end, member.piece))?;
         }
-        island.virial += blow.distance * impulse;
-        Some(Impact {
+        let impact = Impact {
             time,
-            sphere,
-            partner,
+            sphere: setting.id(sphere),
+            partner: setting.known(partner),
             image,
             normal: blow.normal,
             impulse,
-        })
+        };
+        Ok(Some((impact, blow.distance)))
     }
 
     /// Writes the paths of all members.
-    fn write_paths(&self, island: &mut Island, setting: &Setting<'_>) {
-        let Island {
-            members,
-            pieces,
-            ends,
-            ..
-        } = island;
-        ends.clear();
-        let mut sum = 0;
-        ends.extend(self.members.iter().map(|member| {
-            sum += member.impacts + 1;
-            sum
-        }));
-        pieces.clear();
-        let firsts = members.iter().zip(&self.members);
-        for (&sphere, member) in firsts {
-            let straight = Piece::straight(&setting.spheres[sphere as usize]);
-            pieces.extend((0..=member.impacts).map(|_| straight));
+    fn write_paths(
+        &self,
+        tracks: &mut [Track],
+        pieces: &mut Vec<Piece>,
+        setting: &Setting<'_>,
+    ) -> Result<(), Error> {
+        reserve(pieces, self.turns.len() + self.members.len())?;
+        for (track, member) in tracks.iter_mut().zip(&self.members) {
+            let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
+            track.first = number(pieces.len())?;
+            // The pieces after the first one are written below.
+            track.count = 1;
+            pieces.resize(pieces.len() + member.impacts as usize + 1, straight);
         }
-        // Each end is moved back by the pieces of the path, from the last to the first, and then restored.
-        for &(end, piece) in self.turns.iter().rev() {
-            let end = &mut ends[end as usize];
-            *end -= 1;
-            pieces[*end as usize] = piece;
+        number(pieces.len())?;
+        for &(end, piece) in &self.turns {
+            let track = &mut tracks[end as usize];
+            pieces[(track.first + track.count) as usize] = piece;
+            track.count += 1;
         }
-        for (end, member) in ends.iter_mut().zip(&self.members) {
-            *end += member.impacts;
-        }
+        Ok(())
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "candidates are numbered with u32"
-)]
-fn number(links: usize) -> u32 {
-    links as u32
+fn reserve_one(queue: &mut BinaryHeap<Event>) -> Result<(), Error> {
+    if queue.len() == queue.capacity() {
+        let reserved = queue.try_reserve(1);
+        reserved.map_err(|_| out_of_memory::<Event>(1, "a substep"))?;
+    }
+    Ok(())
+}
+
+fn number(count: usize) -> Result<u32, Error> {
+    u32::try_from(count).map_err(|_| out_of_memory::<Piece>(count, "a substep"))
 }

@@ -21,10 +21,10 @@ pub(crate) fn separate_once(
     candidates: &mut Candidates,
     detector: &mut Detector,
 ) -> Result<Option<(u32, Partner, f64)>, Error> {
-    candidates.search(detector, start)?;
+    candidates.search(detector, start, 0.0)?;
     let setting = start.setting(candidates);
-    let mut list = candidates.list().to_vec();
-    list.sort_unstable();
+    let mut list = candidates.list(start.ids)?;
+    list.sort_unstable_by_key(|candidate| setting.key(candidate));
     let mut deepest: Option<(u32, Partner, f64)> = None;
     for candidate in &list {
         let index = candidate.sphere as usize;
@@ -37,7 +37,7 @@ pub(crate) fn separate_once(
             continue;
         }
         if deepest.is_none_or(|(_, _, most)| depth > most) {
-            deepest = Some((candidate.sphere, candidate.partner, depth));
+            deepest = Some((setting.id(candidate.sphere), candidate.partner, depth));
         }
         let normal = contact.blow(&a, &b, 0.0).normal;
         let shares = match candidate.other() {

@@ -7,15 +7,16 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::lattice::Lattice;
-use super::pace::{self, Load};
+use super::pace::{Load, Pace};
 use super::path::Piece;
 use super::report::{Partner, Removal};
 use super::rules::Rule;
 use super::separate::separate_once;
+use super::state::{State, copied};
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
-use crate::limits::MAX_SPHERES;
+use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads::Threads;
 use crate::{Backend, Detector, Error, Options};
 
@@ -46,20 +47,15 @@ use crate::{Backend, Detector, Error, Options};
 /// ```
 #[derive(Debug)]
 pub struct Simulation {
+    /// The spheres as the caller sees them.
     spheres: Vec<HardSphere>,
+    /// The spheres as the simulation computes with them.
+    state: State,
     options: SimulationOptions,
     lattice: Lattice,
-    /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
-    /// of this image.
-    cells: Vec<[i32; 3]>,
     walls: MovingWalls,
-    /// Time of the last impact of each sphere. Empty if there is no contact time.
-    last: Vec<f64>,
-    /// Whether each sphere has been removed.
-    removed: Vec<bool>,
     time: f64,
-    /// Intended duration of the next substep.
-    pace: Option<f64>,
+    pace: Pace,
     detector: Detector,
     pool: Option<Arc<ThreadPool>>,
     substep: Substep,
@@ -93,32 +89,21 @@ impl Simulation {
         };
         // The detector works on the threads of the pool that calls it.
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
-        let last = if options.contact_time > 0.0 {
-            vec![f64::NEG_INFINITY; spheres.len()]
-        } else {
-            Vec::new()
-        };
-        let cells = if lattice.is_open() {
-            Vec::new()
-        } else {
-            vec![[0; 3]; spheres.len()]
-        };
+        let state = State::new(&spheres, !lattice.is_open(), options.contact_time > 0.0)?;
         let walls = MovingWalls::new(&options.walls, &options.domain);
         let mut simulation = Self {
-            removed: vec![false; spheres.len()],
             spheres,
+            state,
             walls,
             options,
             lattice,
-            cells,
-            last,
             time: 0.0,
-            pace: None,
+            pace: Pace::new(),
             detector,
             pool,
             substep: Substep::default(),
         };
-        simulation.wrap();
+        simulation.place_anew();
         Ok(simulation)
     }
 
@@ -131,7 +116,8 @@ impl Simulation {
     /// continuously, or `None` if there is no such sphere.
     pub fn unwrapped_center(&self, sphere: usize) -> Option<DVec3> {
         let center = self.spheres.get(sphere)?.center;
-        let cell = self.cells.get(sphere).copied().unwrap_or_default();
+        let cell = self.state.cells.get(self.state.place(sphere)?);
+        let cell = cell.copied().unwrap_or_default();
         Some(center + self.lattice.shift(cell))
     }
 
@@ -152,11 +138,12 @@ impl Simulation {
     /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
     /// they were.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
-        let mut spheres = self.spheres.clone();
+        let mut spheres = copied(&self.spheres)?;
         change(&mut spheres);
         check_spheres(&spheres)?;
         self.spheres = spheres;
-        self.wrap();
+        self.state.import(&self.spheres);
+        self.place_anew();
         Ok(())
     }
 
@@ -182,7 +169,8 @@ impl Simulation {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn is_removed(&self, sphere: usize) -> bool {
-        self.removed.get(sphere).copied().unwrap_or(false)
+        let place = self.state.place(sphere);
+        place.is_some_and(|place| self.state.removed[place])
     }
 
     /// Puts a removed sphere back, with its index and a new state.
@@ -197,15 +185,10 @@ impl Simulation {
             });
         }
         state.check(sphere)?;
-        self.spheres[sphere] = state;
-        self.removed[sphere] = false;
-        if let Some(cell) = self.cells.get_mut(sphere) {
-            *cell = [0; 3];
+        if let Some(place) = self.state.place(sphere) {
+            self.state.restore(place, state);
         }
-        if let Some(last) = self.last.get_mut(sphere) {
-            *last = f64::NEG_INFINITY;
-        }
-        self.wrap();
+        self.place_anew();
         Ok(())
     }
 
@@ -238,13 +221,16 @@ impl Simulation {
 
     /// Moves overlapping spheres apart on the threads of the current pool.
     fn separate_here(&mut self, passes: u32) -> Result<u32, Error> {
-        let mut spheres = self.spheres.clone();
+        self.substep.candidates.forget();
+        self.state.sort()?;
+        let mut spheres = copied(&self.state.spheres)?;
         let mut deepest = None;
         for pass in 0..=passes {
-            let before = spheres.clone();
+            let before = copied(&spheres)?;
             let start = Start {
                 spheres: &before,
-                removed: &self.removed,
+                ids: &self.state.ids,
+                removed: &self.state.removed,
                 last: &[],
                 options: &self.options,
                 lattice: &self.lattice,
@@ -256,8 +242,8 @@ impl Simulation {
             let candidates = &mut self.substep.candidates;
             deepest = separate_once(&mut spheres, &start, candidates, &mut self.detector)?;
             if deepest.is_none() {
-                self.spheres = before;
-                self.wrap();
+                self.state.spheres = before;
+                self.place_anew();
                 return Ok(pass);
             }
         }
@@ -337,18 +323,29 @@ impl Simulation {
             ..StepReport::default()
         };
         let end = self.time + duration;
-        while self.time < end {
-            self.advance(end, rule, &mut report)?;
+        let mut result = Ok(());
+        while result.is_ok() && self.time < end {
+            result = self.advance(end, rule, &mut report);
         }
+        self.state.export(&mut self.spheres);
+        result?;
         report.kinetic_energy = self.kinetic_energy();
         Ok(report)
     }
 
     /// Returns the kinetic energy of all spheres of finite mass that have not been removed.
     pub fn kinetic_energy(&self) -> f64 {
-        let all = self.spheres.iter().zip(&self.removed);
-        let present = all.filter(|(_, removed)| !**removed);
-        present.map(|(sphere, _)| sphere.kinetic_energy()).sum()
+        let spheres = self.state.spheres.par_chunks(CHUNK);
+        let chunks = spheres.zip(self.state.removed.par_chunks(CHUNK));
+        let energies = chunks.map(|(spheres, removed)| {
+            let all = spheres.iter().zip(removed);
+            let present = all.filter(|(_, removed)| !**removed);
+            present
+                .map(|(sphere, _)| sphere.kinetic_energy())
+                .sum::<f64>()
+        });
+        // The sums of chunks are added in order, so the sum does not depend on the number of threads.
+        energies.collect::<Vec<_>>().into_iter().sum()
     }
 
     /// Does one substep, which ends at `end` or before.
@@ -356,20 +353,29 @@ impl Simulation {
         let remaining = end - self.time;
         // The clock must be able to resolve the substep.
         let shortest = 8.0 * f64::EPSILON * end;
-        let pace = self
-            .pace
-            .unwrap_or_else(|| pace::first(&self.spheres, &self.options));
+        let pace = self.pace.next(&self.state.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);
         // Substeps of equal length avoid a short one at the end.
         let count = (remaining / duration).ceil();
         if count.is_finite() {
             duration = (remaining / count).min(remaining);
         }
-        let last: Vec<_> = self.last.par_iter().map(|last| last - self.time).collect();
+
+        let count = self.spheres.len();
+        let candidates = &self.substep.candidates;
+        if !candidates.cover(self.time, duration, count) {
+            self.substep.candidates.forget();
+            self.state.sort()?;
+        }
+        let mut last = copied(&self.state.last)?;
+        for last in &mut last {
+            *last -= self.time;
+        }
         loop {
             let start = Start {
-                spheres: &self.spheres,
-                removed: &self.removed,
+                spheres: &self.state.spheres,
+                ids: &self.state.ids,
+                removed: &self.state.removed,
                 last: &last,
                 options: &self.options,
                 lattice: &self.lattice,
@@ -378,18 +384,24 @@ impl Simulation {
                 time: self.time,
                 duration,
             };
-            let mut next = duration;
+            let horizon = self.pace.horizon(duration);
+            let mut accepted = true;
             let accept = |load: Load| {
-                next = pace::next(duration, load, &self.spheres, &self.options).max(shortest);
-                !pace::is_too_long(duration, next, load)
+                let (spheres, options) = (&self.state.spheres, &self.options);
+                accepted = self.pace.set(duration, shortest, load, spheres, options);
+                accepted
             };
-            let rounds = self.substep.run(&mut self.detector, &start, accept)?;
-            if let Some(rounds) = rounds {
-                self.pace = Some(next);
+            let result = self
+                .substep
+                .run(&mut self.detector, &start, horizon, accept);
+            if result.is_err() || !accepted {
+                self.substep.candidates.forget();
+            }
+            if let Some(rounds) = result? {
                 report.rounds += rounds;
                 break;
             }
-            duration = next;
+            duration = self.pace.next(&self.state.spheres, &self.options);
         }
         self.complete(duration, end, report)
     }
@@ -397,41 +409,61 @@ impl Simulation {
     /// Moves the spheres to the end of a substep, and adds its impacts to the report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
         let (islands, options) = (&self.substep.islands, &self.options);
-        let (spheres, last, removed) = (&mut self.spheres, &mut self.last, &mut self.removed);
-        let time = self.time;
-        let all = spheres.par_iter_mut().enumerate();
-        all.for_each(|(index, sphere)| {
-            if removed[index] {
+        let (lattice, time) = (&self.lattice, self.time);
+        let State {
+            spheres,
+            ids,
+            cells,
+            last,
+            removed,
+            ..
+        } = &mut self.state;
+        let advance = |sphere: &mut HardSphere, index: u32| {
+            if removed[index as usize] {
                 return;
             }
-            let piece = islands.path(index).and_then(<[_]>::last);
-            let piece = piece.copied().unwrap_or_else(|| Piece::straight(sphere));
-            if let Some(removal) = islands.removal(index) {
-                sphere.center = piece.place(removal.time) + fall(options, sphere, removal.time);
-                sphere.velocity = DVec3::ZERO;
+            let Some(path) = islands.path(index) else {
+                *sphere = fly(&Piece::straight(sphere), sphere, options, duration);
                 return;
+            };
+            let Some(piece) = path.last() else {
+                return;
+            };
+            match islands.removal(index) {
+                None => *sphere = fly(piece, sphere, options, duration),
+                Some(removal) => {
+                    *sphere = fly(piece, sphere, options, removal.time);
+                    sphere.velocity = DVec3::ZERO;
+                }
             }
-            sphere.center = piece.place(duration) + fall(options, sphere, duration);
-            sphere.velocity = piece.velocity;
-            if !sphere.is_fixed() {
-                sphere.velocity += options.gravity * duration;
-            }
-        });
+        };
+        let all = spheres.par_iter_mut().zip(0..u32::MAX);
+        let crossed: Vec<_> = if lattice.is_open() {
+            all.for_each(|(sphere, index)| advance(sphere, index));
+            Vec::new()
+        } else {
+            let crossed = all.zip(cells).filter_map(|((sphere, index), cell)| {
+                advance(sphere, index);
+                wrap(sphere, cell, lattice).map(|moved| (index, moved))
+            });
+            crossed.collect()
+        };
         if options.contact_time > 0.0 {
-            let all = last.par_iter_mut().enumerate();
-            all.for_each(|(index, last)| {
+            let all = last.par_iter_mut().zip(0..u32::MAX);
+            all.for_each(|(last, index)| {
                 if let Some([_, .., piece]) = islands.path(index) {
                     *last = time + piece.start;
                 }
             });
         }
         let [from, from_removed] = [report.list.len(), report.removed.len()];
+        let mut any_removed = false;
         for island in islands.list() {
             if island.members.is_empty() {
                 continue;
             }
             report.largest_island = report.largest_island.max(island.members.len());
-            for impact in &island.impacts {
+            for impact in islands.impacts(island) {
                 match impact.partner {
                     Partner::Sphere(_) => report.impacts += 1,
                     Partner::Wall(wall) => {
@@ -441,12 +473,16 @@ impl Simulation {
                 }
             }
             report.virial += island.virial;
-            for removal in &island.removed {
+            for removal in islands.removed(island) {
+                any_removed = true;
                 removed[removal.sphere as usize] = true;
-                report.removed.push(*removal);
+                report.removed.push(Removal {
+                    sphere: ids[removal.sphere as usize],
+                    ..*removal
+                });
             }
             if self.options.impact_list {
-                report.list.extend_from_slice(&island.impacts);
+                report.list.extend_from_slice(islands.impacts(island));
             }
         }
         report.list[from..].par_sort_unstable_by(|one, other| one.order(other));
@@ -465,27 +501,57 @@ impl Simulation {
         } else {
             end
         };
-        self.wrap();
+
+        if any_removed {
+            self.substep.candidates.forget();
+        }
+        let candidates = &mut self.substep.candidates;
+        if candidates.cross(&crossed, &self.state.ids).is_err() {
+            candidates.forget();
+        }
         Ok(())
     }
 
-    /// Moves spheres that have left the cell of a periodic domain back into it.
-    fn wrap(&mut self) {
-        if self.lattice.is_open() {
-            return;
-        }
-        let lattice = &self.lattice;
-        let all = self.spheres.par_iter_mut().zip(&mut self.cells);
-        all.for_each(|(sphere, cell)| {
-            let moved = lattice.cell(sphere.center);
-            if moved != [0; 3] {
-                sphere.center -= lattice.shift(moved);
-                for (cell, moved) in cell.iter_mut().zip(moved) {
-                    *cell = cell.saturating_add(moved);
-                }
+    /// Prepares for spheres that are not where the last substep has left them.
+    fn place_anew(&mut self) {
+        if !self.lattice.is_open() {
+            let State { spheres, cells, .. } = &mut self.state;
+            for (sphere, cell) in spheres.iter_mut().zip(cells) {
+                wrap(sphere, cell, &self.lattice);
             }
-        });
+        }
+        self.substep.candidates.forget();
+        self.state.export(&mut self.spheres);
     }
+}
+
+/// Returns the state of a sphere at a time after the start of the substep, on the last piece of its path.
+fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f64) -> HardSphere {
+    let mut center = piece.place(time);
+    let mut velocity = piece.velocity;
+    if options.gravity != DVec3::ZERO && !sphere.is_fixed() {
+        center += fall(options, sphere, time);
+        velocity += options.gravity * time;
+    }
+    HardSphere {
+        center,
+        velocity,
+        ..*sphere
+    }
+}
+
+/// Moves a sphere that has left the cell of a periodic domain back into it. Returns the cell in which it was, unless
+/// it was there.
+fn wrap(sphere: &mut HardSphere, cell: &mut [i32; 3], lattice: &Lattice) -> Option<[i32; 3]> {
+    let moved = lattice.cell(sphere.center);
+    if moved == [0; 3] {
+        return None;
+    }
+    sphere.center -= lattice.shift(moved);
+    for (cell, moved) in cell.iter_mut().zip(moved) {
+        *cell = cell.saturating_add(moved);
+    }
+    Some(moved)
 }
 
 fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {

@@ -1,5 +1,7 @@
 //! A substep: one search for candidates, and rounds of replays until the impacts are consistent.
 
+use std::slice::from_ref;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -10,16 +12,23 @@ use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
+use super::predict::{may_meet, meeting};
 use super::report::Removal;
+use super::rows::push;
 use super::rules::Rule;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::{Detector, Error};
 
+/// Number of spheres that a thread tests at a time.
+const SPHERES: usize = 1024;
+
 /// The state at the start of a substep, which does not change until the substep is complete.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) spheres: &'a [HardSphere],
+    /// The index that the caller knows each sphere by.
+    pub(crate) ids: &'a [u32],
     /// Whether each sphere has been removed.
     pub(crate) removed: &'a [bool],
     /// Time of the last impact of each sphere, relative to the start of the substep. Empty if there is no
@@ -38,6 +47,7 @@ pub(crate) struct Start<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) spheres: &'a [HardSphere],
+    pub(crate) ids: &'a [u32],
     last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
@@ -45,6 +55,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) rule: Rule<'a>,
     pub(crate) time: f64,
     pub(crate) duration: f64,
+    /// The distance that gravity displaces spheres by in the substep.
+    falls: f64,
     pub(crate) candidates: &'a Candidates,
 }
 
@@ -57,6 +69,7 @@ impl<'a> Start<'a> {
     pub(crate) fn setting(&self, candidates: &'a Candidates) -> Setting<'a> {
         let &Self {
             spheres,
+            ids,
             removed: _,
             last,
             options,
@@ -68,6 +81,7 @@ impl<'a> Start<'a> {
         } = self;
         Setting {
             spheres,
+            ids,
             last,
             options,
             lattice,
@@ -75,6 +89,7 @@ impl<'a> Start<'a> {
             rule,
             time,
             duration,
+            falls: 0.5 * options.gravity.length() * (duration * duration),
             candidates,
         }
     }
@@ -85,6 +100,25 @@ impl Setting<'_> {
     pub(crate) fn last(&self, sphere: u32) -> f64 {
         let last = self.last.get(sphere as usize);
         last.copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Returns the index that the caller knows a sphere by.
+    pub(crate) fn id(&self, sphere: u32) -> u32 {
+        self.ids[sphere as usize]
+    }
+
+    /// Returns a partner with the index that the caller knows it by.
+    pub(crate) fn known(&self, partner: Partner) -> Partner {
+        match partner {
+            Partner::Sphere(other) => Partner::Sphere(self.id(other)),
+            Partner::Wall(_) => partner,
+        }
+    }
+
+    /// Returns the key of a candidate. Simultaneous impacts are processed in the order of their keys.
+    pub(crate) fn key(&self, candidate: &Candidate) -> (u32, Partner, [i32; 3]) {
+        let partner = self.known(candidate.partner);
+        (self.id(candidate.sphere), partner, candidate.image)
     }
 
     /// Returns the speed at which the two of an impact separate along the normal. `last` are the times of their
@@ -129,53 +163,116 @@ impl Setting<'_> {
         removal.map_or(self.duration, |removal| removal.time)
     }
 
-    /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
+    /// Returns a bound of the distance of a path, which ends at `end`, from the origin of the sphere.
     pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
-        let mut farthest = 0.0_f64;
+        let origin = self.candidates.origin(index, self.lattice);
+        let mut farthest = (sphere.center - origin).length_squared();
+        let mut bulge = 0.0_f64;
         for (k, piece) in path.iter().enumerate() {
             let end = path.get(k + 1).map_or(end, |next| next.start);
-            let ends = [piece.start, end].map(|time| {
-                let place = piece.place(time) + self.fall(sphere, time);
-                (place - sphere.center).length()
-            });
+            let place = piece.place(end) + self.fall(sphere, end);
+            farthest = farthest.max((place - origin).length_squared());
             // A parabola is at most this far from its chord.
-            let bulge = self.fall(sphere, end - piece.start).length() / 4.0;
-            farthest = farthest.max(ends[0].max(ends[1]) + bulge);
+            bulge = bulge.max(self.fall(sphere, end - piece.start).length() / 4.0);
         }
-        farthest
+        farthest.sqrt() + bulge
     }
 
-    /// Returns a bound of the distance that a sphere without impacts moves.
-    pub(crate) fn straight_distance(&self, index: u32) -> f64 {
-        let sphere = &self.spheres[index as usize];
-        let fall = self.fall(sphere, self.duration).length();
-        (sphere.velocity.length() * self.duration + fall) * (1.0 + 1e-9)
+    /// Returns a bound of the distance that a sphere without impacts moves in the substep.
+    #[inline]
+    pub(crate) fn span(&self, sphere: &HardSphere) -> f64 {
+        (sphere.velocity.length() * self.duration + self.falls) * (1.0 + 1e-9)
     }
 
-    /// Returns the distance between the two spheres of a candidate at the start, less rounding, or −∞ for a
-    /// candidate at a wall.
-    pub(crate) fn gap(&self, candidate: &Candidate) -> f64 {
-        let Some(other) = candidate.other() else {
-            return f64::NEG_INFINITY;
-        };
-        let [a, b] = [candidate.sphere, other].map(|sphere| &self.spheres[sphere as usize]);
-        let away = b.center - a.center + self.lattice.shift(candidate.image);
-        away.length() * (1.0 - 1e-9) - (a.radius + b.radius)
+    /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
+    pub(crate) fn span_of(&self, sphere: &HardSphere, path: &[Piece], end: f64) -> f64 {
+        let ends = (1..=path.len()).map(|k| path.get(k).map_or(end, |next| next.start));
+        let places = path.iter().zip(ends).map(|(piece, end)| piece.place(end));
+        let squares = places.map(|place| (place - sphere.center).length_squared());
+        (squares.fold(0.0, f64::max).sqrt() + self.falls) * (1.0 + 1e-9)
     }
 
-    /// Returns the spheres of a candidate, and the time, if they meet on straight paths. A sphere that meets a wall
-    /// is returned twice.
-    fn hits(&self, candidate: &Candidate) -> Option<([u32; 2], f64)> {
-        let ends = [
-            candidate.sphere,
-            candidate.other().unwrap_or(candidate.sphere),
-        ];
+    /// Returns the time at which the two of a candidate meet on straight paths, if they do.
+    pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
+        let ends = candidate.ends();
         let [a, b] = ends.map(|sphere| Piece::straight(&self.spheres[sphere as usize]));
+        Contact::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
+    }
+
+    /// Returns whether a sphere without impacts certainly stays within its pad.
+    #[inline]
+    fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
+        let away = sphere.center - self.candidates.origin(index, self.lattice);
+        let travel = sphere.velocity * self.duration;
+        let farthest = away.length_squared().max((away + travel).length_squared());
+        let pad = self.candidates.pad(index) * (1.0 - 1e-9) - 2.0 * self.falls;
+        pad >= 0.0 && farthest <= pad * pad
+    }
+
+    /// Returns whether a sphere that moves no farther than `span` from its place at the start certainly stays within
+    /// its pad.
+    #[inline]
+    pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
+        let origin = self.candidates.origin(index, self.lattice);
+        let away = (self.spheres[index as usize].center - origin).length();
+        (away + span) * (1.0 + 1e-9) <= self.candidates.pad(index)
+    }
+
+    /// Tests the straight path of a sphere: whether it leaves the pad, and which spheres of larger index and which
+    /// walls it meets.
+    fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
+        let sphere = &self.spheres[index as usize];
+        let piece = Piece::straight(sphere);
+        if !self.stays(index, sphere) {
+            let moved = self.distance_moved(index, from_ref(&piece), self.duration);
+            // A distance that is not a number is reported as an invalid sphere.
+            if moved.is_nan() || moved > self.candidates.pad(index) {
+                push(&mut straight.leavers, (index, moved))?;
+            }
+        }
         let range = [0.0, self.duration];
-        Contact::new(candidate, self)
-            .meeting(&a, &b, range)
-            .map(|time| (ends, time))
+        for near in self.candidates.of_larger(index) {
+            let other = &self.spheres[near.other as usize];
+            let time = if let Some(candidate) = near.special {
+                self.hit(candidate)
+            } else if self.differ(sphere, other) {
+                self.hit(&near.candidate(index, self.ids))
+            } else {
+                let (reach, straight) = (sphere.radius + other.radius, Piece::straight(other));
+                if !may_meet(&piece, &straight, DVec3::ZERO, reach, range) {
+                    continue;
+                }
+                meeting(&piece, &straight, DVec3::ZERO, reach, range)
+            };
+            if let Some(time) = time {
+                straight.note(time, [index, near.other])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether gravity accelerates only one of two spheres.
+    #[inline]
+    pub(crate) fn differ(&self, a: &HardSphere, b: &HardSphere) -> bool {
+        a.is_fixed() != b.is_fixed() && self.options.gravity != DVec3::ZERO
+    }
+}
+
+/// The results of the tests of straight paths.
+#[derive(Debug, Default)]
+struct Straight {
+    leavers: Vec<(u32, f64)>,
+    hits: Vec<[u32; 2]>,
+    /// Number of meetings after the start.
+    ahead: usize,
+}
+
+impl Straight {
+    fn note(&mut self, time: f64, ends: [u32; 2]) -> Result<(), Error> {
+        // Shorter substeps would not have fewer meetings at their starts.
+        self.ahead += usize::from(time > 0.0);
+        push(&mut self.hits, ends)
     }
 }
 
@@ -196,40 +293,73 @@ pub(crate) struct Substep {
 }
 
 impl Substep {
-    /// Finds the candidates of a substep, and its impacts unless `accept` says that there are too many.
-    /// Returns the number of rounds, or `None` without impacts.
+    /// Finds the impacts of a substep, unless `accept` says that there are too many. `horizon` is the time for which
+    /// candidates are sought, if they have to be. Returns the number of rounds, or `None` without impacts.
     pub(crate) fn run(
         &mut self,
         detector: &mut Detector,
         start: &Start<'_>,
+        horizon: f64,
         accept: impl FnOnce(Load) -> bool,
     ) -> Result<Option<u64>, Error> {
         let Self {
             candidates,
             islands,
         } = self;
-        let spheres = start.spheres;
-        candidates.search(detector, start)?;
+        let count = start.spheres.len();
+        let searched = !candidates.cover(start.time, start.duration, count);
+        if searched {
+            candidates.search(detector, start, horizon)?;
+        }
         let setting = start.setting(candidates);
-        let list = candidates.list().par_iter();
-        let hits: Vec<_> = list
-            .filter_map(|candidate| setting.hits(candidate))
-            .collect();
+
+        let chunks = (0..count).into_par_iter().step_by(SPHERES);
+        let straight = chunks.map(|first| {
+            let mut straight = Straight::default();
+            for index in first..count.min(first + SPHERES) {
+                if !start.removed[index] {
+                    setting.test_straight(id(index), &mut straight)?;
+                }
+            }
+            Ok(straight)
+        });
+        let straight: Result<Vec<_>, Error> = straight.collect();
+        let mut straight = straight?;
+        let mut leavers = Vec::new();
+        for &leaver in straight.iter().flat_map(|straight| &straight.leavers) {
+            push(&mut leavers, leaver)?;
+        }
+
+        let new = candidates.widen(detector, start, &leavers)?;
+        let setting = start.setting(candidates);
+        let mut later = Straight::default();
+        for candidate in &new {
+            if let Some(time) = setting.hit(candidate) {
+                later.note(time, candidate.ends())?;
+            }
+        }
+        straight.push(later);
         let load = Load {
             spheres: start.present(),
             pairs: candidates.pairs(),
-            // Shorter substeps would not have fewer meetings at their starts.
-            hits: hits.iter().filter(|(_, time)| *time > 0.0).count(),
+            searched,
+            hits: straight.iter().map(|straight| straight.ahead).sum(),
         };
         if !accept(load) {
             return Ok(None);
         }
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "the detector allows 2³⁰ spheres"
-        )]
-        islands.reset(spheres.len() as u32);
-        let hits: Vec<_> = hits.into_iter().map(|(ends, _)| ends).collect();
+
+        islands.reset(count)?;
+
+        let hits: Vec<_> = straight.into_iter().map(|straight| straight.hits).collect();
         settle(&hits, start, candidates, islands, detector).map(Some)
     }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres"
+)]
+fn id(index: usize) -> u32 {
+    index as u32
 }

@@ -41,10 +41,15 @@ pub(crate) struct Searching<'a> {
     /// Indices of the spheres.
     pub(crate) who: &'a [u32],
     pub(crate) spheres: &'a [HardSphere],
+    /// Places at the start of the time.
+    pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
     pub(crate) padded: &'a [Sphere],
-    /// Time of the simulation at the start of the substep.
+    /// The index that the caller knows each sphere by.
+    pub(crate) ids: &'a [u32],
+    /// Time of the simulation from which the candidates are sought.
     pub(crate) time: f64,
+    /// Duration for which they are sought.
     pub(crate) duration: f64,
 }
 
@@ -127,8 +132,8 @@ impl MovingWalls {
     ) -> Result<(), Error> {
         let &Searching {
             spheres,
+            origins,
             pads,
-            padded,
             time,
             duration,
             ..
@@ -146,12 +151,12 @@ impl MovingWalls {
             ..Sphere::default()
         };
         for &index in searching.who {
-            let (sphere, own) = (&spheres[index as usize], &padded[index as usize]);
+            let (sphere, own) = (&spheres[index as usize], &searching.padded[index as usize]);
             if sphere.is_fixed() || own.ignores(&as_sphere) {
                 continue;
             }
             let mut test = |image| {
-                let center = sphere.center + lattice.shift(image) - displaced;
+                let center = origins[index as usize] + lattice.shift(image) - displaced;
                 let rounding = 8.0 * f64::EPSILON * (center.length() + displaced.length());
                 let reach = pads[index as usize] + travel + rounding;
                 if surface.gap(center, sphere.radius) <= reach {
@@ -170,7 +175,7 @@ impl MovingWalls {
                     let grown = Sphere::new(own.center, next_up(radius));
                     let reaching = images.reaching(&round, &grown, 0.0);
                     let reaching = reaching.ok_or(Error::ImageOutOfRange {
-                        index: index as usize,
+                        index: searching.ids[index as usize] as usize,
                         set: None,
                         limit: MAX_CELLS,
                     })?;

@@ -1,0 +1,195 @@
+//! The state of a simulation, in an order in which neighbours are mostly near each other in memory.
+
+use rayon::prelude::*;
+
+use super::HardSphere;
+use super::boxes::EIGHT;
+use crate::Error;
+use crate::memory::allocate;
+
+const MEMORY: &str = "a simulation";
+
+/// Number of searches for candidates for which an order is kept. The spheres move little meanwhile.
+const SEARCHES: u32 = 16;
+
+/// Number of successive spheres of the curve that are sorted further, so that leaves are compact.
+const ARRANGED: usize = 64 * EIGHT;
+
+/// The spheres in the order of a curve through space, in which the whole simulation numbers them.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) spheres: Vec<HardSphere>,
+    /// The index that the caller knows each sphere by.
+    pub(crate) ids: Vec<u32>,
+    /// The place of each sphere that the caller knows by an index.
+    places: Vec<u32>,
+    /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
+    /// of this image. Empty in open space.
+    pub(crate) cells: Vec<[i32; 3]>,
+    /// Time of the last impact of each sphere. Empty if there is no contact time.
+    pub(crate) last: Vec<f64>,
+    /// Whether each sphere has been removed.
+    pub(crate) removed: Vec<bool>,
+    /// Number of searches since the spheres were sorted.
+    age: u32,
+}
+
+impl State {
+    pub(crate) fn new(
+        spheres: &[HardSphere],
+        has_cells: bool,
+        has_last: bool,
+    ) -> Result<Self, Error> {
+        let count = spheres.len();
+        let mut ids = allocate(count, MEMORY)?;
+        ids.extend((0..u32::MAX).take(count));
+        Ok(Self {
+            spheres: copied(spheres)?,
+            places: copied(&ids)?,
+            ids,
+            cells: filled([0; 3], if has_cells { count } else { 0 })?,
+            last: filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?,
+            removed: filled(false, count)?,
+            age: SEARCHES,
+        })
+    }
+
+    /// Returns the place of a sphere that the caller knows by an index.
+    pub(crate) fn place(&self, id: usize) -> Option<usize> {
+        self.places.get(id).map(|&place| place as usize)
+    }
+
+    /// Takes the spheres in the caller's order.
+    pub(crate) fn import(&mut self, spheres: &[HardSphere]) {
+        let all = self.spheres.par_iter_mut().zip(&self.ids);
+        all.for_each(|(sphere, &id)| *sphere = spheres[id as usize]);
+    }
+
+    /// Puts a removed sphere back, with a new state.
+    pub(crate) fn restore(&mut self, place: usize, state: HardSphere) {
+        self.spheres[place] = state;
+        self.removed[place] = false;
+        if let Some(cell) = self.cells.get_mut(place) {
+            *cell = [0; 3];
+        }
+        if let Some(last) = self.last.get_mut(place) {
+            *last = f64::NEG_INFINITY;
+        }
+    }
+
+    /// Writes the spheres in the caller's order.
+    pub(crate) fn export(&self, spheres: &mut [HardSphere]) {
+        let all = spheres.par_iter_mut().zip(&self.places);
+        all.for_each(|(sphere, &place)| *sphere = self.spheres[place as usize]);
+    }
+
+    /// Sorts the spheres if they have not been sorted for some searches.
+    pub(crate) fn sort(&mut self) -> Result<(), Error> {
+        self.age += 1;
+        if self.age <= SEARCHES {
+            return Ok(());
+        }
+        self.age = 0;
+        let ends = self.spheres.par_iter().map(|sphere| [sphere.center; 2]);
+        let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
+        let [low, high] = ends.unwrap_or_default();
+        let mut keys = allocate(self.spheres.len(), MEMORY)?;
+        let all = self.spheres.par_iter().zip(0..u32::MAX);
+        keys.par_extend(all.map(|(sphere, place)| Key {
+            code: morton(((sphere.center - low) / (high - low)).to_array()),
+            center: sphere.center.as_vec3().to_array(),
+            place,
+        }));
+        keys.par_sort_unstable_by_key(|key| (key.code, key.place));
+        keys.par_chunks_mut(ARRANGED).for_each(arrange);
+        self.spheres = sorted(&self.spheres, &keys)?;
+        self.ids = sorted(&self.ids, &keys)?;
+        self.cells = sorted(&self.cells, &keys)?;
+        self.last = sorted(&self.last, &keys)?;
+        self.removed = sorted(&self.removed, &keys)?;
+        for (&id, place) in self.ids.iter().zip(0..) {
+            self.places[id as usize] = place;
+        }
+        Ok(())
+    }
+}
+
+/// A sphere that is to be sorted.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    /// Place along a curve through space.
+    code: u64,
+    center: [f32; 3],
+    place: u32,
+}
+
+/// Sorts spheres such that each leaf, each node, and each run of nodes of a tree is compact: divides them by a plane
+/// at the end of a run of leaves, and each of both parts in the same way.
+fn arrange(keys: &mut [Key]) {
+    if keys.len() <= EIGHT {
+        return;
+    }
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for key in &*keys {
+        for (k, &x) in key.center.iter().enumerate() {
+            (low[k], high[k]) = (low[k].min(x), high[k].max(x));
+        }
+    }
+    let length = |k: &usize| high[*k] - low[*k];
+    let longest = (0..3).max_by(|one, other| length(one).total_cmp(&length(other)));
+    let axis = longest.unwrap_or(0);
+    let middle = EIGHT * keys.len().div_ceil(EIGHT).next_power_of_two() / 2;
+    keys.select_nth_unstable_by(middle, |one, other| {
+        let by_center = one.center[axis].total_cmp(&other.center[axis]);
+        by_center.then_with(|| one.place.cmp(&other.place))
+    });
+    let (first, second) = keys.split_at_mut(middle);
+    arrange(first);
+    arrange(second);
+}
+
+/// Returns the place of a point along a curve that keeps neighbours together (Morton order). The coordinates are
+/// shares of a box, from 0 to 1.
+fn morton(shares: [f64; 3]) -> u64 {
+    let spread = |share: f64| {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the conversion saturates"
+        )]
+        let mut x = ((share * 2_f64.powi(21)) as u64).min((1 << 21) - 1);
+        for (shift, mask) in [
+            (32, 0x001f_0000_0000_ffff),
+            (16, 0x001f_0000_ff00_00ff),
+            (8, 0x100f_00f0_0f00_f00f),
+            (4, 0x10c3_0c30_c30c_30c3),
+            (2, 0x1249_2492_4924_9249),
+        ] {
+            x = (x | x << shift) & mask;
+        }
+        x
+    };
+    spread(shares[0]) | spread(shares[1]) << 1 | spread(shares[2]) << 2
+}
+
+/// Returns the items in the order of the keys. An empty list stays empty.
+fn sorted<T: Copy + Send + Sync>(items: &[T], keys: &[Key]) -> Result<Vec<T>, Error> {
+    let mut sorted = allocate(items.len(), MEMORY)?;
+    let keys = keys[..items.len()].par_iter();
+    sorted.par_extend(keys.map(|key| items[key.place as usize]));
+    Ok(sorted)
+}
+
+/// Returns a list of equal items.
+fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>, Error> {
+    let mut list = allocate(count, MEMORY)?;
+    list.resize(count, item);
+    Ok(list)
+}
+
+/// Returns a copy of a list.
+pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>, Error> {
+    let mut copy = allocate(items.len(), MEMORY)?;
+    copy.extend_from_slice(items);
+    Ok(copy)
+}
