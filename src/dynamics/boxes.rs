@@ -316,9 +316,9 @@ mod tests {
             let mut boxes = Boxes::default();
             let leaves = spheres.par_chunks(EIGHT).map(Leaf::new);
             boxes.fill(leaves).expect("the tree fits in memory");
-            for index in 0..count / 4 {
-                spheres[index].radius *= 3.0;
-                boxes.grow(u32::try_from(index).expect("few spheres"), &spheres[index]);
+            for (index, sphere) in (0..).zip(&mut spheres[..count / 4]) {
+                sphere.radius *= 3.0;
+                boxes.grow(index, sphere);
             }
             let most = spheres.iter().map(|sphere| sphere.radius);
             assert_eq!(boxes.most_radius(), most.fold(0.0, f32::max));
