@@ -56,6 +56,10 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// and the next recording goes on from there. The buffer [`state`](Self::state) has the time
 /// reached.
 ///
+/// Walls may be half-spaces, spheres, cylinders and, in open space, meshes of triangles, which move with constant
+/// velocities. At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes
+/// through triangles.
+///
 /// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32
 /// would lose precision far from it. Overlapping spheres meet at once if they approach each other,
 /// and otherwise pass until they are separate.
