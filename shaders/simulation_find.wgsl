@@ -137,23 +137,15 @@ fn is_changed(sphere: u32) -> bool {
     return false;
 }
 
-// Returns when a sphere on the last piece of its path meets a wall or a triangle, or NEVER. `number` is a value of
-// `Track::next`.
-fn meeting_at_wall(sphere: u32, last: PathPiece, number: u32) -> f32 {
+// Returns when a sphere on the last piece of its path meets a triangle, or NEVER.
+fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
+    let triangle = simulation_triangles[number];
+    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
+    let motion = wall_motion(mesh, sphere, last, last.start);
+    let speeds = length(motion.velocity) + length(mesh.velocity);
     let range = simulation.substep - last.start;
-    let radius = bodies[sphere].radius;
-    var time: f32;
-    if number < NEXT_TRIANGLE {
-        let wall = simulation_walls[number - NEXT_WALL];
-        time = wall_meeting(wall, wall_motion(wall, sphere, last, last.start), radius, range);
-    } else {
-        let triangle = simulation_triangles[number - NEXT_TRIANGLE];
-        let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
-        let motion = wall_motion(mesh, sphere, last, last.start);
-        let speeds = length(motion.velocity) + length(mesh.velocity);
-        time = triangle_meeting(triangle, motion, radius, speeds, range);
-    }
-    return select(NEVER, last.start + time, time < range);
+    let wait = triangle_meeting(triangle, motion, bodies[sphere].radius, speeds, range);
+    return select(NEVER, last.start + wait, wait < range);
 }
 
 // Finds the next impact of a sphere, or the first impact of its path that has to be removed.
@@ -169,7 +161,7 @@ fn find(sphere: u32) {
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
         let index = row_entries[k];
         if index >= NEXT_TRIANGLE {
-            let met = meeting_at_wall(sphere, last, index);
+            let met = meeting_at_triangle(sphere, last, index - NEXT_TRIANGLE);
             if met < time_at_wall || (met == time_at_wall && met < NEVER && index < wall) {
                 time_at_wall = met;
                 wall = index;
@@ -191,7 +183,11 @@ fn find(sphere: u32) {
         if ((tracks[sphere].walls >> k) & 1u) == 0u {
             continue;
         }
-        let met = meeting_at_wall(sphere, last, NEXT_WALL + k);
+        let simple = simulation_walls[k];
+        let motion = wall_motion(simple, sphere, last, last.start);
+        let range = simulation.substep - last.start;
+        let wait = wall_meeting(simple, motion, bodies[sphere].radius, range);
+        let met = select(NEVER, last.start + wait, wait < range);
         if met < time_at_wall || (met == time_at_wall && met < NEVER && NEXT_WALL + k < wall) {
             time_at_wall = met;
             wall = NEXT_WALL + k;

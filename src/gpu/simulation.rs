@@ -384,18 +384,12 @@ impl Maker<'_> {
         let mut all = vec![over_pairs(collisions, &own.simulation_count)?];
         if let Some(mesh) = mesh {
             all.push(self.dispatch(&self.kernels.walls()?.mesh_status, 1)?);
-            all.push(over_pairs(
-                &mesh.collisions,
-                &own.simulation_count_triangles,
-            )?);
+            all.push(over_pairs(&mesh.collisions, &own.simulation_near_count)?);
         }
         all.extend(scan(self.kernels.binder(), &self.kernels.stages, rows)?);
         all.push(over_pairs(collisions, &own.simulation_fill)?);
         if let Some(mesh) = mesh {
-            all.push(over_pairs(
-                &mesh.collisions,
-                &own.simulation_fill_triangles,
-            )?);
+            all.push(over_pairs(&mesh.collisions, &own.simulation_near_fill)?);
         }
         let round = [
             over_active(&own.simulation_find)?,
