@@ -3,8 +3,9 @@
 // it. Then this kernel finds the first impact of the path to be removed.
 
 #import carom::{CaromSimulation, CaromWall}
-#import dynamics::{Body, Candidate, NEVER, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece}
+#import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationCounters, SimulationRequest, Track}
+#import dynamics_triangles::{triangle_meeting, wall_at_triangle}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}
@@ -13,14 +14,15 @@
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read> bodies: array<Body>;
-@group(0) @binding(3) var<storage, read> pieces: array<PathPiece>;
-@group(0) @binding(4) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(5) var<storage, read> row_starts: array<u32>;
-@group(0) @binding(6) var<storage, read> row_entries: array<u32>;
-@group(0) @binding(7) var<storage, read> simulation_walls: array<CaromWall>;
-@group(0) @binding(8) var<storage, read_write> tracks: array<Track>;
-@group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+@group(0) @binding(3) var<storage, read> bodies: array<Body>;
+@group(0) @binding(4) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(5) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(6) var<storage, read> row_starts: array<u32>;
+@group(0) @binding(7) var<storage, read> row_entries: array<u32>;
+@group(0) @binding(8) var<storage, read> simulation_triangles: array<MeshTriangle>;
+@group(0) @binding(9) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(10) var<storage, read_write> simulation_counters: SimulationCounters;
 
 // Set if any sphere of the workgroup has an impact ahead or to remove.
 var<workgroup> sh_active: atomic<u32>;
@@ -124,12 +126,27 @@ fn is_changed(sphere: u32) -> bool {
         return true;
     }
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        let pair = candidates[row_entries[k]];
+        let index = row_entries[k];
+        if index >= NEXT_WALL {
+            continue;
+        }
+        let pair = candidates[index];
         if tracks[pair.a + pair.b - sphere].stamp == round {
             return true;
         }
     }
     return false;
+}
+
+// Returns when a sphere on the last piece of its path meets a triangle, or NEVER.
+fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
+    let triangle = simulation_triangles[number];
+    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
+    let motion = wall_motion(mesh, sphere, last, last.start);
+    let speeds = length(motion.velocity) + length(mesh.velocity);
+    let range = simulation.substep - last.start;
+    let wait = triangle_meeting(triangle, motion, bodies[sphere].radius, speeds, range);
+    return select(NEVER, last.start + wait, wait < range);
 }
 
 // Finds the next impact of a sphere, or the first impact of its path that has to be removed.
@@ -140,8 +157,18 @@ fn find(sphere: u32) {
     var time = NEVER;
     var next = NEXT_NONE;
     var cut = NEVER;
+    var time_at_wall = NEVER;
+    var wall = NEXT_NONE;
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
         let index = row_entries[k];
+        if index >= NEXT_TRIANGLE {
+            let met = meeting_at_triangle(sphere, last, index - NEXT_TRIANGLE);
+            if met < time_at_wall || (met == time_at_wall && met < NEVER && index < wall) {
+                time_at_wall = met;
+                wall = index;
+            }
+            continue;
+        }
         let met = first_meeting(candidates[index]);
         if met < last.start {
             cut = min(cut, met);
@@ -157,14 +184,19 @@ fn find(sphere: u32) {
         if ((tracks[sphere].walls >> k) & 1u) == 0u {
             continue;
         }
-        let wall = simulation_walls[k];
-        let motion = wall_motion(wall, sphere, last, last.start);
+        let simple = simulation_walls[k];
+        let motion = wall_motion(simple, sphere, last, last.start);
         let range = simulation.substep - last.start;
-        let met = wall_meeting(wall, motion, bodies[sphere].radius, range);
-        if met < range && last.start + met < time {
-            time = last.start + met;
-            next = NEXT_WALL + k;
+        let wait = wall_meeting(simple, motion, bodies[sphere].radius, range);
+        let met = select(NEVER, last.start + wait, wait < range);
+        if met < time_at_wall || (met == time_at_wall && met < NEVER && NEXT_WALL + k < wall) {
+            time_at_wall = met;
+            wall = NEXT_WALL + k;
         }
+    }
+    if time_at_wall < time {
+        time = time_at_wall;
+        next = wall;
     }
     if kept < count {
         next = NEXT_CUT;

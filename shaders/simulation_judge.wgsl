@@ -10,17 +10,20 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(2) var<storage, read> results: CaromResults;
-@group(0) @binding(3) var<storage, read> simulation_sums: array<vec4<f32>>;
-@group(0) @binding(4) var<storage, read> wall_sums: array<vec4<f32>>;
-@group(0) @binding(5) var<storage, read_write> simulation: CaromSimulation;
-@group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
-@group(0) @binding(7) var<storage, read_write> wall_impulses: array<WallImpulse>;
+@group(0) @binding(3) var<storage, read> mesh_results: CaromResults;
+@group(0) @binding(4) var<storage, read> simulation_sums: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read> wall_sums: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(7) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(8) var<storage, read_write> wall_impulses: array<WallImpulse>;
 
 // Largest ratio of the durations of two successive substeps.
 const LONGER = 2.0;
 // A substep should have at most this many candidate pairs for each sphere.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
+// If a larger share of the capacity for triangles near spheres is used, the next substep is not longer.
+const NEARLY_FULL = 0.75;
 // A substep with at most this number of impacts, of all spheres together, is never too long.
 const FEW_IMPACTS = 8u;
 // If a substep needs more than this share of the recorded rounds, the next substep is shorter.
@@ -54,6 +57,12 @@ fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, sum.y + select(0u, 1u, low < more));
 }
 
+// Returns the number of pairs of a sphere and a triangle that may meet. Without meshes, `mesh_results` is another
+// buffer.
+fn near_triangles() -> u32 {
+    return select(mesh_results.found.x, 0u, simulation_request.surfaces == simulation_request.walls);
+}
+
 // Sets the intended duration of the next substep, after a complete one.
 fn lengthen() {
     let duration = simulation.substep;
@@ -74,6 +83,11 @@ fn lengthen() {
         // The substep was short only because little time remained, so its duration says nothing about the next
         // one.
         next = max(next, simulation.pace);
+    }
+    // The number of triangles near the spheres does not fall much with the duration. So only a list that is nearly
+    // full limits the duration.
+    if f32(near_triangles()) > NEARLY_FULL * f32(simulation_request.near_capacity) {
+        next = min(next, duration);
     }
     simulation.pace = next;
 }
@@ -124,7 +138,7 @@ fn reject(left: bool) {
 fn judge(sums: vec4<f32>) {
     let left = atomicLoad(&simulation_counters.left) > 0u;
     let settled = simulation.settled != 0u && is_searched();
-    simulation.candidates = results.found.x;
+    simulation.candidates = max(results.found.x, near_triangles());
     if settled && !left {
         accept(sums);
     } else {
@@ -171,7 +185,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u && simulation.spheres > 0u {
         judge(sh_sums[0]);
     }
-    let walls = simulation_request.walls;
+    let walls = simulation_request.surfaces;
     for (var wall = 0u; wall < walls; wall++) {
         sums = vec4<f32>(0.0);
         for (var k = local * walls + wall; k < arrayLength(&wall_sums); k += SCAN_WORKGROUP * walls) {

@@ -11,8 +11,8 @@
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read> bodies: array<Body>;
-@group(0) @binding(3) var<storage, read> simulation_walls: array<CaromWall>;
+@group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+@group(0) @binding(3) var<storage, read> bodies: array<Body>;
 @group(0) @binding(4) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 
@@ -56,6 +56,9 @@ fn main(
                 if gap <= reach * ROUNDED_UP && !ignore_each_other(sphere.groups, wall.groups) {
                     track.walls |= 1u << k;
                 }
+            }
+            for (var k = simulation_request.walls; k < simulation_request.surfaces; k++) {
+                track.walls |= 1u << k;
             }
         }
     }

@@ -15,7 +15,7 @@
 @group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
 // Virial, kinetic energy and sum of the speeds of the spheres of each workgroup.
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
-// Momentum that the spheres of each workgroup passed to each wall.
+// Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
 
 // A sphere that moved farther than its pad gets a next pad of this many times its displacement.
@@ -26,7 +26,7 @@ var<workgroup> sh_impacts: atomic<u32>;
 var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
 
-// Returns the momentum that a sphere passed to a wall during the substep.
+// Returns the momentum that a sphere passed to a wall or a mesh during the substep.
 fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     var sum = vec3<f32>(0.0);
     for (var number = 1u; number <= tracks[sphere].count; number++) {
@@ -113,14 +113,14 @@ fn main(
         atomicAdd(&simulation_counters.wall_impacts, atomicLoad(&sh_wall_impacts));
         atomicAdd(&simulation_counters.left, atomicLoad(&sh_left));
     }
-    for (var wall = 0u; wall < simulation_request.walls; wall++) {
+    for (var wall = 0u; wall < simulation_request.surfaces; wall++) {
         workgroupBarrier();
         sh_sums[local] = vec4<f32>(0.0);
         if i < simulation.spheres && ((tracks[i].walls >> wall) & 1u) != 0u {
             sh_sums[local] = impulse_at(i, wall);
         }
         add_up(local);
-        let to = place * simulation_request.walls + wall;
+        let to = place * simulation_request.surfaces + wall;
         if local == 0u && to < arrayLength(&wall_sums) {
             wall_sums[to] = sh_sums[0];
         }

@@ -2,19 +2,23 @@
 // both. If `find` has shown that impacts of a path are wrong, they are removed instead.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
-#import dynamics::{Body, Candidate, LONG_AGO, NEXT_CUT, NEXT_NONE, NEXT_WALL, PathPiece, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
+#import dynamics::{SimulationRequest, Track}
+#import dynamics_triangles::{beside_triangle, wall_at_triangle}
 #import dynamics_walls::{at_wall, is_hollow}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}
+#import meeting::{Motion}
 #import paths::{path_piece, place_at}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read> bodies: array<Body>;
-@group(0) @binding(3) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(4) var<storage, read> simulation_walls: array<CaromWall>;
+@group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+@group(0) @binding(3) var<storage, read> bodies: array<Body>;
+@group(0) @binding(4) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(5) var<storage, read_write> pieces: array<PathPiece>;
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(7) var<storage, read> simulation_triangles: array<MeshTriangle>;
 
 // Length of the vector along which an impulse acts. Its square is near 2, where the rounding error is 0 on
 // average. Near 1, it would not be: float32 numbers are twice as dense below 1 as above, and the energy would
@@ -78,6 +82,29 @@ fn strike_pair(index: u32, time: f32) {
     turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
 }
 
+// Adds an impact at a wall. The normal is a unit vector from the sphere into the wall. `bend` is the acceleration
+// that the shape of the wall requires along the normal.
+fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32, wall: u32) {
+    let approach = max(dot(motion.velocity, normal), 0.0);
+    let pressing = dot(motion.acceleration, normal) + bend;
+    let since = time - last_impact(sphere, last);
+    let leaving = separation(simulation_request.wall_restitution, approach, pressing, since);
+    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), NEXT_WALL + wall);
+}
+
+fn strike_triangle(sphere: u32, number: u32, time: f32) {
+    if tracks[sphere].count >= MOST_IMPACTS {
+        return;
+    }
+    let triangle = simulation_triangles[number];
+    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
+    let last = path_piece(sphere, tracks[sphere].count);
+    let motion = wall_motion(mesh, sphere, last, time);
+    let away = beside_triangle(triangle, motion.place);
+    // A face does not bend. An edge or a corner bends away from the sphere, so at most gravity presses.
+    leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0, triangle.mesh);
+}
+
 fn strike_wall(sphere: u32, number: u32, time: f32) {
     if tracks[sphere].count >= MOST_IMPACTS {
         return;
@@ -95,11 +122,7 @@ fn strike_wall(sphere: u32, number: u32, time: f32) {
         let along = dot(motion.velocity, normal);
         bend = side * (dot(motion.velocity, motion.velocity) - along * along) / max(distance, MIN_POSITIVE);
     }
-    let approach = max(dot(motion.velocity, normal), 0.0);
-    let pressing = dot(motion.acceleration, normal) + bend;
-    let since = time - last_impact(sphere, last);
-    let leaving = separation(simulation_request.wall_restitution, approach, pressing, since);
-    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), NEXT_WALL + number);
+    leave_wall(sphere, last, time, motion, normal, bend, number);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -120,7 +143,9 @@ fn main(
     if next == NEXT_CUT {
         tracks[i].count = u32(time);
         tracks[i].stamp = simulation.round;
-    } else if (next & NEXT_WALL) != 0u {
+    } else if next >= NEXT_TRIANGLE {
+        strike_triangle(i, next - NEXT_TRIANGLE, time);
+    } else if next >= NEXT_WALL {
         strike_wall(i, next - NEXT_WALL, time);
     } else if candidates[next].a == i && tracks[candidates[next].b].next == next {
         strike_pair(next, time);

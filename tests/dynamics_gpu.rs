@@ -10,7 +10,7 @@ mod device;
 
 use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
-    SimulationBuffers, SimulationState, SimulationStatus, SphereCount, wgpu,
+    SimulationBuffers, SimulationState, SimulationStatus, SphereCount, Status, wgpu,
 };
 use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
 use device::Device;
@@ -261,6 +261,28 @@ fn long_substeps_miss_nothing() {
     assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
 }
 
+/// Returns the momentum that each wall of a simple shape and each mesh has received.
+fn wall_impulses(world: &World) -> Vec<DVec3> {
+    let sums = world.read(world.buffers.wall_impulses());
+    let vector = |sum: &[f64; 4]| DVec3::from_slice(sum);
+    let pairs = sums.chunks_exact(2);
+    pairs
+        .map(|pair| vector(&pair[0]) + vector(&pair[1]))
+        .collect()
+}
+
+/// Returns the impulses at the walls of simple shapes, and the sum of the impulses at the triangles of each mesh.
+fn of_meshes(walls: &Walls, impulses: &[DVec3]) -> Vec<DVec3> {
+    let (simple, mut triangles) = impulses.split_at(walls.simple().len());
+    let mut all = simple.to_vec();
+    for mesh in walls.meshes() {
+        let (own, rest) = triangles.split_at(mesh.triangles().len());
+        all.push(own.iter().sum());
+        triangles = rest;
+    }
+    all
+}
+
 /// Runs the same spheres on the GPU and on the CPU, and compares impacts, positions and velocities.
 fn assert_like_cpu(
     spheres: &[HardSphere],
@@ -278,11 +300,11 @@ fn assert_like_cpu(
     let report = simulation.step(duration.into()).expect("a step");
     assert_eq!(state.impacts, report.impacts, "{state:?}");
     assert_eq!(state.wall_impacts, report.wall_impacts, "{state:?}");
-    let impulses = world.read(world.buffers.wall_impulses());
-    for (sums, expected) in impulses.chunks_exact(2).zip(&report.wall_impulses) {
-        let [high, low] = [0, 1].map(|k| DVec3::from_slice(&sums[k]));
-        let sum = high + low;
-        assert!(sum.distance(*expected) < 10.0 * bound, "{sum} {expected}");
+    let impulses = wall_impulses(&world);
+    let expected = of_meshes(&rules.walls, &report.wall_impulses);
+    assert!(expected.is_empty() || impulses.len() == expected.len());
+    for (sum, expected) in impulses.into_iter().zip(expected) {
+        assert!(sum.distance(expected) < 10.0 * bound, "{sum} {expected}");
     }
     let edges = [0, 1, 2].map(|k| {
         let periodic = rules.domain.periodic()[k];
@@ -325,6 +347,49 @@ fn random_spheres(count: usize, seed: u64, margin: f64) -> Vec<HardSphere> {
 
 fn all_impacts(state: &SimulationState) -> u64 {
     state.impacts + state.wall_impacts
+}
+
+/// Returns the surface of the cube with edges of length 10, as a mesh of 12 triangles.
+fn cube_of_triangles() -> Mesh {
+    let corner = |k: u32| [k & 1, k >> 1 & 1, k >> 2].map(|bit| 10.0 * bit as f32);
+    let faces = [
+        [0, 1, 3, 2],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 3, 7, 6],
+        [0, 2, 6, 4],
+        [1, 3, 7, 5],
+    ];
+    let halves = faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    Mesh::new((0..8).map(corner).collect(), halves.collect()).expect("a cube")
+}
+
+/// Returns a mesh of triangles around a centre: an octahedron whose triangles are divided into four a number of
+/// times, with all corners at a distance `radius` from the centre.
+fn ball_of_triangles(center: [f32; 3], radius: f32, divisions: u32) -> Mesh {
+    let mut faces = Vec::new();
+    for signs in 0..8 {
+        let sign = |bit: u32| f64::from(signs >> bit & 1) * 2.0 - 1.0;
+        faces.push([DVec3::X * sign(0), DVec3::Y * sign(1), DVec3::Z * sign(2)]);
+    }
+    for _ in 0..divisions {
+        let quarters = faces.iter().flat_map(|&[a, b, c]| {
+            let [d, e, f] = [(a + b), (b + c), (c + a)].map(DVec3::normalize);
+            [[a, d, f], [d, b, e], [f, e, c], [d, e, f]]
+        });
+        faces = quarters.collect();
+    }
+    let place = |x: &DVec3| (x.as_vec3() * radius + glam::Vec3::from(center)).to_array();
+    let corners = faces.iter().flatten().map(place).collect();
+    let numbers = (0..faces.len() as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]);
+    Mesh::new(corners, numbers.collect()).expect("a ball")
+}
+
+fn with_mesh(mut walls: Walls, mesh: Mesh) -> Walls {
+    walls.push_mesh(mesh);
+    walls
 }
 
 fn cube() -> Walls {
@@ -456,6 +521,166 @@ fn two_runs_have_the_same_bytes_and_a_plane_stays_one() {
         [&world.places, &world.motions].map(|buffer| world.device.read(buffer))
     });
     assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn balls_in_a_closed_mesh_stay_inside_and_keep_their_energy() {
+    let mesh = ball_of_triangles([5.0; 3], 10.0, 2);
+    let spheres = random_spheres(60, 4, 1.0);
+    let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh.clone()));
+    let options = SimulationBufferOptions::new(60)
+        .with_substeps(8)
+        .with_candidates(4000)
+        .with_simulation(rules);
+    let mut world = World::new(&spheres, &options);
+    let corner = |k: u32| DVec3::from(mesh.vertices()[k as usize].map(f64::from));
+    let planes: Vec<_> = (mesh.triangles().iter())
+        .map(|triangle| {
+            let [a, b, c] = triangle.map(corner);
+            let normal = (b - a).cross(c - a).normalize();
+            let inwards = normal * -normal.dot(a - DVec3::splat(5.0)).signum();
+            (inwards, inwards.dot(a))
+        })
+        .collect();
+    let mut state = SimulationState::default();
+    while state.wall_impacts < 3000 {
+        state = world.advance(10.0);
+        let spheres = world.spheres();
+        for sphere in &spheres {
+            // The mesh is convex, so its inside is where the gaps to all planes are positive.
+            let gap = |(inwards, offset): &(DVec3, f64)| {
+                inwards.dot(sphere.center) - offset - sphere.radius
+            };
+            let least = planes.iter().map(gap).fold(f64::INFINITY, f64::min);
+            assert!(least > -1e-5, "{least} {sphere:?} {state:?}");
+        }
+        let depth = overlap(&spheres, None);
+        assert!(depth <= 1.0, "{depth} {state:?}");
+    }
+    println!("{state:?}");
+    let change = energy(&world.spheres()) / energy(&spheres) - 1.0;
+    assert!(change.abs() < 1e-5, "{change}");
+    // All momentum that the balls have lost is in the mesh.
+    let lost = momentum(&spheres) - momentum(&world.spheres());
+    let impulse = wall_impulses(&world)[0];
+    assert!(lost.distance(impulse) < 1e-3, "{lost} {impulse}");
+}
+
+#[test]
+fn a_cube_of_triangles_has_the_same_impacts_as_six_half_spaces() {
+    let spheres = random_spheres(24, 2, 1.0);
+    let run = |walls: Walls| {
+        let rules = SimulationOptions::new()
+            .with_walls(walls)
+            .with_gravity([0.0, 0.0, -0.5]);
+        let options = SimulationBufferOptions::new(24).with_simulation(rules);
+        let mut world = World::new(&spheres, &options);
+        let state = world.advance(4.0);
+        (all_impacts(&state), state.wall_impacts, world.spheres())
+    };
+    let (impacts, at_walls, flat) = run(cube());
+    let (of_mesh, at_mesh, triangles) = run(with_mesh(Walls::new(), cube_of_triangles()));
+    println!("{impacts} {at_walls}");
+    assert_eq!((impacts, at_walls), (of_mesh, at_mesh));
+    assert!(at_walls > 35, "{at_walls}");
+    for (one, other) in flat.iter().zip(&triangles) {
+        let apart = one.center.distance(other.center);
+        assert!(apart < 1e-3, "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn worlds_with_meshes_move_as_on_the_cpu() {
+    let mut impacts = 0;
+    for seed in 20..26 {
+        let mut spheres = random_spheres(20, seed, 1.0);
+        let center = DVec3::new(5.0, 5.0, 4.0);
+        spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
+        // A moving ball with edges and corners, and a mesh at rest with another number.
+        let ball = ball_of_triangles([5.0, 5.0, 4.0], 1.5, seed as u32 % 3);
+        let ball = ball.with_velocity([0.25, -0.5, 0.125]);
+        let far = cube_of_triangles();
+        let walls = match seed % 2 {
+            0 => with_mesh(cube(), ball),
+            _ => with_mesh(with_mesh(Walls::new(), far), ball),
+        };
+        let mut rules = SimulationOptions::new().with_walls(walls);
+        if seed > 22 {
+            spheres[1] = spheres[1].fixed();
+            rules = rules
+                .with_gravity([0.5, 0.0, -2.0])
+                .with_wall_restitution(0.75)
+                .with_contact_time(0.01);
+        }
+        impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
+    }
+    println!("{impacts}");
+    assert!(impacts > 100, "{impacts}");
+}
+
+#[test]
+fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
+    let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
+    let down = DVec3::new(0.0, 0.0, -1.0);
+    // Centres and velocities afterwards. A ball of radius 1 hits an edge at a distance of 0.6, at a height of 0.8.
+    let cases = [
+        ([1.0, 1.0, 3.0], down, -down, 2.0),
+        ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
+        ([-0.6, 0.0, 3.0], down, DVec3::new(-0.96, 0.0, 0.28), 2.2),
+        ([1.0, 1.0, -3.0], -down, down, 2.0),
+        // This ball passes the corner at a distance of more than its radius.
+        ([-0.8, -0.8, 3.0], down, down, 6.0),
+    ];
+    let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    for (center, velocity, after, time) in cases {
+        let ball = HardSphere::new(center, 1.0).with_velocity(velocity);
+        let mut world = World::new(&[ball], &options);
+        world.advance(6.0);
+        let ball = world.spheres()[0];
+        assert!(ball.velocity.distance(after) < 1e-5, "{ball:?} {after}");
+        let place = DVec3::from(center) + velocity * time + after * (6.0 - time);
+        assert!(ball.center.distance(place) < 1e-4, "{ball:?} {place}");
+    }
+}
+
+#[test]
+fn too_many_triangles_near_the_spheres_roll_a_substep_back() {
+    // In a long substep, the ball may meet most of the triangles.
+    let ball = HardSphere::new([5.0, 4.0, 3.0], 0.5).with_velocity([1.0, 2.0, -0.5]);
+    let mesh = ball_of_triangles([5.0; 3], 9.5, 3);
+    let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
+    let options = SimulationBufferOptions::new(1)
+        .with_candidates(20)
+        .with_simulation(rules.clone());
+    let mut world = World::new(&[ball], &options);
+    let given = world.spheres();
+    let mut full = 0;
+    let mut state = world.record(50.0);
+    for _ in 0..100 {
+        if state.status.contains(SimulationStatus::SEARCH_INCOMPLETE) {
+            full += 1;
+            assert!(
+                state.search_status.contains(Status::MESH_TRUNCATED),
+                "{state:?}"
+            );
+        }
+        assert!((state.time + state.remaining - 50.0).abs() < 1e-5);
+        if state.remaining == 0.0 {
+            break;
+        }
+        state = world.record(0.0);
+    }
+    println!("{full} {state:?}");
+    assert_eq!(state.remaining, 0.0, "{state:?}");
+    assert!(full > 0);
+    let mut simulation = Simulation::new(given, rules).expect("a simulation");
+    let report = simulation.step(50.0).expect("a step");
+    assert_eq!(state.wall_impacts, report.wall_impacts);
+    assert!(state.wall_impacts > 5, "{state:?}");
+    let [gpu, cpu] = [world.spheres()[0], simulation.spheres()[0]];
+    assert!(gpu.center.distance(cpu.center) < 1e-3, "{gpu:?} {cpu:?}");
 }
 
 #[test]
@@ -613,17 +838,20 @@ fn options_that_only_the_cpu_has_are_named_errors() {
         other => panic!("{other:?}"),
     };
     let with = |rules| SimulationBufferOptions::new(1).with_simulation(rules);
-    let mut walls = Walls::new();
-    let corners = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-    walls.push_mesh(Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh"));
     let rules = SimulationOptions::new();
-    assert!(problem(with(rules.clone().with_walls(walls))).contains("meshes"));
     assert!(problem(with(rules.clone().with_bodies(vec![None]))).contains("compound bodies"));
     assert!(problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::groups"));
     assert!(problem(with(rules.clone().with_impact_list())).contains("list of impacts"));
     let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
     let many = Walls::from_iter((0..33).map(|_| wall));
     assert!(problem(with(rules.clone().with_walls(many))).contains("33 walls"));
+    let mut many = Walls::from_iter((0..31).map(|_| wall));
+    for _ in 0..2 {
+        many.push_mesh(cube_of_triangles());
+    }
+    assert!(problem(with(rules.clone().with_walls(many))).contains("31 walls and 2 meshes"));
+    let mesh = with_mesh(Walls::new(), cube_of_triangles());
+    assert!(problem(with(periodic(9.0).with_walls(mesh))).contains("only half-spaces"));
     let ball = Walls::from_iter([Wall::sphere([0.0; 3], 1.0)]);
     assert!(problem(with(periodic(9.0).with_walls(ball))).contains("only half-spaces"));
     let none = SimulationBufferOptions::new(1).with_rounds(0);

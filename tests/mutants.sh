@@ -248,5 +248,11 @@ mutant 'an impact that its partner has undone is kept' shaders/simulation_find.w
 mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
 
+mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
+    'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
+mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bounds.wgsl \
+    'let moved = bound.velocity * (simulation.time.x + simulation.time.y);' 'let moved = bound.velocity * 0.0;' \
+    --test dynamics_gpu worlds_with_meshes
+
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))

@@ -455,7 +455,8 @@ struct CaromSimulation {
     // Largest number of rounds of a complete substep of the last recording.
     rounds: u32,
     // Status of the last search for candidate pairs that was incomplete, with the bits of
-    // `CaromResults.status`, and number of candidate pairs in the last substep.
+    // `CaromResults.status`, and number of candidates in the last substep: pairs of
+    // spheres or, if they are more, pairs of a sphere and a triangle.
     search_status: u32,
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.

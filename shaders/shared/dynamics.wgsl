@@ -17,7 +17,9 @@ struct SimulationRequest {
     contact_time: f32,
     // Target for the mean number of impacts of a sphere in a substep.
     impacts: f32,
+    // Number of walls of simple shapes, and number of walls and meshes together.
     walls: u32,
+    surfaces: u32,
     spheres: u32,
     // Place of the inverse masses of the spheres in the application's buffer, in words: the index of the first one,
     // and the distance from one to the next. With a distance of 0, all masses are 1.
@@ -26,8 +28,8 @@ struct SimulationRequest {
     serial: u32,
     // Number of rounds of a substep. In a round, each sphere can have one impact.
     rounds: u32,
-    unused: u32,
-    unused_too: u32,
+    // Capacity for pairs of a sphere and a triangle that may meet in a substep.
+    near_capacity: u32,
 }
 
 struct SimulationCounters {
@@ -66,7 +68,7 @@ struct Track {
     // The last round in which the path of the sphere changed.
     stamp: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the number of a wall, or NEXT_NONE. If it is NEXT_CUT, the sphere keeps only its first
+    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If it is NEXT_CUT, the sphere keeps only its first
     // `time` impacts.
     time: f32,
     next: u32,
@@ -76,7 +78,8 @@ struct Track {
     since: f32,
     // If the last bound on the sphere's displacement was too small: the speed for the next bound. Otherwise 0.
     wide: f32,
-    // Bit k is set if the sphere may touch wall k in this substep.
+    // Bit k is set if the sphere may touch wall k in this substep. The bits of meshes are set for all spheres of finite
+    // mass.
     walls: u32,
 }
 
@@ -87,7 +90,7 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // Identifies the impact. For a wall: NEXT_WALL plus its number. For a candidate pair: MOST_IMPACTS times
+    // Identifies the impact. For a wall or a mesh: NEXT_WALL plus its number. For a candidate pair: MOST_IMPACTS times
     // its index, plus the number of this impact in the path of the other sphere.
     link: u32,
 }
@@ -104,9 +107,24 @@ struct Candidate {
     place_b: u32,
 }
 
+// A triangle of a mesh. Corners b and c are relative to corner a, which is at its place at time 0 of the simulation.
+struct MeshTriangle {
+    a: vec3<f32>,
+    // Number of the mesh in the list of walls.
+    mesh: u32,
+    b: vec3<f32>,
+    unused: f32,
+    c: vec3<f32>,
+    unused_too: f32,
+    // A unit vector.
+    normal: vec3<f32>,
+    unused_as_well: f32,
+}
+
 const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
+const NEXT_TRIANGLE = NEXT_WALL + MOST_WALLS;
 // A time in the distant past, and a time that is never reached.
 const LONG_AGO = -1e30;
 const NEVER = GREATEST;

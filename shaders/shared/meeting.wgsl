@@ -49,6 +49,30 @@ fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 
     return gap * (distance + reach) / (ahead + sqrt(room)) / speed;
 }
 
+// Returns whether a gap counts as contact with an approach. `rate` is the rate at which the gap grows. A slower
+// approach than `slow` counts as none.
+fn is_contact(gap: f32, rate: f32, reach: f32, slow: f32) -> bool {
+    return gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach);
+}
+
+// Returns a time in which a gap does not close. `bend` is a bound on its negative second derivative.
+fn safe_time(gap: f32, rate: f32, bend: f32) -> f32 {
+    if bend == 0.0 && rate >= 0.0 {
+        return NEVER;
+    }
+    let open = max(gap, 0.0);
+    let root = sqrt(rate * rate + 2.0 * bend * open);
+    // Two forms of the same root. The one that subtracts no two close numbers is used.
+    let usual = 2.0 * open / max(root - rate, MIN_POSITIVE);
+    return select(usual, (root + rate) / bend, rate > 0.0 && bend > 0.0);
+}
+
+// Returns the time after a step of an iteration. A minimum step ensures progress when rounding would make the step
+// 0.
+fn advanced(time: f32, step: f32, range: f32) -> f32 {
+    return max(time + step, time + 1e-6 * (time + 0.001 * range));
+}
+
 // Returns when a uniformly accelerated point reaches the distance `reach` from the origin, from outside or from
 // inside. Returns NEVER if this takes longer than `range`. Each iteration advances to the root of a lower bound
 // of the gap, so it never passes the time of contact.
@@ -64,8 +88,7 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         let gap = side * (distance - reach);
         // The rate at which the gap between the point and the surface at distance `reach` grows.
         let rate = side * dot(p, v) / max(distance, MIN_POSITIVE);
-        let slow = RESTING * (speeds + strength * range);
-        if gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach) {
+        if is_contact(gap, rate, reach, RESTING * (speeds + strength * range)) {
             return time;
         }
         // Bound on the negative second derivative of the gap. From inside, it holds where |p| ≥ reach / 2.
@@ -82,18 +105,7 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
                 continue;
             }
         }
-        if bend == 0.0 && rate >= 0.0 {
-            return NEVER;
-        }
-        let open = max(gap, 0.0);
-        let root = sqrt(rate * rate + 2.0 * bend * open);
-        // Two forms of the same root. The one that subtracts no two close numbers is used.
-        var step = 2.0 * open / max(root - rate, MIN_POSITIVE);
-        if rate > 0.0 && bend > 0.0 {
-            step = (root + rate) / bend;
-        }
-        // A minimum step ensures progress when rounding would make the step 0.
-        time = max(time + step, time + 1e-6 * (time + 0.001 * range));
+        time = advanced(time, safe_time(gap, rate, bend), range);
         if !(time < range) {
             return NEVER;
         }

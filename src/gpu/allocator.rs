@@ -143,6 +143,21 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
+    /// Creates a GPU buffer that holds `values`, at least one, for the shader variable `name`. Error messages call the
+    /// buffer `what`.
+    pub(crate) fn filled<T: Element>(
+        &mut self,
+        name: &'static str,
+        what: &'static str,
+        values: &[T],
+    ) -> Result<(), Error> {
+        check(self.limits, what, size_of_val(values) as u64)?;
+        let bytes = bytemuck::cast_slice(values);
+        let buffer = filled(self.device, what, bytes, BufferUsages::STORAGE)?;
+        self.named.array::<T>(name, &buffer);
+        Ok(())
+    }
+
     /// Creates a table of `words` 32-bit words, and the buffers for its prefix sum. The buffer of
     /// the table is padded. The shader variable `name` is bound to the part without padding.
     pub(crate) fn table(

@@ -12,7 +12,6 @@ use wgpu::BufferUsages;
 
 use super::allocator::{Allocator, ScanTable, filled};
 use super::bound_spheres::{BoundSpheres, Window, Words, bind_masses};
-use super::buffers::Capacity;
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
 use super::device_spheres::{Attribute, DeviceSpheres, SphereCount, SphereMotion};
@@ -22,11 +21,12 @@ use super::options::BufferOptions;
 use super::pipeline::CollisionPipeline;
 use super::record_step::in_own_layout;
 use super::scan::scan;
-use super::shader::constants::MOST_IMPACTS;
+use super::shader::constants::{MOST_IMPACTS, MOST_WALLS};
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
-    DispatchArguments, GpuBody, GpuCandidate, GpuPiece, GpuSimulation, GpuTrack, GpuWall,
-    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
+    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuMeshTriangle,
+    GpuPiece, GpuSimulation, GpuTrack, GpuWall, SimulationCounters, SimulationRequest,
+    SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
 use super::simulation_state::SimulationState;
@@ -34,7 +34,7 @@ use super::staging::Staging;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
 use crate::validate::check_dt;
-use crate::{Domain, Error, Sphere, Step};
+use crate::{Domain, Error, Mesh, Sphere, Step};
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
@@ -57,6 +57,10 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// next one is shorter. If the substeps of a recording do not suffice for the requested time, the spheres stop at
 /// the end of the last complete substep, and the next recording goes on from there. The buffer
 /// [`state`](Self::state) has the time reached.
+///
+/// Walls may be half-spaces, spheres, cylinders and, in open space, meshes of triangles, which move with constant
+/// velocities. At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes
+/// through triangles.
 ///
 /// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32 would lose
 /// precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move
@@ -85,6 +89,7 @@ pub struct SimulationBuffers {
     kernels: Arc<DeviceKernels>,
     options: SimulationBufferOptions,
     collisions: CollisionBuffers,
+    mesh: Option<MeshSearch>,
     named: NamedBuffers,
     state: wgpu::Buffer,
     uniform: wgpu::Buffer,
@@ -99,6 +104,15 @@ pub struct SimulationBuffers {
     ends: Vec<Ends>,
     uploads: UploadRing,
     staging: Staging,
+}
+
+/// The search for spheres near triangles of meshes.
+struct MeshSearch {
+    /// Buffers for steps of two sets: the padded spheres, and the bounding spheres of the triangles.
+    collisions: CollisionBuffers,
+    /// The bounding spheres at the start of a substep.
+    bounds: wgpu::Buffer,
+    triangles: u32,
 }
 
 /// The dispatches that read and write the application's buffers.
@@ -132,10 +146,23 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
-        let collisions = self.create_buffers(&search_options(options))?;
+        let search = search_options(options);
+        let collisions = self.create_buffers(&search)?;
+        let triangles = triangles(options);
+        let mesh = if triangles == 0 {
+            None
+        } else {
+            let spheres = options.spheres.saturating_add(triangles);
+            let segments = Some(spheres.saturating_add(8192));
+            Some(self.create_buffers(&BufferOptions {
+                spheres,
+                segments,
+                ..search
+            })?)
+        };
         let kernels = &self.kernels;
         (kernels.context)
-            .scoped(|| SimulationBuffers::new(kernels.clone(), options.clone(), collisions))
+            .scoped(|| SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh))
     }
 }
 
@@ -154,6 +181,18 @@ fn search_options(options: &SimulationBufferOptions) -> BufferOptions {
         periodic: !options.simulation.domain.is_open(),
         ..BufferOptions::new(spheres)
     }
+}
+
+/// Returns the number of triangles of all meshes.
+fn triangles(options: &SimulationBufferOptions) -> u32 {
+    let walls = &options.simulation.walls;
+    u32::try_from(walls.len() - walls.simple().len()).unwrap_or(u32::MAX)
+}
+
+/// Returns the number of walls and meshes.
+fn surfaces(options: &SimulationBufferOptions) -> usize {
+    let walls = &options.simulation.walls;
+    walls.simple().len() + walls.meshes().len()
 }
 
 fn narrow(vector: DVec3) -> [f32; 3] {
@@ -206,8 +245,10 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         wall_restitution: simulation.wall_restitution as f32,
         contact_time: simulation.contact_time as f32,
         impacts: simulation.impacts_per_substep as f32,
-        walls: simulation.walls.len() as u32,
+        walls: simulation.walls.simple().len() as u32,
+        surfaces: surfaces(options) as u32,
         rounds: options.rounds,
+        near_capacity: options.most_candidates(),
         ..SimulationRequest::zeroed()
     }
 }
@@ -218,14 +259,12 @@ struct Storage {
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
     rows: ScanTable,
+    /// The bounding spheres of triangles at the start of a substep, if there are meshes.
+    bounds: Option<wgpu::Buffer>,
 }
 
-/// Makes the buffers of a simulation, except those for the search for candidate pairs.
-fn storage(
-    made: &mut Allocator<'_>,
-    options: &SimulationBufferOptions,
-    capacity: Capacity,
-) -> Result<Storage, Error> {
+/// Makes the buffers of a simulation, except those for the searches for candidates.
+fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Result<Storage, Error> {
     let none = BufferUsages::empty();
     let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
     let spheres = u64::from(options.spheres);
@@ -238,41 +277,77 @@ fn storage(
     let pieces = spheres * u64::from(MOST_IMPACTS);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
     let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
-    made.array::<GpuCandidate>("candidates", "candidates", capacity.pairs, none)?;
-    let entries = 2 * capacity.pairs;
+    let pairs = u64::from(options.most_candidates());
+    made.array::<GpuCandidate>("candidates", "candidates", pairs, none)?;
+    let near = if triangles(options) > 0 { pairs } else { 0 };
+    let entries = 2 * pairs + near;
     made.array::<u32>("row_entries", "candidates of the spheres", entries, none)?;
     let what = "rows of candidates";
     let rows = made.table("row_starts", what, spheres + 1, target)?;
     let what = "sums of the simulation";
     made.array::<[f32; 4]>("simulation_sums", what, workgroups(spheres), none)?;
-    let count = options.simulation.walls.len() as u64;
+    let count = surfaces(options) as u64;
     let (name, what) = ("wall_sums", "sums of the walls");
     made.array::<[f32; 4]>(name, what, workgroups(spheres) * count, none)?;
     let (name, what) = ("wall_impulses", "impulses at the walls");
     let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
     let what = "dispatch of a round";
     made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
-    let walls: Vec<_> = (options.simulation.walls.simple().iter())
-        .map(GpuWall::new)
-        .chain([GpuWall::zeroed()])
-        .collect();
-    let bytes = bytemuck::cast_slice(&walls);
-    let what = "walls of the simulation";
-    let walls = filled(made.device, what, bytes, BufferUsages::STORAGE)?;
-    made.named.array::<GpuWall>("simulation_walls", &walls);
+    let bounds = walls(made, options, near)?;
     Ok(Storage {
         state,
         padded,
         impulses,
         rows,
+        bounds,
     })
+}
+
+/// Makes the buffers of the walls and of the triangles. `near` is the capacity for pairs of a sphere and a triangle.
+/// Returns the buffer of the bounding spheres of triangles, if there are meshes.
+fn walls(
+    made: &mut Allocator<'_>,
+    options: &SimulationBufferOptions,
+    near: u64,
+) -> Result<Option<wgpu::Buffer>, Error> {
+    let given = &options.simulation.walls;
+    let simple = given.simple().iter().map(GpuWall::new);
+    let mut list = [GpuWall::zeroed(); MOST_WALLS as usize];
+    let all = simple.chain(given.meshes().iter().map(GpuWall::of_mesh));
+    for (place, wall) in list.iter_mut().zip(all) {
+        *place = wall;
+    }
+    let what = "walls of the simulation";
+    let bytes = bytemuck::cast_slice(&list);
+    let walls = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    made.named.array::<GpuWall>("simulation_walls", &walls);
+
+    let count = u64::from(triangles(options));
+    let none = BufferUsages::empty();
+    let (name, what) = ("simulation_triangles", "triangles of the simulation");
+    if count == 0 {
+        made.array::<GpuMeshTriangle>(name, what, 0, none)?;
+        return Ok(None);
+    }
+    let list = GpuMeshTriangle::all(given, given.simple().len() as u32)?;
+    made.filled(name, what, &list)?;
+    let what = "bounding spheres of the triangles";
+    let mut bounds: Vec<Sphere> = crate::memory::allocate(count as usize, what)?;
+    bounds.extend(given.meshes().iter().flat_map(Mesh::bounds));
+    made.filled("triangle_bounds", what, &bounds)?;
+    let (name, what) = ("triangle_places", "triangles near the spheres");
+    made.array::<u32>(name, what, near, none)?;
+    let what = "moved bounding spheres of the triangles";
+    let moved = made.array::<Sphere>("moved_bounds", what, count, none)?;
+    Ok(Some(moved))
 }
 
 /// Makes the dispatches of a simulation from its kernels and buffers.
 struct Maker<'a> {
     kernels: &'a DeviceKernels,
-    /// The buffers of the candidate search, and those of the simulation.
-    sources: [&'a NamedBuffers; 2],
+    /// The buffers of the candidate search, those of the simulation, and the results of the search for spheres near
+    /// triangles.
+    sources: [&'a NamedBuffers; 3],
     spheres: u64,
     rounds: u32,
 }
@@ -284,21 +359,26 @@ impl Maker<'_> {
             .dispatch(kernel, &self.sources, workgroups(count))
     }
 
-    fn before(&self) -> Result<Vec<Dispatch>, Error> {
+    fn before(&self, mesh: Option<&MeshSearch>) -> Result<Vec<Dispatch>, Error> {
         let own = self.kernels.dynamics()?;
-        Ok(vec![
+        let mut all = vec![
             self.dispatch(&own.simulation_plan, 1)?,
             self.dispatch(&own.simulation_pad, self.spheres)?,
-        ])
+        ];
+        if let Some(mesh) = mesh {
+            all.push(self.dispatch(&own.simulation_bounds, mesh.triangles.into())?);
+        }
+        Ok(all)
     }
 
     fn after(
         &self,
         collisions: &CollisionBuffers,
+        mesh: Option<&MeshSearch>,
         rows: &ScanTable,
     ) -> Result<Vec<Dispatch>, Error> {
         let own = self.kernels.dynamics()?;
-        let over_pairs = |kernel| {
+        let over_pairs = |collisions: &CollisionBuffers, kernel| {
             let dispatch = self.dispatch(kernel, 1)?;
             Ok::<_, Error>(dispatch.indirect(&collisions.buffers.pairs_dispatch, 0))
         };
@@ -307,9 +387,16 @@ impl Maker<'_> {
             let dispatch = self.dispatch(kernel, self.spheres)?;
             Ok::<_, Error>(dispatch.indirect(sizes, 0))
         };
-        let mut all = vec![over_pairs(&own.simulation_count)?];
+        let mut all = vec![over_pairs(collisions, &own.simulation_count)?];
+        if let Some(mesh) = mesh {
+            all.push(self.dispatch(&self.kernels.walls()?.mesh_status, 1)?);
+            all.push(over_pairs(&mesh.collisions, &own.simulation_near_count)?);
+        }
         all.extend(scan(self.kernels.binder(), &self.kernels.stages, rows)?);
-        all.push(over_pairs(&own.simulation_fill)?);
+        all.push(over_pairs(collisions, &own.simulation_fill)?);
+        if let Some(mesh) = mesh {
+            all.push(over_pairs(&mesh.collisions, &own.simulation_near_fill)?);
+        }
         let round = [
             over_active(&own.simulation_find)?,
             self.dispatch(&own.simulation_continue, 1)?,
@@ -343,16 +430,17 @@ impl SimulationBuffers {
         kernels: Arc<DeviceKernels>,
         options: SimulationBufferOptions,
         collisions: CollisionBuffers,
+        mesh: Option<CollisionBuffers>,
     ) -> Result<Self, Error> {
         let context = &kernels.context;
-        let capacity = collisions.buffers.capacity;
         let mut made = Allocator::new(&context.device, &context.limits);
         let Storage {
             state,
             padded,
             impulses,
             rows,
-        } = storage(&mut made, &options, capacity)?;
+            bounds,
+        } = storage(&mut made, &options)?;
         let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom simulation"),
             size: UNIFORM_SIZE,
@@ -368,14 +456,23 @@ impl SimulationBuffers {
             let images = search.buffer("octaves")?.clone();
             search.array::<u32>("pair_images", &images);
         }
+        let near = mesh.as_ref().unwrap_or(&collisions);
+        let mut found = NamedBuffers::default();
+        found.one::<CaromResults>("mesh_results", &near.buffers.results);
+        found.array::<CaromCollision>("mesh_pairs", &near.buffers.pairs);
+        let mesh = (mesh.zip(bounds)).map(|(collisions, bounds)| MeshSearch {
+            collisions,
+            bounds,
+            triangles: triangles(&options),
+        });
         let maker = Maker {
             kernels: &kernels,
-            sources: [&search, &named],
+            sources: [&search, &named, &found],
             spheres: options.spheres.into(),
             rounds: options.rounds,
         };
-        let before = maker.before()?;
-        let after = maker.after(&collisions, &rows)?;
+        let before = maker.before(mesh.as_ref())?;
+        let after = maker.after(&collisions, mesh.as_ref(), &rows)?;
         let begin = maker.dispatch(&kernels.dynamics()?.simulation_begin, 1)?;
         let staging = Staging::new(options.recordings);
         Ok(Self {
@@ -383,6 +480,7 @@ impl SimulationBuffers {
             kernels: kernels.clone(),
             options,
             collisions,
+            mesh,
             named,
             state,
             uniform,
@@ -412,7 +510,7 @@ impl SimulationBuffers {
     }
 
     /// Returns the GPU buffer with the momentum that the spheres have passed to each wall so far. It has two
-    /// `vec4<f32>` for each wall, and the momentum is their sum. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    /// `vec4<f32>` for each wall of a simple shape, and then two for each mesh. The momentum is their sum. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
     /// The pressure on a wall is the component along its normal, divided by its area and by the time.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
@@ -555,6 +653,14 @@ impl SimulationBuffers {
         let domain = &self.options.simulation.domain;
         let step = Step::on_device(&padded, 0.0).in_domain(domain);
         self.collisions.record(encoder, &step)?;
+        if let Some(mesh) = &mut self.mesh {
+            let bounds = DeviceSpheres {
+                motion: SphereMotion::Still,
+                ..in_own_layout(&mesh.bounds, SphereCount::Known(mesh.triangles))
+            };
+            let step = Step::between_on_device(&padded, &bounds, 0.0);
+            mesh.collisions.record(encoder, &step)?;
+        }
         if let [rows, ..] = &self.rows.levels[..] {
             encoder.clear_buffer(&rows.buffer, 0, None);
         }

@@ -1,9 +1,7 @@
 //! Options of a hard-sphere simulation on the GPU.
 
+use super::shader::constants::MOST_WALLS;
 use crate::{Error, SimulationOptions, WallShape};
-
-/// Largest number of walls: each sphere has a 32-bit mask with one bit for each wall.
-const MOST_WALLS: usize = 32;
 
 /// Options of a [`SimulationBuffers`](super::SimulationBuffers): its capacities, and the rules of the
 /// impacts.
@@ -23,6 +21,11 @@ pub struct SimulationBufferOptions {
     /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
     /// one is shorter.
+    ///
+    /// With meshes, there is as much room again for pairs of a padded sphere and the bounding sphere of a triangle, at
+    /// some 40 bytes each. A shorter substep has hardly fewer of these pairs. So if
+    /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and the time stands
+    /// still, increase it, or divide large triangles into smaller ones.
     pub candidates: Option<u32>,
     /// Number of substeps in a recording; at least 1. The default is 4. The duration of a substep is chosen so
     /// that a sphere has 0.2 impacts on average. A substep that is not needed costs little.
@@ -32,12 +35,12 @@ pub struct SimulationBufferOptions {
     pub rounds: u32,
     /// Largest number of recordings that are in flight at once; at least 1. The default is 4.
     pub recordings: u32,
-    /// The rules: restitution, walls of simple shapes, gravity, domain, contact time, and the target number of
-    /// impacts for each sphere in a substep.
+    /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
+    /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has no meshes, no compound bodies, no list of impacts,
-    /// at most 32 walls, and only half-spaces as walls in a periodic domain. Collision groups of the spheres
-    /// are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// `max_impacts` and `threads` have no effect. A GPU has no compound bodies, no list of impacts, at most 32
+    /// walls (each mesh counts as one), and only half-spaces as walls in a periodic domain. Collision groups of the
+    /// spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 
@@ -110,9 +113,7 @@ impl SimulationBufferOptions {
             }
         }
         let rules = &self.simulation;
-        let meshes = !rules.walls.meshes().is_empty();
         let only_on_cpu = [
-            (meshes, "meshes as walls"),
             (!rules.bodies.is_empty(), "compound bodies"),
             (rules.impact_list, "a list of impacts"),
         ];
@@ -130,15 +131,18 @@ impl SimulationBufferOptions {
         }
         rules.check(self.spheres as usize)?;
         let walls = rules.walls.simple();
-        if walls.len() > MOST_WALLS {
+        let meshes = rules.walls.meshes();
+        if walls.len() + meshes.len() > MOST_WALLS as usize {
             return invalid(format!(
-                "there are {} walls, but a simulation on a GPU has at most {MOST_WALLS}; use \
+                "there are {} walls and {} meshes, but a simulation on a GPU has at most {MOST_WALLS} in all; use \
                  `carom::Simulation`",
-                walls.len()
+                walls.len(),
+                meshes.len()
             ));
         }
         let is_flat = |shape: &WallShape| matches!(shape, WallShape::HalfSpace { .. });
-        if !rules.domain.is_open() && !walls.iter().all(|wall| is_flat(&wall.shape)) {
+        let only_flat = meshes.is_empty() && walls.iter().all(|wall| is_flat(&wall.shape));
+        if !rules.domain.is_open() && !only_flat {
             return invalid(
                 "in a periodic domain, only half-spaces can be walls of a simulation on a GPU; use \
                  `carom::Simulation`"

@@ -40,7 +40,8 @@ pub struct SimulationState {
     pub status: SimulationStatus,
     /// Status of the last search for candidate pairs that was incomplete.
     pub search_status: Status,
-    /// Number of candidate pairs in the last substep.
+    /// Number of candidates in the last substep: the larger one of the numbers of pairs of spheres, and of pairs of a
+    /// sphere and a triangle of a mesh.
     pub candidates: u32,
     /// Number of impacts of two spheres so far.
     pub impacts: u64,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use glam::DVec3;
 
-use super::shader::layout::{GatheredWall, GpuTriangle, GpuWall, GpuWallLattice, WallParams};
+use super::shader::layout::{
+    GatheredWall, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
+};
 use crate::exact::{GRAZING, Impact, Translation};
 use crate::walls::{Triangle, is_parallel, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
@@ -161,6 +163,15 @@ fn slower(walls: &Walls, times: f32) -> Walls {
 }
 
 impl GpuWall {
+    /// Returns the velocity and the collision groups of a mesh in the form of a wall.
+    pub(super) fn of_mesh(mesh: &Mesh) -> Self {
+        Self {
+            velocity: mesh.velocity(),
+            groups: mesh.groups(),
+            ..Self::zeroed()
+        }
+    }
+
     pub(super) fn new(wall: &Wall) -> Self {
         let unit = |x: [f32; 3]| vector(x).normalize().as_vec3().to_array();
         let (kind, point, direction, size) = match wall.shape {
@@ -189,6 +200,33 @@ impl GpuWall {
             velocity: wall.velocity,
             groups: wall.groups,
         }
+    }
+}
+
+impl GpuMeshTriangle {
+    /// Returns the triangles of all meshes for hard-sphere dynamics. The first mesh has the number `first` in the list
+    /// of walls.
+    pub(super) fn all(walls: &Walls, first: u32) -> Result<Vec<Self>, Error> {
+        let count = walls.len() - walls.simple().len();
+        let mut all = crate::memory::allocate(count, "the triangles of the simulation")?;
+        for (mesh, number) in walls.meshes().iter().zip(first..) {
+            let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
+            all.extend(triangles.map(|triangle| {
+                let [a, b, c] = triangle.corners.map(vector);
+                let [b, c] = [b - a, c - a];
+                let [b_a, c_a, normal] =
+                    [b, c, b.cross(c).normalize()].map(|x| x.as_vec3().to_array());
+                Self {
+                    a: triangle.corners[0],
+                    mesh: number,
+                    b: b_a,
+                    c: c_a,
+                    normal,
+                    ..Self::zeroed()
+                }
+            }));
+        }
+        Ok(all)
     }
 }
 

@@ -88,6 +88,9 @@ macro_rules! constants {
 /// Largest number of impacts of a sphere in a substep of hard-sphere dynamics.
 pub(crate) const MOST_IMPACTS: u32 = 8;
 
+/// Largest number of walls and meshes in hard-sphere dynamics: each sphere has a 32-bit mask with one bit for each.
+pub(crate) const MOST_WALLS: u32 = 32;
+
 constants! {
     WORKGROUP: u32 = WORKGROUP;
     SCAN_WORKGROUP: u32 = SCAN_WORKGROUP;
@@ -98,6 +101,7 @@ constants! {
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;
     MOST_IMPACTS: u32 = MOST_IMPACTS;
+    MOST_WALLS: u32 = MOST_WALLS;
 
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;
     FLAG_WATCH: u32 = FLAG_WATCH;

@@ -20,6 +20,7 @@ parts![
     "dispatch",
     "dynamics",
     "dynamics_places",
+    "dynamics_triangles",
     "dynamics_walls",
     "encounter",
     "filter",

@@ -162,8 +162,11 @@ kernels! {
     simulation_load: "simulation_load", "main", [];
     simulation_plan: "simulation_plan", "main", [];
     simulation_pad: "simulation_pad", "main", [];
+    simulation_bounds: "simulation_bounds", "main", [];
     simulation_count: "simulation_candidates", "count", [];
     simulation_fill: "simulation_candidates", "fill", [];
+    simulation_near_count: "simulation_triangles", "count", [];
+    simulation_near_fill: "simulation_triangles", "fill", [];
     simulation_find: "simulation_find", "main", [];
     simulation_continue: "simulation_continue", "main", [];
     simulation_strike: "simulation_strike", "main", [];

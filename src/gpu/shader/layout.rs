@@ -422,13 +422,13 @@ layouts! {
         contact_time: f32,
         impacts: f32,
         walls: u32,
+        surfaces: u32,
         spheres: u32,
         mass_first: u32,
         mass_stride: u32,
         serial: u32,
         rounds: u32,
-        unused: u32,
-        unused_too: u32,
+        near_capacity: u32,
     }
 
     struct SimulationCounters = "SimulationCounters" {
@@ -469,6 +469,17 @@ layouts! {
         start: f32,
         velocity: [f32; 3],
         link: u32,
+    }
+
+    struct GpuMeshTriangle = "MeshTriangle" {
+        a: [f32; 3],
+        mesh: u32,
+        b: [f32; 3],
+        unused: f32,
+        c: [f32; 3],
+        unused_too: f32,
+        normal: [f32; 3],
+        unused_as_well: f32,
     }
 
     struct GpuCandidate = "Candidate" {

@@ -1,0 +1,72 @@
+// Triangles of meshes in hard-sphere dynamics.
+
+#import carom::{CAROM_SOLID_SPHERE, CaromWall}
+#import dynamics::{MeshTriangle, NEVER}
+#import meeting::{MOST_STEPS, Motion, RESTING, advanced, is_contact, safe_time}
+
+// Returns the vector from the nearest point of an edge to a place. The edge leads from the origin to `end`.
+fn beside_edge(end: vec3<f32>, place: vec3<f32>) -> vec3<f32> {
+    let share = dot(end, place) / max(dot(end, end), MIN_POSITIVE);
+    return place - end * clamp(share, 0.0, 1.0);
+}
+
+// Returns the vector from the nearest point of a triangle to a place. The place is relative to corner a.
+fn beside_triangle(triangle: MeshTriangle, place: vec3<f32>) -> vec3<f32> {
+    let b = triangle.b;
+    let c = triangle.c;
+    let normal = triangle.normal;
+    let from_b = place - b;
+    let inside = vec3<f32>(
+        dot(cross(b, place), normal),
+        dot(cross(c - b, from_b), normal),
+        dot(cross(place, c), normal),
+    );
+    if all(inside >= vec3<f32>(0.0)) {
+        return normal * dot(normal, place);
+    }
+    var nearest = beside_edge(b, place);
+    let on_c = beside_edge(c, place);
+    if dot(on_c, on_c) < dot(nearest, nearest) {
+        nearest = on_c;
+    }
+    let opposite = beside_edge(c - b, from_b);
+    if dot(opposite, opposite) < dot(nearest, nearest) {
+        nearest = opposite;
+    }
+    return nearest;
+}
+
+// Returns how long a sphere moves until it meets a triangle, or NEVER if this takes longer than `range`. A sphere of
+// radius 0 meets no triangle. The distance of a place from a triangle is a convex function. So along an accelerated
+// path, its second derivative is at least the negative acceleration, as in `round_meeting` from outside.
+fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds: f32, range: f32) -> f32 {
+    if radius <= 0.0 {
+        return NEVER;
+    }
+    let strength = length(motion.acceleration);
+    let slow = RESTING * (speeds + strength * range);
+    var time = 0.0;
+    for (var k = 0u; k < MOST_STEPS; k++) {
+        let place = motion.place + (motion.velocity + motion.acceleration * (0.5 * time)) * time;
+        let velocity = motion.velocity + motion.acceleration * time;
+        let away = beside_triangle(triangle, place);
+        let distance = length(away);
+        let rate = dot(away, velocity) / max(distance, MIN_POSITIVE);
+        if is_contact(distance - radius, rate, radius, slow) {
+            return time;
+        }
+        time = advanced(time, safe_time(distance - radius, rate, strength), range);
+        if !(time < range) {
+            return NEVER;
+        }
+    }
+    return time;
+}
+
+// Returns a wall at corner a of a triangle that moves like its mesh. `mesh` is the mesh in the list of walls.
+fn wall_at_triangle(triangle: MeshTriangle, mesh: CaromWall) -> CaromWall {
+    var wall = mesh;
+    wall.kind = CAROM_SOLID_SPHERE;
+    wall.point = triangle.a;
+    return wall;
+}

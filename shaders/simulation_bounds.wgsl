@@ -1,0 +1,29 @@
+// Moves the bounding spheres of triangles to the start of a substep of hard-sphere dynamics, and enlarges them by the
+// displacement of the meshes in the substep.
+
+#import carom::{CaromSimulation}
+#import invocation::{invocation}
+#import types::{Sphere}
+
+@group(0) @binding(0) var<uniform> simulation: CaromSimulation;
+// The bounding spheres at time 0 of the simulation.
+@group(0) @binding(1) var<storage, read> triangle_bounds: array<Sphere>;
+@group(0) @binding(2) var<storage, read_write> moved_bounds: array<Sphere>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i >= arrayLength(&moved_bounds) {
+        return;
+    }
+    let bound = triangle_bounds[i];
+    let moved = bound.velocity * (simulation.time.x + simulation.time.y);
+    // The last term covers the rounding of positions.
+    let size = length(bound.center) + length(moved);
+    let radius = bound.radius + length(bound.velocity) * simulation.substep + 1e-6 * size;
+    moved_bounds[i] = Sphere(bound.center + moved, min(radius, MAX_MAGNITUDE), vec3<f32>(0.0), bound.groups);
+}
