@@ -699,6 +699,24 @@ fn a_piston_pushes_a_ball() {
 }
 
 #[test]
+fn a_mesh_that_has_moved_far_pushes_a_ball() {
+    let ball = HardSphere::new([15.0, 5.0, 5.0], 0.5);
+    let corners = vec![[0.0, 3.0, 4.0], [0.0, 6.0, 4.0], [0.0, 5.0, 8.0]];
+    let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
+    let plate = plate.with_velocity([2.0, 0.0, 0.0]);
+    let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), plate));
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut world = World::new(&[ball], &options);
+    // The plate reaches the ball at time 7.25. The ball rests before, so only the plate moves.
+    for _ in 0..16 {
+        world.advance(0.5);
+    }
+    let moved = world.spheres()[0];
+    assert!(moved.velocity.distance(DVec3::X * 4.0) < 1e-5, "{moved:?}");
+    assert!((moved.center.x - 18.0).abs() < 1e-4, "{moved:?}");
+}
+
+#[test]
 fn an_inelastic_ball_comes_to_rest_on_a_floor() {
     let ball = HardSphere::new([5.0, 5.0, 1.5], 0.5);
     let rules = SimulationOptions::new()
