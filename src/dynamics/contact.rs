@@ -1,4 +1,5 @@
-//! A candidate with everything that its test needs: when the two meet, and what happens then.
+//! The data of a candidate (two spheres, or a sphere and a wall, that may touch) from which the time of its impact
+//! and the change of the velocities are computed.
 
 use glam::DVec3;
 

@@ -67,9 +67,9 @@ pub(crate) fn may_meet(
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }
 
-/// Returns whether `meet` finds an impact of a piece of path `a` and a piece of path `b`, in the range of times in
-/// which both are valid, between time 0 and `until`. Pieces may start after `until`. The first pieces of both paths
-/// are not tested against each other.
+/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces of free motion, in the
+/// order of time. The caller's function `meet` gets each two pieces, one of each path, that share a range of times,
+/// and this range. The first pieces of both paths are not tested against each other.
 #[inline]
 pub(crate) fn paths_meet(
     a: &[Piece],

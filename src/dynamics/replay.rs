@@ -187,7 +187,8 @@ impl<'a> Scratch<'a> {
                 }
             }
         }
-        // The order of the links decides between simultaneous impacts.
+        // Links (the pairs that may touch in this island) are sorted, because simultaneous impacts are processed in
+        // this order.
         if self.links.len() > 1 {
             self.links
                 .sort_unstable_by_key(|link| setting.key(&link.candidate));
