@@ -16,14 +16,15 @@ use crate::{Error, SimulationOptions, WallShape};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SimulationBufferOptions {
-    /// Largest number of spheres; at least 1. A sphere takes some 600 bytes.
+    /// Largest number of spheres; at least 1. A sphere takes some 600 bytes. With meshes, a sphere takes some 200
+    /// bytes more, and each triangle some 350 bytes.
     pub spheres: u32,
     /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
     /// one is shorter.
     ///
     /// With meshes, there is as much room again for pairs of a padded sphere and the bounding sphere of a triangle, at
-    /// some 40 bytes each. A shorter substep has hardly fewer of these pairs. So if
+    /// some 25 bytes each. A shorter substep has hardly fewer of these pairs. So if
     /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and the time stands
     /// still, increase it, or divide large triangles into smaller ones.
     pub candidates: Option<u32>,
