@@ -67,21 +67,21 @@ struct Entry {
     special: u32,
 }
 
-/// The candidates that a search has found, in a row for each sphere: those with smaller spheres, those with larger
-/// ones, each sorted.
+/// The candidates that a search has found, in a row for each sphere. A row has first the candidates with spheres of
+/// smaller index, then those with spheres of larger index, each part in order.
 #[derive(Debug, Default)]
-struct Rows {
+struct CandidateRows {
     entries: Vec<Entry>,
     /// For each sphere, the start of its row. At the end, the number of all entries.
     starts: Vec<u32>,
-    /// For each sphere, the end of its entries with smaller spheres.
+    /// For each sphere, the end of its entries with spheres of smaller index.
     middles: Vec<u32>,
     special: Vec<Candidate>,
-    /// For each sphere, the place of its next entry with a smaller sphere.
+    /// While the rows are filled: for each sphere, the place of its next entry with a sphere of smaller index.
     cursors: Vec<u32>,
 }
 
-impl Rows {
+impl CandidateRows {
     /// Fills the rows from sorted pairs. `images` is empty in open space.
     fn fill(
         &mut self,
@@ -196,9 +196,9 @@ pub(crate) struct Candidates {
     has_boxes: bool,
     found: Collisions,
     /// The pairs of spheres that the search has found.
-    rows: Rows,
-    /// The candidates at walls, and those that were found later. Each stands under all of its spheres, sorted by
-    /// them.
+    rows: CandidateRows,
+    /// The candidates at walls, and the candidates that were found after the search. Each has an entry for each of its
+    /// spheres, and the entries are sorted by sphere.
     later: Vec<(u32, Candidate)>,
     /// Number of `later` right after the search.
     at_walls: usize,
@@ -387,7 +387,7 @@ impl Candidates {
         Ok(new)
     }
 
-    /// Returns the unknown candidates of a sphere with other spheres.
+    /// Returns the candidates of a sphere with other spheres that are not in the lists yet.
     fn near(&self, sphere: u32, start: &Start<'_>) -> Result<Vec<Candidate>, Error> {
         let mut new = Vec::new();
         let own = self.padded[sphere as usize];
@@ -441,7 +441,7 @@ impl Candidates {
         if self.later.is_empty() || crossed.is_empty() {
             return Ok(());
         }
-        // Every candidate stands under both of its spheres, so each copy is changed for each of them.
+        // A candidate has an entry for each of its two spheres, so both entries are changed.
         let by = |sphere: u32| {
             let found = crossed.binary_search_by_key(&sphere, |crossed| crossed.0);
             found.map_or([0; 3], |place| crossed[place].1)
@@ -506,7 +506,7 @@ impl Candidates {
         self.rest(sphere, self.rows.range(sphere))
     }
 
-    /// Returns the candidates of a sphere with larger spheres and with walls.
+    /// Returns the candidates of a sphere with spheres of larger index and with walls.
     #[inline]
     pub(crate) fn of_larger(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         let middle = self.rows.middles[sphere as usize] as usize;
@@ -630,7 +630,7 @@ fn sum(image: [i32; 3], other: [i32; 3], factor: i32) -> [i32; 3] {
 
 fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>, horizon: f64) -> Result<(), Error> {
     let spheres = start.spheres;
-    // The largest mean speed that gravity can add to a path from its first point.
+    // Over the whole time, gravity moves a sphere at most this fast on average.
     let falling = 0.5 * start.options.gravity.length() * horizon;
     let speeds = spheres.par_chunks(4096).map(|chunk| {
         let speeds = chunk.iter().map(|sphere| sphere.velocity.length());

@@ -85,7 +85,7 @@ pub(crate) fn find_meetings(
     let found: Result<Vec<_>, Error> = found.collect();
     let mut meetings = found?.concat();
     for candidate in new {
-        // Islands that are merged without need do no harm.
+        // This may merge islands that do not meet, which only costs time.
         if setting.hit(candidate).is_some() || meets(candidate, islands, setting) {
             push(&mut meetings, candidate.ends())?;
         }
@@ -166,7 +166,7 @@ fn meets_near(
 
 /// Returns whether the present paths of a sphere and its partner meet after the first impact of one of them.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
-    // Along a wall, the path of the sphere stands for both.
+    // At a wall, both ends of the candidate are the sphere.
     let ends = candidate.ends();
     let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
     let [a, b] = ends.map(|sphere| islands.path(sphere));

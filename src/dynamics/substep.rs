@@ -121,8 +121,8 @@ impl Setting<'_> {
         (self.id(candidate.sphere), partner, candidate.image)
     }
 
-    /// Returns the speed at which the two of an impact separate along the normal. `last` are the times of their
-    /// last impacts.
+    /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal after an
+    /// impact. `last` is the time of the last impact of either before.
     pub(crate) fn separation(&self, partner: Partner, blow: &Blow, last: f64, time: f64) -> f64 {
         let contact_time = self.options.contact_time;
         let restitution = match partner {
@@ -130,7 +130,7 @@ impl Setting<'_> {
             Partner::Sphere(_) => self.options.restitution,
             Partner::Wall(_) => self.options.wall_restitution,
         };
-        // A sphere that is pressed against its partner leaves it for the contact time at least.
+        // A sphere that gravity presses against its partner stays away from it for the contact time at least.
         let least = 0.5 * blow.pressing * contact_time;
         (restitution * blow.approach).max(least)
     }
@@ -153,7 +153,7 @@ impl Setting<'_> {
         [velocity(candidate.sphere, pieces[0]), other]
     }
 
-    /// Returns the displacement of spheres of finite mass by gravity.
+    /// Returns how far gravity displaces spheres of finite mass in a time.
     pub(crate) fn fall(&self, sphere: &HardSphere, time: f64) -> DVec3 {
         fall(self.options, sphere, time)
     }
@@ -193,7 +193,8 @@ impl Setting<'_> {
         (squares.fold(0.0, f64::max).sqrt() + self.falls) * (1.0 + 1e-9)
     }
 
-    /// Returns the time at which the two of a candidate meet on straight paths, if they do.
+    /// Returns the time at which the two spheres of a candidate, or its sphere and its wall, meet on straight paths,
+    /// if they do.
     pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
         let ends = candidate.ends();
         let [a, b] = ends.map(|sphere| Piece::straight(&self.spheres[sphere as usize]));
@@ -264,13 +265,13 @@ impl Setting<'_> {
 struct Straight {
     leavers: Vec<(u32, f64)>,
     hits: Vec<[u32; 2]>,
-    /// Number of meetings after the start.
+    /// Number of meetings after the start of the substep.
     ahead: usize,
 }
 
 impl Straight {
     fn note(&mut self, time: f64, ends: [u32; 2]) -> Result<(), Error> {
-        // Shorter substeps would not have fewer meetings at their starts.
+        // A shorter substep would have as many meetings at its start.
         self.ahead += usize::from(time > 0.0);
         push(&mut self.hits, ends)
     }
@@ -293,8 +294,9 @@ pub(crate) struct Substep {
 }
 
 impl Substep {
-    /// Finds the impacts of a substep, unless `accept` says that there are too many. `horizon` is the time for which
-    /// candidates are sought, if they have to be. Returns the number of rounds, or `None` without impacts.
+    /// Finds the impacts of a substep. Returns the number of rounds of replays, or `None` if the caller's function
+    /// `accept` rejects the substep because it has too many predicted impacts. If new candidates are needed, they are
+    /// searched for the time `horizon`.
     pub(crate) fn run(
         &mut self,
         detector: &mut Detector,
