@@ -57,8 +57,8 @@ fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, sum.y + select(0u, 1u, low < more));
 }
 
-// Returns the number of pairs of a sphere and a triangle that may meet. Without meshes, `mesh_results` is another
-// buffer.
+// Returns the number of pairs of a sphere and a triangle that may meet. In a simulation without meshes, another
+// buffer is bound in place of `mesh_results`, so the result is 0.
 fn near_triangles() -> u32 {
     return select(mesh_results.found.x, 0u, simulation_request.surfaces == simulation_request.walls);
 }

@@ -52,8 +52,8 @@ fn benchmark_scenes_match_brute_force() {
     }
 }
 
-/// The table of cells of a GPU has fewer entries for each sphere. So cells are a little wider in a world of this
-/// size, but not in one of a million spheres.
+/// With 20 000 spheres, the GPU backend tests up to 1.4 times as many pairs as the CPU backend. Its table of cells has
+/// fewer entries for each sphere than the CPU's, so its cells are a little wider.
 #[test]
 fn a_gpu_tests_hardly_more_pairs_than_the_cpu_if_sizes_or_speeds_differ() {
     let scenes = [

@@ -49,7 +49,7 @@ pub(crate) struct Searching<'a> {
     pub(crate) ids: &'a [u32],
     /// Time of the simulation from which the candidates are sought.
     pub(crate) time: f64,
-    /// Duration for which they are sought.
+    /// Duration for which the candidates are sought.
     pub(crate) duration: f64,
 }
 

@@ -30,7 +30,7 @@ struct Motion {
     impacts: u32,
 }
 
-/// What only the sphere itself needs.
+/// Data of a sphere that are not needed to predict the impacts of other spheres.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Plan {
