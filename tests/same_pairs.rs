@@ -52,7 +52,7 @@ fn benchmark_scenes_match_brute_force() {
     }
 }
 
-/// With 20 000 spheres, the GPU backend tests up to 1.4 times as many pairs as the CPU backend. Its table of cells has
+/// With 100 000 spheres, the GPU backend tests up to 1.4 times as many pairs as the CPU backend. Its table of cells has
 /// fewer entries for each sphere than the CPU's, so its cells are a little wider.
 #[test]
 fn a_gpu_tests_hardly_more_pairs_than_the_cpu_if_sizes_or_speeds_differ() {
