@@ -199,8 +199,8 @@ struct Lattice {
     corner: vec3<f32>,
     // The least distance between two opposite faces of the cell, or 0 without periodic edges.
     width: f32,
-    // The corner of the domain's cell half-way through the step, relative to the moving origin of the grid
-    // cells.
+    // The corner of the periodic domain's cell, relative to the origin of the grids half-way through the step. The
+    // domain is at rest, but this origin moves.
     cell_corner: vec3<f32>,
     // Largest allowed distance between a sphere and the domain's cell along an edge, in multiples of the
     // edge. If negative, no sphere is allowed.

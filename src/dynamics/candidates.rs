@@ -195,7 +195,7 @@ pub(crate) struct Candidates {
     boxes: Boxes,
     has_boxes: bool,
     found: Collisions,
-    /// The pairs of spheres that the search has found.
+    /// The candidate pairs of spheres that the search has found, listed by sphere.
     rows: CandidateRows,
     /// The candidates at walls, and the candidates that were found after the search. Each has an entry for each of its
     /// spheres, and the entries are sorted by sphere.

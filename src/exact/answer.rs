@@ -1,4 +1,5 @@
-//! Types for the exact results for a pair of spheres.
+//! Types for the results of the tests of two spheres: the impact (exact values, rounded to float32), the arithmetic
+//! that decided it, and the first contact in float64.
 
 use glam::DVec3;
 

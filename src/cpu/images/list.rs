@@ -152,7 +152,7 @@ pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
     /// The first image of each sphere that may reach out of the cell (flag [`OUTSIDE`]), in the order of the
-    /// spheres. A sphere is left out if its first image is the sphere itself, without displacement.
+    /// spheres. A sphere is left out if it (or its first time segment) has only one image, without displacement.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
