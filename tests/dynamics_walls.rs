@@ -531,3 +531,46 @@ fn a_ball_slides_along_a_hollow_wall() {
     let from_axis = after.center.truncate() - carom::glam::DVec2::new(0.0, 2.0);
     assert!((from_axis.length() - 4.0).abs() < 1e-6, "{from_axis}");
 }
+
+/// The floor and the ceiling are the same for all images of a sphere along x and y.
+#[test]
+fn impacts_at_planes_have_no_image_along_the_planes() {
+    let mut rng = Rng::with_seed(7);
+    let mut balls = Vec::new();
+    for cell in 0..216_u32 {
+        let corner = DVec3::new(
+            f64::from(cell % 6),
+            f64::from(cell / 6 % 6),
+            f64::from(cell / 36),
+        );
+        let velocity = random(&mut rng) * DVec3::new(3.0, 3.0, 1.0);
+        balls.push(HardSphere::new(corner + 0.5, 0.3).with_velocity(velocity));
+    }
+    let domain = Domain::rectangular([0.0; 3], [6.0; 3]).with_periodic([true, true, false]);
+    let planes = [
+        Wall::half_space([0.0, 0.0, 1.0], 0.0),
+        Wall::half_space([0.0, 0.0, -1.0], -6.0),
+    ];
+    let options = with_walls(planes).with_domain(domain).with_impact_list();
+    let mut simulation = simulation(&balls, options);
+    let report = step(&mut simulation, 5.0);
+    let at_walls = report.list.iter();
+    let at_walls = at_walls.filter(|impact| matches!(impact.partner, Partner::Wall(_)));
+    let images: Vec<_> = at_walls.map(|impact| impact.image).collect();
+    assert!(images.len() > 100, "{}", images.len());
+    assert!(images.iter().all(|&image| image == [0; 3]), "{images:?}");
+}
+
+#[test]
+fn a_sphere_that_a_rule_makes_too_fast_for_a_periodic_cell_is_an_error() {
+    let balls = [
+        HardSphere::new([0.2, 0.5, 0.5], 0.1).with_velocity([1.0, 0.0, 0.0]),
+        HardSphere::new([0.8, 0.5, 0.5], 0.1),
+    ];
+    let options = SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [1.0; 3]));
+    let mut simulation = simulation(&balls, options);
+    let fast = DVec3::new(1e5, 2e5, 3e5);
+    let result = simulation.step_with(1.0, &|_| Response::Velocities([-fast, fast]));
+    let error = result.map(drop).expect_err("an error");
+    assert!(matches!(error, Error::TooManyImages { .. }), "{error}");
+}

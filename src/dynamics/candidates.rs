@@ -12,11 +12,12 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, Leaf};
-use super::lattice::Lattice;
+use super::lattice::{Images, Lattice};
 use super::rows::{push, reserve};
 use super::substep::Start;
-use super::walls::Searching;
+use super::walls::{MovingWalls, Searching};
 use super::{HardSphere, Partner};
+use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Collision, Collisions, Detector, Error, Sphere, Step};
 
@@ -365,6 +366,14 @@ impl Candidates {
             self.padded[place].radius = wider.radius;
             self.boxes.grow(sphere, &wider);
         }
+        let limit = most_images(start.spheres.len());
+        let mut needed = 0_u64;
+        for &(sphere, _) in leavers {
+            needed = needed.saturating_add(self.images_near(sphere, start)?.count());
+        }
+        if needed > limit {
+            return Err(Error::TooManyImages { needed, limit });
+        }
         let found = leavers
             .par_iter()
             .map(|&(sphere, _)| self.near(sphere, start));
@@ -375,7 +384,10 @@ impl Candidates {
             let who: Vec<_> = leavers.iter().map(|&(sphere, _)| sphere).collect();
             let searching = self.searching(start, &who);
             for mut found in start.walls.find(detector, start.lattice, &searching)? {
-                found.image = sum(found.image, self.crossed(found.sphere), 1);
+                let crossed = start
+                    .walls
+                    .told_apart(found.partner, self.crossed(found.sphere));
+                found.image = sum(found.image, crossed, 1);
                 if !self.has(&found, start.ids) {
                     push(&mut new, found)?;
                 }
@@ -387,16 +399,22 @@ impl Candidates {
         Ok(new)
     }
 
+    /// Returns the images of a sphere that may overlap others.
+    fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
+        let own = self.padded[sphere as usize];
+        let center = DVec3::from(own.center.map(f64::from));
+        let reach = f64::from(own.radius) + f64::from(self.boxes.most_radius());
+        let images = start.lattice.images_within(center, reach);
+        images.ok_or(out_of_range(start.ids[sphere as usize]))
+    }
+
     /// Returns the candidates of a sphere with other spheres that are not in the lists yet.
     fn near(&self, sphere: u32, start: &Start<'_>) -> Result<Vec<Candidate>, Error> {
         let mut new = Vec::new();
         let own = self.padded[sphere as usize];
         let center = DVec3::from(own.center.map(f64::from));
-        let reach = f64::from(own.radius) + f64::from(self.boxes.most_radius());
-        let images = start.lattice.images_within(center, reach);
-        let images = images.ok_or(out_of_range(start.ids[sphere as usize]))?;
         let mut result = Ok(());
-        images.each(|image| {
+        self.images_near(sphere, start)?.each(|image| {
             let center = center - start.lattice.shift(image);
             let displaced = enlarged(center, own.radius.into(), start.lattice);
             self.boxes.each_near(&displaced, &mut |other| {
@@ -414,7 +432,12 @@ impl Candidates {
     }
 
     /// Changes the images of the candidates of spheres that have been wrapped by these cells.
-    pub(crate) fn cross(&mut self, crossed: &[(u32, [i32; 3])], ids: &[u32]) -> Result<(), Error> {
+    pub(crate) fn cross(
+        &mut self,
+        crossed: &[(u32, [i32; 3])],
+        ids: &[u32],
+        walls: &MovingWalls,
+    ) -> Result<(), Error> {
         if !self.valid {
             return Ok(());
         }
@@ -450,7 +473,7 @@ impl Candidates {
             let (own, image) = (by(candidate.sphere), candidate.image);
             candidate.image = match candidate.other() {
                 Some(other) => sum(sum(image, own, -1), by(other), 1),
-                None => sum(image, own, 1),
+                None => sum(image, walls.told_apart(candidate.partner, own), 1),
             };
         }
         Ok(())
@@ -545,24 +568,29 @@ impl Candidates {
     }
 }
 
-/// Returns an error of a search with the index that the caller knows the sphere by.
-fn known(error: Error, ids: &[u32]) -> Error {
+/// Returns an error of a search with the index that the caller knows the sphere by. An error of the second set, which
+/// has the bounding spheres of walls, stays as it is.
+pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
     let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
     match error {
         Error::InvalidSphere {
             index,
-            set,
+            set: None | Some(0),
             field,
             value,
         } => Error::InvalidSphere {
             index: id(index),
-            set,
+            set: None,
             field,
             value,
         },
-        Error::ImageOutOfRange { index, set, limit } => Error::ImageOutOfRange {
+        Error::ImageOutOfRange {
+            index,
+            set: None | Some(0),
+            limit,
+        } => Error::ImageOutOfRange {
             index: id(index),
-            set,
+            set: None,
             limit,
         },
         other => other,

@@ -23,6 +23,11 @@ pub(crate) struct Images {
 }
 
 impl Images {
+    pub(crate) fn count(&self) -> u64 {
+        let along = |k: usize| u64::from(self.last[k].abs_diff(self.first[k])) + 1;
+        along(0) * along(1) * along(2)
+    }
+
     pub(crate) fn each(&self, mut each: impl FnMut([i32; 3])) {
         let along = |k: usize| self.first[k]..=self.last[k];
         for x in along(0) {

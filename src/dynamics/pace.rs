@@ -2,7 +2,7 @@
 
 use super::{HardSphere, SimulationOptions};
 
-/// Largest number of candidate pairs for each sphere, on average, that a substep aims at. It limits the substeps
+/// Largest number of candidate pairs for each sphere, on average, that a search aims at. It limits the substeps
 /// of dilute gases, whose spheres move far between impacts.
 const CANDIDATES: f64 = 5.0;
 

@@ -70,6 +70,7 @@ impl Simulation {
     ///   out of range.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ spheres.
     /// - [`Error::Threads`] if the threads cannot be started.
+    /// - [`Error::OutOfMemory`] if the memory does not suffice.
     pub fn new(spheres: Vec<HardSphere>, options: SimulationOptions) -> Result<Self, Error> {
         if spheres.len() > MAX_SPHERES {
             return Err(Error::TooManySpheres {
@@ -135,10 +136,12 @@ impl Simulation {
     /// use [`restore`](Self::restore).
     ///
     /// # Errors
-    /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range. The spheres are then as
-    /// they were.
+    /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range, and [`Error::OutOfMemory`] if
+    /// the memory does not suffice. The spheres are then as they were.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
         let mut spheres = copied(&self.spheres)?;
+        // If a rule has panicked in a step, `self.spheres` is older than the state.
+        self.state.export(&mut spheres);
         change(&mut spheres);
         check_spheres(&spheres)?;
         self.spheres = spheres;
@@ -240,7 +243,9 @@ impl Simulation {
                 duration: 0.0,
             };
             let candidates = &mut self.substep.candidates;
-            deepest = separate_once(&mut spheres, &start, candidates, &mut self.detector)?;
+            let found = separate_once(&mut spheres, &start, candidates, &mut self.detector);
+            candidates.forget();
+            deepest = found?;
             if deepest.is_none() {
                 self.state.spheres = before;
                 self.place_anew();
@@ -506,7 +511,10 @@ impl Simulation {
             self.substep.candidates.forget();
         }
         let candidates = &mut self.substep.candidates;
-        if candidates.cross(&crossed, &self.state.ids).is_err() {
+        if candidates
+            .cross(&crossed, &self.state.ids, &self.walls)
+            .is_err()
+        {
             candidates.forget();
         }
         Ok(())

@@ -89,7 +89,6 @@ impl State {
         if self.age <= SEARCHES {
             return Ok(());
         }
-        self.age = 0;
         let ends = self.spheres.par_iter().map(|sphere| [sphere.center; 2]);
         let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
         let [low, high] = ends.unwrap_or_default();
@@ -102,11 +101,14 @@ impl State {
         }));
         keys.par_sort_unstable_by_key(|key| (key.code, key.place));
         keys.par_chunks_mut(ARRANGED).for_each(arrange);
-        self.spheres = sorted(&self.spheres, &keys)?;
-        self.ids = sorted(&self.ids, &keys)?;
-        self.cells = sorted(&self.cells, &keys)?;
-        self.last = sorted(&self.last, &keys)?;
-        self.removed = sorted(&self.removed, &keys)?;
+        // If memory runs out, nothing has changed.
+        let spheres = sorted(&self.spheres, &keys)?;
+        let ids = sorted(&self.ids, &keys)?;
+        let cells = sorted(&self.cells, &keys)?;
+        let last = sorted(&self.last, &keys)?;
+        let removed = sorted(&self.removed, &keys)?;
+        (self.spheres, self.ids, self.cells) = (spheres, ids, cells);
+        (self.last, self.removed, self.age) = (last, removed, 0);
         for (&id, place) in self.ids.iter().zip(0..) {
             self.places[id as usize] = place;
         }

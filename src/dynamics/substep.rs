@@ -1,4 +1,5 @@
-//! A substep: one search for candidates, and rounds of replays until the impacts are consistent.
+//! A substep: a search for candidates, unless those of an earlier search still suffice, and rounds of replays until
+//! the impacts are consistent.
 
 use std::slice::from_ref;
 
@@ -311,7 +312,13 @@ impl Substep {
         let count = start.spheres.len();
         let searched = !candidates.cover(start.time, start.duration, count);
         if searched {
-            candidates.search(detector, start, horizon)?;
+            let found = candidates.search(detector, start, horizon);
+            if horizon > start.duration && found.is_err() {
+                // For a shorter time, the pads are smaller, so there are fewer images and pairs.
+                candidates.search(detector, start, start.duration)?;
+            } else {
+                found?;
+            }
         }
         let setting = start.setting(candidates);
 

@@ -1,11 +1,12 @@
-//! The walls of a simulation: their surfaces, and the walls that a sphere can touch in a substep.
+//! The walls of a simulation: their surfaces, and the walls that a sphere can touch until the next search.
 
 use glam::DVec3;
 
+use super::HardSphere;
+use super::candidates::{Candidate, known};
 use super::lattice::Lattice;
 use super::report::Partner;
 use super::surface::Surface;
-use super::{HardSphere, candidates::Candidate};
 use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Sphere, Step, WallShape, Walls};
 
@@ -15,6 +16,9 @@ pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) velocity: DVec3,
     groups: u32,
+    /// For each edge of a periodic domain, whether images of a sphere that differ by this edge touch the wall at
+    /// different places. Along other edges, the image of a candidate is 0.
+    tells_apart: [bool; 3],
 }
 
 /// All walls of a simulation.
@@ -61,21 +65,26 @@ impl MovingWalls {
                 surface: Surface::of_wall(wall),
                 velocity: vector(wall.velocity),
                 groups: wall.groups,
+                tells_apart: [true; 3],
             });
             match wall.shape {
                 WallShape::Sphere { center, radius } if !domain.is_open() => {
                     let bound = Sphere::new(center, radius).with_velocity(wall.velocity);
                     moving.bounded.push((number, bound));
                 }
-                _ => moving.unbounded.push(Unbounded {
-                    number,
-                    images: match wall.solid() {
+                _ => {
+                    let images = match wall.solid() {
                         Solid::Round(round) => {
                             CylinderImages::new(&round, domain).map(|images| (round, images))
                         }
                         _ => None,
-                    },
-                }),
+                    };
+                    if let Some(wall) = moving.list.last_mut() {
+                        let images = images.as_ref().map(|(_, images)| images);
+                        wall.tells_apart = images.map_or([false; 3], CylinderImages::edges);
+                    }
+                    moving.unbounded.push(Unbounded { number, images });
+                }
             }
         }
         let mut number = walls.simple().len();
@@ -85,6 +94,7 @@ impl MovingWalls {
                     surface: Surface::triangle(triangle.map(|k| mesh.vertices()[k as usize])),
                     velocity: vector(mesh.velocity()),
                     groups: bound.groups,
+                    tells_apart: [true; 3],
                 });
                 #[allow(
                     clippy::cast_possible_truncation,
@@ -103,6 +113,15 @@ impl MovingWalls {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Returns the part of an image that matters for touching a wall.
+    pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
+        let Partner::Wall(number) = partner else {
+            return image;
+        };
+        let tells_apart = self.get(number).tells_apart;
+        std::array::from_fn(|k| if tells_apart[k] { image[k] } else { 0 })
     }
 
     /// Finds the walls that spheres can touch while they stay within their pads. A candidate may be found again
@@ -143,6 +162,7 @@ impl MovingWalls {
             surface,
             velocity,
             groups,
+            ..
         } = self.get(number);
         let displaced = *velocity * time;
         let travel = velocity.length() * duration * (1.0 + 1e-9);
@@ -208,7 +228,11 @@ impl MovingWalls {
         });
         let bounds: Vec<_> = bounds.collect();
         let step = Step::between(&own, &bounds, 0.0).in_domain(lattice.domain());
-        let near = detector.detect(&step)?;
+        let near = detector.detect(&step).map_err(|error| {
+            let ids = searching.who.iter();
+            let ids: Vec<_> = ids.map(|&who| searching.ids[who as usize]).collect();
+            known(error, &ids)
+        })?;
         for (index, pair) in near.pairs.iter().enumerate() {
             let sphere = searching.who[pair.a as usize];
             if searching.spheres[sphere as usize].is_fixed() {

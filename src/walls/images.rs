@@ -30,6 +30,11 @@ pub(crate) struct ReachingImages {
 }
 
 impl CylinderImages {
+    /// Returns which edges of the domain displace the images.
+    pub(crate) fn edges(&self) -> [bool; 3] {
+        [0, 1, 2].map(|k| self.numbers.contains(&Some(k)))
+    }
+
     /// Returns the projected edges for a solid cylinder. Returns `None` for other walls, and for a cylinder
     /// parallel to all periodic edges, because all images of a sphere touch such a wall in the same way.
     pub(crate) fn new(wall: &Round, domain: &Domain) -> Option<Self> {
