@@ -236,7 +236,7 @@ mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
 mutant 'the images of candidates stay when spheres are wrapped' src/dynamics/candidates.rs \
     'if first { -1 } else { 1 }' 'if first { 0 } else { 0 }' --test dynamics spheres_of_a
 mutant 'wrapping changes the images of candidates at planes' src/dynamics/walls.rs \
-    'if tells_apart[k] { image[k] } else { 0 }' 'if tells_apart[k] { 0 } else { image[k] }' \
+    'if tells_apart[k] { image[k] } else { 0 }' 'image[k]' \
     --test dynamics_walls have_no_image
 mutant 'removed spheres hit others until the end of the substep' src/dynamics/replay.rs \
     'if a.removed || b.removed {' 'if a.removed && b.removed && from < 0.0 {' --test dynamics remove
