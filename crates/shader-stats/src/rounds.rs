@@ -323,7 +323,7 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
 /// candidate.
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the loop iterations of a warp whose invocations run one loop for each row of cells. The old kernel
+/// Counts the loop iterations of a warp in a kernel with one loop for each row of cells. The old kernel
 /// always searches in this way. The present kernel does so only outside the neighbourhood of the sphere.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
@@ -340,7 +340,7 @@ fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     }
 }
 
-/// Counts the loop iterations of a warp whose invocations run one loop over the candidates of all rows of
+/// Counts the loop iterations of a warp in a kernel with one loop over the candidates of all rows of
 /// cells. The loop tests candidates in batches of 32. First, a cheap test is applied to all of them, then the
 /// expensive filter to the candidates that pass.
 fn in_batches(lanes: &[Lane], rounds: &mut Rounds) {

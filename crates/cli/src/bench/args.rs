@@ -86,8 +86,8 @@ pub(crate) struct Args {
     ///
     /// The report, the files `report.md` and `report.json`, is for the developers of carom. It has the GPU,
     /// a comparison of the lists of the GPU and the CPU on all benchmark scenes, and the times of the stages
-    /// on worlds of up to 10 million spheres. With --n, no world has more spheres than that number. What would
-    /// end after --within is left out, and named in the report.
+    /// on worlds of up to 10 million spheres. With --n, no world has more spheres than that number. The
+    /// report names the checks and measurements that were left out because of --within.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scene", "density", "ratio", "bullets",
         "input", "at_rest", "check", "threads", "dt"])]
     pub(crate) gpu_report: Option<PathBuf>,

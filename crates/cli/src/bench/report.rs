@@ -69,7 +69,7 @@ struct Report {
     limit_seconds: u32,
     checks: Vec<Check>,
     timings: Vec<Timing>,
-    /// What the time limit has left out.
+    /// The checks and measurements that were left out because of the time limit.
     left_out: Vec<String>,
 }
 
@@ -220,7 +220,7 @@ fn detector(backend: Backend) -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(backend))
 }
 
-/// Returns what the time limit has left out of the measurement of a world.
+/// Returns the measurements of a world that were left out because of the time limit.
 fn left_out(
     arguments: &Args,
     scene: Scene,

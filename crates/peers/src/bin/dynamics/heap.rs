@@ -15,7 +15,7 @@ const BLOCK: usize = 4;
 /// Mean number of entries in a narrow bucket of the queue.
 const IN_BUCKET: f64 = 32.0;
 
-/// What other spheres need to know of a sphere. It fills one cache line.
+/// The data of a sphere with which the impacts of other spheres are predicted. They fill one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Motion {
@@ -66,7 +66,8 @@ pub(crate) struct Hit {
 }
 
 /// The simulation. Each sphere has one event in the queue: its next impact, or the time when its centre leaves
-/// its cell. An impact whose partner has hit something else in the meantime is predicted anew at its time.
+/// its cell. If the partner of a predicted impact has had another impact since, the impact is predicted anew at its
+/// time.
 pub(crate) struct Heap {
     edge: f64,
     pub(crate) time: f64,
@@ -257,8 +258,8 @@ impl Heap {
         self.warm();
     }
 
-    /// Reads what the events of the current bucket will need. These reads wait for the memory at the same time, and
-    /// those of an event would wait one after the other.
+    /// Reads the data of all spheres that the events of the current bucket need. These reads wait for the memory at the
+    /// same time. In the events themselves, each read would wait for the one before it.
     fn warm(&mut self) {
         let mut sum = 0;
         self.near.clear();

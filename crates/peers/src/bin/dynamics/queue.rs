@@ -2,7 +2,7 @@
 //!
 //! It is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221, 2007, 615–625), with
 //! two levels, so that insertion rarely misses the cache at a million spheres. Its entries are never removed:
-//! the simulation drops an entry whose sphere has a newer one.
+//! the simulation drops an entry if its sphere has a newer one.
 
 use std::mem::swap;
 

@@ -12,7 +12,7 @@ pub(crate) trait Run {
     fn energy(&self) -> f64;
     /// Returns the centres in a periodic cube, if the program has one.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
-    /// Returns what else there is to say of the run.
+    /// Returns further results of the run, as text.
     fn remark(&self) -> String;
 }
 
