@@ -7,6 +7,7 @@
 )]
 
 mod device;
+mod meshes;
 
 use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
@@ -16,6 +17,7 @@ use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall
 use device::Device;
 use fastrand::Rng;
 use glam::DVec3;
+use meshes::box_mesh;
 
 /// A simulation whose spheres are in two buffers: centre and radius, and velocity and inverse mass.
 struct World {
@@ -349,23 +351,6 @@ fn all_impacts(state: &SimulationState) -> u64 {
     state.impacts + state.wall_impacts
 }
 
-/// Returns the surface of the cube with edges of length 10, as a mesh of 12 triangles.
-fn cube_of_triangles() -> Mesh {
-    let corner = |k: u32| [k & 1, k >> 1 & 1, k >> 2].map(|bit| 10.0 * bit as f32);
-    let faces = [
-        [0, 1, 3, 2],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 3, 7, 6],
-        [0, 2, 6, 4],
-        [1, 3, 7, 5],
-    ];
-    let halves = faces
-        .iter()
-        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
-    Mesh::new((0..8).map(corner).collect(), halves.collect()).expect("a cube")
-}
-
 /// Returns a mesh of triangles around a centre: an octahedron whose triangles are divided into four a number of
 /// times, with all corners at a distance `radius` from the centre.
 fn ball_of_triangles(center: [f32; 3], radius: f32, divisions: u32) -> Mesh {
@@ -579,7 +564,7 @@ fn a_cube_of_triangles_has_the_same_impacts_as_six_half_spaces() {
         (all_impacts(&state), state.wall_impacts, world.spheres())
     };
     let (impacts, at_walls, flat) = run(cube());
-    let (of_mesh, at_mesh, triangles) = run(with_mesh(Walls::new(), cube_of_triangles()));
+    let (of_mesh, at_mesh, triangles) = run(with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3])));
     println!("{impacts} {at_walls}");
     assert_eq!((impacts, at_walls), (of_mesh, at_mesh));
     assert!(at_walls > 35, "{at_walls}");
@@ -599,7 +584,7 @@ fn worlds_with_meshes_move_as_on_the_cpu() {
         // A moving ball with edges and corners, and a mesh at rest with another number.
         let ball = ball_of_triangles([5.0, 5.0, 4.0], 1.5, seed as u32 % 3);
         let ball = ball.with_velocity([0.25, -0.5, 0.125]);
-        let far = cube_of_triangles();
+        let far = box_mesh([0.0; 3], [10.0; 3]);
         let walls = match seed % 2 {
             0 => with_mesh(cube(), ball),
             _ => with_mesh(with_mesh(Walls::new(), far), ball),
@@ -865,10 +850,10 @@ fn options_that_only_the_cpu_has_are_named_errors() {
     assert!(problem(with(rules.clone().with_walls(many))).contains("33 walls"));
     let mut many = Walls::from_iter((0..31).map(|_| wall));
     for _ in 0..2 {
-        many.push_mesh(cube_of_triangles());
+        many.push_mesh(box_mesh([0.0; 3], [10.0; 3]));
     }
     assert!(problem(with(rules.clone().with_walls(many))).contains("31 walls and 2 meshes"));
-    let mesh = with_mesh(Walls::new(), cube_of_triangles());
+    let mesh = with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3]));
     assert!(problem(with(periodic(9.0).with_walls(mesh))).contains("only half-spaces"));
     let ball = Walls::from_iter([Wall::sphere([0.0; 3], 1.0)]);
     assert!(problem(with(periodic(9.0).with_walls(ball))).contains("only half-spaces"));

@@ -5,12 +5,15 @@
     reason = "random numbers are rounded to float32"
 )]
 
+mod meshes;
+
 use carom::glam::{DVec3, Vec3};
 use carom::{
     Domain, Error, HardSphere, Mesh, Partner, Response, Simulation, SimulationOptions, StepReport,
     Wall, WallShape, Walls,
 };
 use fastrand::Rng;
+use meshes::box_mesh;
 
 fn simulation(spheres: &[HardSphere], options: SimulationOptions) -> Simulation {
     Simulation::new(spheres.to_vec(), options).expect("a valid simulation")
@@ -269,24 +272,6 @@ fn balls_stay_out_of_walls_of_every_kind() {
             "{impacts} {wall_impacts}"
         );
     }
-}
-
-/// Returns the mesh of a box.
-fn box_mesh(low: [f32; 3], high: [f32; 3]) -> Mesh {
-    let corner = |k: usize| [0, 1, 2].map(|axis| [low, high][k >> axis & 1][axis]);
-    let vertices = (0..8).map(corner).collect();
-    let faces: [[u32; 4]; 6] = [
-        [0, 2, 6, 4],
-        [1, 3, 7, 5],
-        [0, 1, 5, 4],
-        [2, 3, 7, 6],
-        [0, 1, 3, 2],
-        [4, 5, 7, 6],
-    ];
-    let triangles = faces
-        .iter()
-        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
-    Mesh::new(vertices, triangles.collect()).expect("a valid mesh")
 }
 
 /// Balls in a box of triangles move as in a box of half-spaces.
