@@ -276,6 +276,36 @@ fn two_balls_on_a_ring_meet_for_ever() {
     assert_eq!(rounded(center.x), 2.0 + 2000.0);
 }
 
+/// Two balls that drift around a ring many times. The image of an impact refers to the centres that the simulation shows
+/// before the step.
+#[test]
+fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
+    let edge = 10.0;
+    let ball = |x: f64, v: f64| HardSphere::new([x, 5.0, 5.0], 0.5).with_velocity([v, 0.0, 0.0]);
+    let options = periodic(edge).with_impact_list();
+    let mut simulation =
+        Simulation::new(vec![ball(1.0, 3.7), ball(6.0, 1.1)], options).expect("two balls");
+    let mut images = [0; 3];
+    for _ in 0..10_000 {
+        let before = simulation.spheres().to_vec();
+        let time = simulation.time();
+        let report = step(&mut simulation, 0.05);
+        let [impact] = report.list.as_slice() else {
+            continue;
+        };
+        if report.substeps > 1 {
+            continue;
+        }
+        let place = |ball: &HardSphere| ball.center + ball.velocity * (impact.time - time);
+        let shift = edge * DVec3::from(impact.image.map(f64::from));
+        let away = place(&before[other(impact)]) + shift - place(&before[impact.sphere as usize]);
+        assert!((away - impact.normal).length() < 1e-9, "{impact:?}: {away}");
+        images[(impact.image[0] + 1) as usize] += 1;
+    }
+    // They meet in the cell and across its face on both sides.
+    assert!(images.iter().all(|&count| count >= 5), "{images:?}");
+}
+
 #[test]
 fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
     let heavy = HardSphere::new([0.0; 3], 1.0)

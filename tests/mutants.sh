@@ -233,9 +233,15 @@ mutant 'islands that meet are not merged' src/dynamics/merge.rs \
 mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
     'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
     --test dynamics a_long_row
-mutant 'the images of candidates stay when spheres are wrapped' src/dynamics/candidates.rs \
-    'if first { -1 } else { 1 }' 'if first { 0 } else { 0 }' --test dynamics spheres_of_a
-mutant 'wrapping changes the images of candidates at planes' src/dynamics/walls.rs \
+mutant 'the image of an impact ignores that the sphere is outside the cell' src/dynamics/substep.rs \
+    'Lattice::sum(image, own, -1)' 'Lattice::sum(image, own, 0)' --test dynamics the_image
+mutant 'pairs across a face are sought too near the face' src/dynamics/neighbors.rs \
+    'let reach = reach + f64::from(search.boxes.most_radius());' 'let reach = 0.2 * reach;' \
+    --test dynamics spheres_of_a
+mutant 'a flight ends too early' src/dynamics/flights.rs \
+    'until: f32x4::splat((until / self.time) as f32),' \
+    'until: f32x4::splat((0.9 * until / self.time) as f32),' --test dynamics spheres_of_a
+mutant 'the images of impacts at planes tell apart what is not' src/dynamics/walls.rs \
     'if tells_apart[k] { image[k] } else { 0 }' 'image[k]' \
     --test dynamics_walls have_no_image
 mutant 'removed spheres hit others until the end of the substep' src/dynamics/replay.rs \

@@ -1,4 +1,4 @@
-//! A tree of boxes around the spheres with their pads, which finds the spheres near others.
+//! A tree of boxes around the spheres with their pads, which finds the spheres that overlap others.
 //!
 //! The spheres are in an order that keeps neighbours together. Each eight successive spheres are a *leaf*. Each
 //! eight successive leaves share a node, each eight nodes share a node of the next level, and so on. So the tree
@@ -6,10 +6,11 @@
 //!
 //! All tests are in float32. They discard no pair of spheres that overlap.
 
+use glam::DVec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
-use super::rows::reserve;
+use super::rows::{push, reserve};
 use crate::lanes::LANES;
 use crate::{Error, Sphere};
 
@@ -27,7 +28,7 @@ type Eight = [f32x4; 2];
 
 /// An axis-aligned box: its lower and its upper corner.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+pub(crate) struct Bounds {
     low: [f32; 3],
     high: [f32; 3],
 }
@@ -50,6 +51,59 @@ impl Bounds {
             self.low[k] = self.low[k].min(other.low[k]);
             self.high[k] = self.high[k].max(other.high[k]);
         }
+    }
+
+    /// Returns the centre, and a bound of the distance of the corners from it.
+    pub(crate) fn center_and_reach(&self) -> (DVec3, f64) {
+        let [low, high] = [self.low, self.high].map(|corner| DVec3::from(corner.map(f64::from)));
+        let half = 0.5 * (high - low);
+        (low + half, half.length() * (1.0 + 1e-9))
+    }
+}
+
+/// Returns a box around spheres.
+pub(crate) fn bounds_of(spheres: &[Sphere]) -> Bounds {
+    let mut bounds = Bounds::NOTHING;
+    for sphere in spheres {
+        bounds.join(&Bounds::of(sphere));
+    }
+    bounds
+}
+
+/// The leaves near a box, and their boxes in groups of four.
+#[derive(Debug, Default)]
+pub(crate) struct NearLeaves {
+    leaves: Vec<u32>,
+    /// The lower and the upper corners.
+    boxes: Vec<[[f32x4; 3]; 2]>,
+    /// Working memory.
+    hits: Vec<u32>,
+    found: Vec<u32>,
+    /// Number of spheres that were found.
+    count: usize,
+}
+
+impl NearLeaves {
+    /// Returns the spheres that [`Boxes::find`] has found.
+    #[inline]
+    pub(crate) fn found(&self) -> &[u32] {
+        &self.found[..self.count]
+    }
+
+    fn add(&mut self, leaf: u32, node: &Node, place: usize) -> Result<(), Error> {
+        let lane = self.leaves.len() % LANES;
+        if lane == 0 {
+            let [low, high] = [f32::INFINITY, f32::NEG_INFINITY].map(|x| [f32x4::splat(x); 3]);
+            push(&mut self.boxes, [low, high])?;
+        }
+        push(&mut self.leaves, leaf)?;
+        if let Some([low, high]) = self.boxes.last_mut() {
+            for k in 0..3 {
+                low[k].as_mut_array()[lane] = number(&node.low[k], place);
+                high[k].as_mut_array()[lane] = number(&node.high[k], place);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -91,18 +145,11 @@ impl Leaf {
     }
 
     /// Returns a mask of the spheres that overlap a sphere.
-    fn overlaps(&self, sphere: &Sphere) -> u32 {
-        let [x, y, z] = sphere.center;
-        let own = [x, y, z, sphere.radius];
-        let own = [
-            f32x4::splat(own[0]),
-            f32x4::splat(own[1]),
-            f32x4::splat(own[2]),
-            f32x4::splat(own[3]),
-        ];
+    #[inline(always)]
+    fn overlaps(&self, own: &[f32x4; 4]) -> u32 {
         let half = |h: usize| {
             let [x, y, z] = [&self.center[0][h], &self.center[1][h], &self.center[2][h]];
-            overlap(&[*x, *y, *z, self.radius[h]], &own)
+            overlap(&[*x, *y, *z, self.radius[h]], own)
         };
         half(0) | half(1) << LANES
     }
@@ -179,7 +226,7 @@ fn number(eight: &Eight, place: usize) -> f32 {
 
 /// The places of the bits of a mask.
 #[derive(Clone, Copy, Debug)]
-struct Bits(u32);
+pub(crate) struct Bits(pub(crate) u32);
 
 impl Iterator for Bits {
     type Item = usize;
@@ -199,6 +246,30 @@ fn overlap(a: &[f32x4; 4], b: &[f32x4; 4]) -> u32 {
     let (x, y, z) = (a[0] - b[0], a[1] - b[1], a[2] - b[2]);
     let reach = a[3] + b[3];
     let most = reach * reach * f32x4::splat(1.0 + ERROR) + f32x4::splat(f32::MIN_POSITIVE);
+    (x * x + y * y + z * z).simd_le(most).to_bitmask()
+}
+
+/// Returns the centre and the radius of a sphere, each in four lanes.
+#[inline(always)]
+fn splat(sphere: &Sphere) -> [f32x4; 4] {
+    let [x, y, z] = sphere.center;
+    [
+        f32x4::splat(x),
+        f32x4::splat(y),
+        f32x4::splat(z),
+        f32x4::splat(sphere.radius),
+    ]
+}
+
+/// Returns a mask of the four boxes that overlap a sphere.
+#[inline(always)]
+fn boxes_overlap([low, high]: &[[f32x4; 3]; 2], own: &[f32x4; 4]) -> u32 {
+    let away = |k: usize| {
+        let outside = (low[k] - own[k]).fast_max(own[k] - high[k]);
+        outside.fast_max(f32x4::ZERO)
+    };
+    let (x, y, z) = (away(0), away(1), away(2));
+    let most = own[3] * own[3] * f32x4::splat(1.0 + ERROR) + f32x4::splat(f32::MIN_POSITIVE);
     (x * x + y * y + z * z).simd_le(most).to_bitmask()
 }
 
@@ -265,37 +336,122 @@ impl Boxes {
         }
     }
 
-    /// Calls `each` with the index of every leaf whose box overlaps a box, in order.
-    fn each_leaf(&self, bounds: &Bounds, each: &mut impl FnMut(usize)) {
-        if let Some(top) = self.levels.len().checked_sub(1) {
-            self.descend(top, 0, bounds, each);
+    /// Lists the leaves whose boxes overlap a box, in order.
+    pub(crate) fn near(&self, bounds: &Bounds, near: &mut NearLeaves) -> Result<(), Error> {
+        near.leaves.clear();
+        near.boxes.clear();
+        match self.levels.len().checked_sub(1) {
+            Some(top) => self.descend(top, 0, bounds, near)?,
+            None => return Ok(()),
         }
+        let most = near.leaves.len() + 2 * EIGHT;
+        if near.hits.len() < most {
+            let missing = most - near.hits.len();
+            reserve(&mut near.hits, missing)?;
+            near.hits.resize(most, 0);
+        }
+        Ok(())
     }
 
     #[inline(never)]
-    fn descend(&self, level: usize, node: usize, bounds: &Bounds, each: &mut impl FnMut(usize)) {
-        for place in Bits(self.levels[level][node].overlaps(bounds)) {
+    fn descend(
+        &self,
+        level: usize,
+        node: usize,
+        bounds: &Bounds,
+        near: &mut NearLeaves,
+    ) -> Result<(), Error> {
+        let children = &self.levels[level][node];
+        for place in Bits(children.overlaps(bounds)) {
             let child = EIGHT * node + place;
             match level.checked_sub(1) {
-                Some(below) => self.descend(below, child, bounds, each),
-                None => each(child),
+                Some(below) => self.descend(below, child, bounds, near)?,
+                None => near.add(index(child), children, place)?,
             }
         }
+        Ok(())
     }
 
-    /// Calls `each` with the index of every sphere that overlaps a sphere.
-    pub(crate) fn each_near(&self, sphere: &Sphere, each: &mut impl FnMut(u32)) {
-        self.each_leaf(&Bounds::of(sphere), &mut |index| {
-            let mask = self.leaves[index].overlaps(sphere);
-            for place in Bits(mask) {
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    reason = "there are at most 2³⁰ spheres"
-                )]
-                each((EIGHT * index + place) as u32);
-            }
-        });
+    /// Finds the spheres of the listed leaves that overlap a sphere. Afterwards, [`NearLeaves::found`] has their indices,
+    /// in order.
+    #[inline(always)]
+    pub(crate) fn find(&self, near: &mut NearLeaves, sphere: &Sphere) -> Result<(), Error> {
+        let own = splat(sphere);
+        let NearLeaves {
+            leaves,
+            boxes,
+            hits,
+            found,
+            count,
+        } = near;
+        *count = 0;
+        let mut hit_count = 0;
+        for (group, boxes) in boxes.iter().enumerate() {
+            let hit = boxes_overlap(boxes, &own);
+            hit_count += pick(hit, LANES * group, &mut hits[hit_count..]);
+        }
+        let most = EIGHT * (hit_count + 1);
+        if found.len() < most {
+            let missing = most - found.len();
+            reserve(found, missing)?;
+            found.resize(most, 0);
+        }
+        for &hit in &hits[..hit_count] {
+            let leaf = leaves[hit as usize] as usize;
+            let mask = self.leaves[leaf].overlaps(&own);
+            *count += pick(mask, EIGHT * leaf, &mut found[*count..]);
+        }
+        Ok(())
     }
+}
+
+/// Writes the places of the bits of a mask, each plus `first`, and returns their number. The list has room for eight
+/// numbers. This has no branches.
+#[inline(always)]
+fn pick(mask: u32, first: usize, list: &mut [u32]) -> usize {
+    let Picked { places, count } = &PICKED[mask as usize];
+    let first = index(first);
+    for (own, &place) in list[..EIGHT].iter_mut().zip(places) {
+        *own = first + place;
+    }
+    *count as usize
+}
+
+/// The places of the bits of a mask, and then zeros, and their number.
+#[derive(Clone, Copy, Debug)]
+struct Picked {
+    places: [u32; EIGHT],
+    count: u32,
+}
+
+/// The bits of all masks.
+static PICKED: [Picked; 1 << EIGHT] = {
+    let mut table = [Picked {
+        places: [0; EIGHT],
+        count: 0,
+    }; 1 << EIGHT];
+    let mut mask = 0;
+    while mask < table.len() {
+        let mut place: u32 = 0;
+        while place < u8::BITS {
+            if mask >> place & 1 == 1 {
+                let count = table[mask].count;
+                table[mask].places[count as usize] = place;
+                table[mask].count += 1;
+            }
+            place += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres"
+)]
+fn index(number: usize) -> u32 {
+    number as u32
 }
 
 #[cfg(test)]
@@ -313,7 +469,7 @@ mod tests {
                     Sphere::new(center, 0.2 + rng.f32().powi(8))
                 })
                 .collect();
-            let mut boxes = Boxes::default();
+            let (mut boxes, mut near) = (Boxes::default(), NearLeaves::default());
             let leaves = spheres.par_chunks(EIGHT).map(Leaf::new);
             boxes.fill(leaves).expect("the tree fits in memory");
             for (index, sphere) in (0..).zip(&mut spheres[..count / 4]) {
@@ -324,7 +480,13 @@ mod tests {
             assert_eq!(boxes.most_radius(), most.fold(0.0, f32::max));
             for one in &spheres {
                 let mut found = vec![false; count];
-                boxes.each_near(one, &mut |index| found[index as usize] = true);
+                boxes
+                    .near(&bounds_of(&[*one]), &mut near)
+                    .expect("the list fits in memory");
+                boxes.find(&mut near, one).expect("the list fits in memory");
+                near.found()
+                    .iter()
+                    .for_each(|&index| found[index as usize] = true);
                 for (other, found) in spheres.iter().zip(found) {
                     let away =
                         (0..3).map(|k| f64::from(one.center[k]) - f64::from(other.center[k]));

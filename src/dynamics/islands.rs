@@ -72,6 +72,8 @@ pub(crate) struct Islands {
     parents: Vec<u32>,
     /// Place of each sphere in `members`, or [`NONE`].
     places: Vec<u32>,
+    /// One bit for each sphere: whether it has a place.
+    joined: Vec<u64>,
     members: Vec<Member>,
     /// One for each member.
     tracks: Vec<Track>,
@@ -92,6 +94,7 @@ impl Islands {
             parents,
             places,
             touched,
+            joined,
             ..
         } = self;
         parents.clear();
@@ -100,9 +103,11 @@ impl Islands {
         places.clear();
         reserve(places, spheres)?;
         places.resize(spheres, NONE);
-        touched.clear();
-        reserve(touched, spheres.div_ceil(64))?;
-        touched.resize(spheres.div_ceil(64), 0);
+        for bits in [touched, joined] {
+            bits.clear();
+            reserve(bits, spheres.div_ceil(64))?;
+            bits.resize(spheres.div_ceil(64), 0);
+        }
         self.members.clear();
         self.tracks.clear();
         self.list.clear();
@@ -136,6 +141,7 @@ impl Islands {
         self.sorted.clear();
         for word in 0..self.touched.len() {
             let mut bits = std::mem::take(&mut self.touched[word]);
+            self.joined[word] |= bits;
             while bits != 0 {
                 let sphere = index(64 * word) + bits.trailing_zeros();
                 bits &= bits - 1;
@@ -190,6 +196,7 @@ impl Islands {
             self.parts.push(Part::default());
         }
         let lookup = Lookup {
+            joined: &self.joined,
             places: &self.places,
             members: &self.members,
         };
@@ -243,6 +250,20 @@ impl Islands {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
+    /// Returns the members of an island, each with its track.
+    pub(crate) fn tracks(&self, island: &Island) -> impl Iterator<Item = (&Member, &Track)> {
+        let places = island.members.start as usize..island.members.end as usize;
+        self.members[places.clone()]
+            .iter()
+            .zip(&self.tracks[places])
+    }
+
+    /// Returns whether a sphere has an island.
+    #[inline]
+    pub(crate) fn is_member(&self, sphere: u32) -> bool {
+        has_bit(&self.joined, sphere)
+    }
+
     /// Returns the entry of a sphere, unless it has no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
@@ -284,6 +305,7 @@ impl Islands {
 /// Tells the island of a sphere, and its place there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
+    joined: &'a [u64],
     places: &'a [u32],
     members: &'a [Member],
 }
@@ -297,12 +319,20 @@ impl<'a> Lookup<'a> {
     /// Returns the place of a sphere among the members of an island, if it is one of them.
     #[inline]
     pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
+        // Most spheres have no island, and their bits fill little memory.
+        if !has_bit(self.joined, sphere) {
+            return None;
+        }
         let place = self.places[sphere as usize];
         island
             .members
             .contains(&place)
             .then(|| place - island.members.start)
     }
+}
+
+fn has_bit(bits: &[u64], sphere: u32) -> bool {
+    bits[sphere as usize / 64] >> (sphere % 64) & 1 != 0
 }
 
 fn root(parents: &mut [u32], mut sphere: u32) -> u32 {

@@ -102,18 +102,32 @@ impl Lattice {
         self.size
     }
 
-    /// Returns images that include every image n such that a place of the cell, displaced by n, may lie within
-    /// `reach` of a place near the cell. Returns `None` if they are too far away.
-    pub(crate) fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
+    /// Returns how far a place lies outside the cell, in cells along each edge.
+    pub(crate) fn beyond(&self, place: DVec3) -> [f64; 3] {
+        self.duals.map(|dual| {
+            let at = dual.dot(place - self.origin);
+            (-at).max(at - 1.0).max(0.0)
+        })
+    }
+
+    /// Returns images that include every image n such that a place, displaced by n, may lie within `reach` of another
+    /// place near the cell. The first place is in the cell, or outside it by `beyond` cells at most along each edge.
+    /// Returns `None` if the images are too far away.
+    pub(crate) fn images_within(
+        &self,
+        place: DVec3,
+        reach: f64,
+        beyond: [f64; 3],
+    ) -> Option<Images> {
         let from = place - self.origin;
         let mut images = Images {
             first: [0; 3],
             last: [0; 3],
         };
-        for k in 0..3 {
+        for (k, &beyond) in beyond.iter().enumerate() {
             if self.domain.periodic()[k] {
                 let dual = self.duals[k];
-                let (at, share) = (dual.dot(from), reach * dual.length() + 1e-6);
+                let (at, share) = (dual.dot(from), reach * dual.length() + beyond + 1e-6);
                 let [first, last] = [(at - 1.0 - share).ceil(), (at + share).floor()];
                 let most = f64::from(Self::MOST_CELLS);
                 if !(first >= -most && last <= most) {
@@ -125,6 +139,11 @@ impl Lattice {
             }
         }
         Some(images)
+    }
+
+    /// Returns the sum of an image and another one with a factor.
+    pub(crate) fn sum(image: [i32; 3], other: [i32; 3], factor: i32) -> [i32; 3] {
+        std::array::from_fn(|k| image[k].saturating_add(other[k].saturating_mul(factor)))
     }
 
     /// Returns the cell that a place lies in.

@@ -1,13 +1,16 @@
 //! Merge: tests the paths of new islands against the spheres outside them, until no more islands meet.
 
+use std::hint::black_box;
 use std::slice::from_ref;
 
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::boxes::Bits;
 use super::candidates::{Candidate, Candidates, Near};
 use super::contact::Contact;
-use super::islands::{Island, Islands};
+use super::flights::{Four, Probe};
+use super::islands::{Island, Islands, Member};
 use super::path::Piece;
 use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{Scratch, replay};
@@ -29,6 +32,8 @@ pub(crate) fn replay_from(
     let replays = tasks
         .par_iter_mut()
         .map_init(Scratch::default, |scratch, task| {
+            let islands = task.islands.iter();
+            read_early(islands.flat_map(|island| lookup.members(island)), setting);
             let mut tracks = &mut *task.tracks;
             for island in &mut *task.islands {
                 let members = lookup.members(island);
@@ -76,9 +81,12 @@ pub(crate) fn find_meetings(
 ) -> Result<Vec<[u32; 2]>, Error> {
     let fresh = islands.list()[first..].par_chunks(ISLANDS);
     let found = fresh.map(|fresh| {
-        let mut meetings = Vec::new();
+        let (mut meetings, mut probes) = (Vec::new(), Vec::new());
+        let members = fresh.iter().flat_map(|island| islands.members(island));
+        read_early(members.clone(), setting);
+        read_flights_early(members, setting);
         for island in fresh {
-            find_outside(first, island, islands, setting, &mut meetings)?;
+            find_outside(first, island, islands, setting, &mut probes, &mut meetings)?;
         }
         Ok(meetings)
     });
@@ -93,42 +101,93 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
+/// Reads what the replays or tests of islands need from memory, so that the reads wait for the memory together.
+fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
+    let neighbors = setting.candidates.neighbors();
+    let read = members.fold(0, |read, member| {
+        let first = neighbors.of(member.sphere).first().copied();
+        let fixed = setting.spheres[member.sphere as usize].is_fixed();
+        read ^ first.unwrap_or_default() ^ u32::from(fixed)
+    });
+    black_box(read);
+}
+
+/// Reads the flights of the spheres near members early, like [`read_early`].
+fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
+    let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());
+    let others = members.flat_map(|member| neighbors.of(member.sphere));
+    black_box(others.fold(0, |read, &other| read ^ flights[other as usize].bits()));
+}
+
 /// Tests the spheres of a new island against spheres outside it.
 fn find_outside(
     first: usize,
     island: &Island,
     islands: &Islands,
     setting: &Setting<'_>,
+    probes: &mut Vec<Probe>,
     meetings: &mut Vec<[u32; 2]>,
 ) -> Result<(), Error> {
+    let (flights, units) = setting.candidates.flights();
     for member in islands.members(island) {
         let sphere = member.sphere;
         let (Some(path), Some(span)) = (islands.path(sphere), islands.span(sphere)) else {
             continue;
         };
         let own = &setting.spheres[sphere as usize];
-        let reach = own.radius + span;
         let until = setting.end(islands.removal(sphere));
-        for near in setting.candidates.of(sphere) {
-            let other = near.other;
-            let others = islands.member(other);
-            if let Some(others) = others {
-                // Two new islands are tested once.
+        let flight = units.probe_of(&flights[sphere as usize], setting.duration);
+        probes.clear();
+        let ends = (2..=path.len()).map(|k| path.get(k).map_or(until, |next| next.start));
+        for (piece, end) in path.iter().skip(1).zip(ends) {
+            push(probes, units.probe(piece, own.radius, [piece.start, end]))?;
+        }
+        let outside = |other: u32| {
+            // Two new islands are tested once.
+            islands.member(other).is_none_or(|others| {
                 let is_new = others.island as usize >= first;
-                if others.island == member.island || is_new && other < sphere {
-                    continue;
+                others.island != member.island && !(is_new && other < sphere)
+            })
+        };
+        for (others, count) in setting.candidates.neighbors().groups_of(sphere) {
+            let four = Four::new(flights, others);
+            let may_meet = |mask, probe: &Probe| mask | probe.may_meet(&four);
+            let may_meet = probes.iter().fold(setting.mixed, may_meet);
+            let joined = |lane: usize| {
+                let other = others[lane];
+                // At first, all islands are new, so each two are tested once.
+                let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
+                (
+                    u32::from(is_tested) << lane,
+                    u32::from(islands.is_member(other)) << lane,
+                )
+            };
+            let lanes = [joined(0), joined(1), joined(2), joined(3)];
+            let [tested, joined] = lanes.iter().fold([0; 2], |[a, b], (c, d)| [a | c, b | d]);
+            let near = tested & flight.is_near(&four);
+            for lane in Bits((may_meet & !joined | near) & ((1 << count) - 1)) {
+                let other = others[lane];
+                if let Some(spans) = islands.span(other) {
+                    let others = &setting.spheres[other as usize];
+                    let away = (others.center - own.center).length_squared();
+                    let reach = own.radius + span + others.radius + spans;
+                    if away > reach * reach * (1.0 + 1e-9) || !outside(other) {
+                        continue;
+                    }
                 }
-            } else if other == sphere {
-                continue;
+                if meets_near((sphere, path, until), Near::plain(other), islands, setting) {
+                    push(meetings, [sphere, other])?;
+                }
             }
-            let others = &setting.spheres[other as usize];
-            let away = (others.center - own.center).length_squared();
-            let spans = islands.span(other).unwrap_or_else(|| setting.span(others));
-            let reach = reach + others.radius + spans;
-            if near.special.is_none() && away > reach * reach * (1.0 + 1e-9) {
-                continue;
-            }
-            if meets_near((sphere, path, until), near, islands, setting) {
+        }
+        for near in setting.candidates.special_of(sphere) {
+            let other = near.other;
+            let is_met = if islands.is_member(other) {
+                outside(other)
+            } else {
+                other != sphere
+            };
+            if is_met && meets_near((sphere, path, until), near, islands, setting) {
                 push(meetings, [sphere, other])?;
             }
         }
@@ -197,6 +256,7 @@ pub(crate) fn settle(
     while first < islands.list().len() {
         rounds += 1;
         let leavers = replay_from(first, islands, &start.setting(candidates))?;
+        candidates.set_speeds(first, islands, start.duration);
 
         let new = candidates.widen(detector, start, &leavers)?;
 

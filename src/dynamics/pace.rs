@@ -7,7 +7,7 @@ use super::{HardSphere, SimulationOptions};
 const CANDIDATES: f64 = 5.0;
 
 /// Largest number of substeps for which candidates are sought.
-const SUBSTEPS: f64 = 4.0;
+const SUBSTEPS: f64 = 2.0;
 
 /// A substep that is too long by more than this ratio is shortened and begun anew.
 const TOO_LONG: f64 = 3.0;

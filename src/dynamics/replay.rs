@@ -294,10 +294,9 @@ impl<'a> Scratch<'a> {
     ) -> Result<Option<(Impact, f64)>, Error> {
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| self.members[end as usize]);
         let Candidate {
-            sphere,
-            partner,
-            image,
+            sphere, partner, ..
         } = link.candidate;
+        let image = setting.image_in_cell(&link.candidate);
         let blow = link.contact.blow(&a.piece, &b.piece, time);
         let at_wall = matches!(partner, Partner::Wall(_));
         let velocities = setting.velocities(&link.candidate, [&a.piece, &b.piece], time);

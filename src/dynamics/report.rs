@@ -25,7 +25,7 @@ pub struct Impact {
     /// The object that the sphere hits.
     pub partner: Partner,
     /// In a periodic domain, the image (periodic copy) of the partner that the sphere hits, or the image of the
-    /// sphere that hits a wall. It refers to the positions at the start of the substep, which are in the cell.
+    /// sphere that hits a wall. It refers to the positions at the start of the substep, wrapped into the cell.
     pub image: [i32; 3],
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,

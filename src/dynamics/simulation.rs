@@ -116,10 +116,9 @@ impl Simulation {
     /// Returns the centre of a sphere without wrapping into the cell of a periodic domain, so that it moves
     /// continuously, or `None` if there is no such sphere.
     pub fn unwrapped_center(&self, sphere: usize) -> Option<DVec3> {
-        let center = self.spheres.get(sphere)?.center;
-        let cell = self.state.cells.get(self.state.place(sphere)?);
-        let cell = cell.copied().unwrap_or_default();
-        Some(center + self.lattice.shift(cell))
+        let place = self.state.place(sphere)?;
+        let cell = self.state.cells.get(place).copied().unwrap_or_default();
+        Some(self.state.spheres[place].center + self.lattice.shift(cell))
     }
 
     /// Returns the time since the simulation was created.
@@ -140,8 +139,10 @@ impl Simulation {
     /// the memory does not suffice. The spheres are then as they were.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
         let mut spheres = copied(&self.spheres)?;
+        self.state.wrap(0.0, &self.lattice);
+        self.substep.candidates.forget();
         // If a rule has panicked in a step, `self.spheres` is older than the state.
-        self.state.export(&mut spheres);
+        self.state.export(&mut spheres, &self.lattice);
         change(&mut spheres);
         check_spheres(&spheres)?;
         self.spheres = spheres;
@@ -225,9 +226,10 @@ impl Simulation {
     /// Moves overlapping spheres apart on the threads of the current pool.
     fn separate_here(&mut self, passes: u32) -> Result<u32, Error> {
         self.substep.candidates.forget();
-        self.state.sort()?;
+        self.state.sort(&self.lattice)?;
         let mut spheres = copied(&self.state.spheres)?;
         let mut deepest = None;
+        let mixed = self.is_mixed();
         for pass in 0..=passes {
             let before = copied(&spheres)?;
             let start = Start {
@@ -241,6 +243,7 @@ impl Simulation {
                 rule: Rule::default(),
                 time: self.time,
                 duration: 0.0,
+                mixed,
             };
             let candidates = &mut self.substep.candidates;
             let found = separate_once(&mut spheres, &start, candidates, &mut self.detector);
@@ -332,7 +335,7 @@ impl Simulation {
         while result.is_ok() && self.time < end {
             result = self.advance(end, rule, &mut report);
         }
-        self.state.export(&mut self.spheres);
+        self.state.export(&mut self.spheres, &self.lattice);
         result?;
         report.kinetic_energy = self.kinetic_energy();
         Ok(report)
@@ -353,6 +356,12 @@ impl Simulation {
         energies.collect::<Vec<_>>().into_iter().sum()
     }
 
+    /// Returns whether gravity accelerates only some of the spheres.
+    fn is_mixed(&self) -> bool {
+        let any_fixed = || self.state.spheres.par_iter().any(HardSphere::is_fixed);
+        self.options.gravity != DVec3::ZERO && any_fixed()
+    }
+
     /// Does one substep, which ends at `end` or before.
     fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
         let remaining = end - self.time;
@@ -370,8 +379,9 @@ impl Simulation {
         let candidates = &self.substep.candidates;
         if !candidates.cover(self.time, duration, count) {
             self.substep.candidates.forget();
-            self.state.sort()?;
+            self.state.sort(&self.lattice)?;
         }
+        let mixed = self.is_mixed();
         let mut last = copied(&self.state.last)?;
         for last in &mut last {
             *last -= self.time;
@@ -388,6 +398,7 @@ impl Simulation {
                 rule,
                 time: self.time,
                 duration,
+                mixed,
             };
             let horizon = self.pace.horizon(duration);
             let mut accepted = true;
@@ -413,12 +424,16 @@ impl Simulation {
 
     /// Moves the spheres to the end of a substep, and adds its impacts to the report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
-        let (islands, options) = (&self.substep.islands, &self.options);
-        let (lattice, time) = (&self.lattice, self.time);
+        let Substep {
+            islands,
+            candidates,
+        } = &mut self.substep;
+        let (islands, options) = (&*islands, &self.options);
+        let (flights, units) = candidates.flights_mut();
+        let time = self.time;
         let State {
             spheres,
             ids,
-            cells,
             last,
             removed,
             ..
@@ -442,17 +457,11 @@ impl Simulation {
                 }
             }
         };
-        let all = spheres.par_iter_mut().zip(0..u32::MAX);
-        let crossed: Vec<_> = if lattice.is_open() {
-            all.for_each(|(sphere, index)| advance(sphere, index));
-            Vec::new()
-        } else {
-            let crossed = all.zip(cells).filter_map(|((sphere, index), cell)| {
-                advance(sphere, index);
-                wrap(sphere, cell, lattice).map(|moved| (index, moved))
-            });
-            crossed.collect()
-        };
+        let all = spheres.par_iter_mut().zip(flights).zip(0..u32::MAX);
+        all.for_each(|((sphere, flight), index)| {
+            advance(sphere, index);
+            *flight = units.flight(sphere);
+        });
         if options.contact_time > 0.0 {
             let all = last.par_iter_mut().zip(0..u32::MAX);
             all.for_each(|(last, index)| {
@@ -510,26 +519,14 @@ impl Simulation {
         if any_removed {
             self.substep.candidates.forget();
         }
-        let candidates = &mut self.substep.candidates;
-        if candidates
-            .cross(&crossed, &self.state.ids, &self.walls)
-            .is_err()
-        {
-            candidates.forget();
-        }
         Ok(())
     }
 
     /// Prepares for spheres that are not where the last substep has left them.
     fn place_anew(&mut self) {
-        if !self.lattice.is_open() {
-            let State { spheres, cells, .. } = &mut self.state;
-            for (sphere, cell) in spheres.iter_mut().zip(cells) {
-                wrap(sphere, cell, &self.lattice);
-            }
-        }
+        self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();
-        self.state.export(&mut self.spheres);
+        self.state.export(&mut self.spheres, &self.lattice);
     }
 }
 
@@ -546,20 +543,6 @@ fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f6
         velocity,
         ..*sphere
     }
-}
-
-/// Moves a sphere that has left the cell of a periodic domain back into it. Returns the cell in which it was, unless
-/// it was there.
-fn wrap(sphere: &mut HardSphere, cell: &mut [i32; 3], lattice: &Lattice) -> Option<[i32; 3]> {
-    let moved = lattice.cell(sphere.center);
-    if moved == [0; 3] {
-        return None;
-    }
-    sphere.center -= lattice.shift(moved);
-    for (cell, moved) in cell.iter_mut().zip(moved) {
-        *cell = cell.saturating_add(moved);
-    }
-    Some(moved)
 }
 
 fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::HardSphere;
 use super::boxes::EIGHT;
+use super::lattice::Lattice;
 use crate::Error;
 use crate::memory::allocate;
 
@@ -11,6 +12,10 @@ const MEMORY: &str = "a simulation";
 
 /// Number of searches for candidates for which an order is kept. The spheres move little meanwhile.
 const SEARCHES: u32 = 16;
+
+/// How far a sphere may lie outside the cell of a periodic domain, in cells. Wrapping would move it away from its
+/// neighbours in memory, so most spheres are wrapped only when they are sorted.
+const BEYOND: f64 = 0.125;
 
 /// Number of successive spheres of the curve that are sorted further, so that leaves are compact.
 const ARRANGED: usize = 64 * EIGHT;
@@ -23,8 +28,8 @@ pub(crate) struct State {
     pub(crate) ids: Vec<u32>,
     /// The place of each sphere that the caller knows by an index.
     places: Vec<u32>,
-    /// Cell of each sphere in a periodic domain: its place without wrapping is its centre plus the displacement
-    /// of this image. Empty in open space.
+    /// Number of cells by which the centre of each sphere has been wrapped in a periodic domain: its place without
+    /// wrapping is its centre plus the displacement of this image. Empty in open space.
     pub(crate) cells: Vec<[i32; 3]>,
     /// Time of the last impact of each sphere. Empty if there is no contact time.
     pub(crate) last: Vec<f64>,
@@ -77,18 +82,40 @@ impl State {
         }
     }
 
-    /// Writes the spheres in the caller's order.
-    pub(crate) fn export(&self, spheres: &mut [HardSphere]) {
+    /// Writes the spheres in the caller's order, with centres in the cell of a periodic domain.
+    pub(crate) fn export(&self, spheres: &mut [HardSphere], lattice: &Lattice) {
         let all = spheres.par_iter_mut().zip(&self.places);
-        all.for_each(|(sphere, &place)| *sphere = self.spheres[place as usize]);
+        all.for_each(|(sphere, &place)| {
+            *sphere = self.spheres[place as usize];
+            if !lattice.is_open() {
+                sphere.center -= lattice.shift(lattice.cell(sphere.center));
+            }
+        });
     }
 
-    /// Sorts the spheres if they have not been sorted for some searches.
-    pub(crate) fn sort(&mut self) -> Result<(), Error> {
+    /// Moves the spheres that lie outside the cell of a periodic domain, by more than `most` cells along one of its
+    /// edges, back into it.
+    pub(crate) fn wrap(&mut self, most: f64, lattice: &Lattice) {
+        let all = self.spheres.par_iter_mut().zip(&mut self.cells);
+        all.for_each(|(sphere, cell)| {
+            let beyond = lattice.beyond(sphere.center);
+            // A place that is not a number stays.
+            if beyond.iter().any(|&beyond| beyond > most) {
+                let moved = lattice.cell(sphere.center);
+                sphere.center -= lattice.shift(moved);
+                *cell = Lattice::sum(*cell, moved, 1);
+            }
+        });
+    }
+
+    /// Prepares for a search for candidates: sorts the spheres if they have not been sorted for some searches.
+    pub(crate) fn sort(&mut self, lattice: &Lattice) -> Result<(), Error> {
         self.age += 1;
         if self.age <= SEARCHES {
+            self.wrap(BEYOND, lattice);
             return Ok(());
         }
+        self.wrap(0.0, lattice);
         let ends = self.spheres.par_iter().map(|sphere| [sphere.center; 2]);
         let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
         let [low, high] = ends.unwrap_or_default();

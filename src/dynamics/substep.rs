@@ -6,14 +6,16 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidate, Candidates};
+use super::boxes::Bits;
+use super::candidates::{Candidate, Candidates, Near};
 use super::contact::{Blow, Contact};
+use super::flights::Four;
 use super::islands::Islands;
 use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
-use super::predict::{may_meet, meeting};
+use super::predict::meeting;
 use super::report::Removal;
 use super::rows::push;
 use super::rules::Rule;
@@ -42,6 +44,8 @@ pub(crate) struct Start<'a> {
     /// Time of the simulation at the start of the substep.
     pub(crate) time: f64,
     pub(crate) duration: f64,
+    /// Whether gravity accelerates only some of the spheres.
+    pub(crate) mixed: bool,
 }
 
 /// The state at the start of a substep, and its candidates.
@@ -58,6 +62,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) duration: f64,
     /// The distance that gravity displaces spheres by in the substep.
     falls: f64,
+    /// All lanes if gravity accelerates only some of the spheres, so that flights do not tell which spheres meet.
+    pub(crate) mixed: u32,
     pub(crate) candidates: &'a Candidates,
 }
 
@@ -65,6 +71,14 @@ impl<'a> Start<'a> {
     /// Returns the number of spheres that have not been removed.
     pub(crate) fn present(&self) -> usize {
         self.removed.iter().filter(|&&removed| !removed).count()
+    }
+
+    /// Returns whether any two different spheres may meet, whatever their options are.
+    pub(crate) fn all_meet(&self) -> bool {
+        self.options.bodies.is_empty()
+            && self.options.groups.is_empty()
+            && !self.removed.par_iter().any(|&removed| removed)
+            && !self.spheres.par_iter().any(HardSphere::is_fixed)
     }
 
     pub(crate) fn setting(&self, candidates: &'a Candidates) -> Setting<'a> {
@@ -79,6 +93,7 @@ impl<'a> Start<'a> {
             rule,
             time,
             duration,
+            mixed: _,
         } = self;
         Setting {
             spheres,
@@ -91,6 +106,7 @@ impl<'a> Start<'a> {
             time,
             duration,
             falls: 0.5 * options.gravity.length() * (duration * duration),
+            mixed: if self.mixed { u32::MAX } else { 0 },
             candidates,
         }
     }
@@ -136,6 +152,25 @@ impl Setting<'_> {
         (restitution * blow.approach).max(least)
     }
 
+    /// Returns the image of a candidate for spheres in the cell of a periodic domain, in which the caller sees them.
+    pub(crate) fn image_in_cell(&self, candidate: &Candidate) -> [i32; 3] {
+        if self.lattice.is_open() {
+            return candidate.image;
+        }
+        let cell = |sphere: u32| self.lattice.cell(self.spheres[sphere as usize].center);
+        let own = cell(candidate.sphere);
+        match candidate.partner {
+            Partner::Sphere(other) => {
+                let image = Lattice::sum(candidate.image, cell(other), 1);
+                Lattice::sum(image, own, -1)
+            }
+            Partner::Wall(_) => {
+                let own = self.walls.told_apart(candidate.partner, own);
+                Lattice::sum(candidate.image, own, 1)
+            }
+        }
+    }
+
     /// Returns the velocities of the sphere of a candidate and of its partner at a time.
     pub(crate) fn velocities(
         &self,
@@ -167,7 +202,7 @@ impl Setting<'_> {
     /// Returns a bound of the distance of a path, which ends at `end`, from the origin of the sphere.
     pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
-        let origin = self.candidates.origin(index, self.lattice);
+        let origin = self.candidates.origin(index);
         let mut farthest = (sphere.center - origin).length_squared();
         let mut bulge = 0.0_f64;
         for (k, piece) in path.iter().enumerate() {
@@ -178,12 +213,6 @@ impl Setting<'_> {
             bulge = bulge.max(self.fall(sphere, end - piece.start).length() / 4.0);
         }
         farthest.sqrt() + bulge
-    }
-
-    /// Returns a bound of the distance that a sphere without impacts moves in the substep.
-    #[inline]
-    pub(crate) fn span(&self, sphere: &HardSphere) -> f64 {
-        (sphere.velocity.length() * self.duration + self.falls) * (1.0 + 1e-9)
     }
 
     /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
@@ -205,7 +234,7 @@ impl Setting<'_> {
     /// Returns whether a sphere without impacts certainly stays within its pad.
     #[inline]
     fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
-        let away = sphere.center - self.candidates.origin(index, self.lattice);
+        let away = sphere.center - self.candidates.origin(index);
         let travel = sphere.velocity * self.duration;
         let farthest = away.length_squared().max((away + travel).length_squared());
         let pad = self.candidates.pad(index) * (1.0 - 1e-9) - 2.0 * self.falls;
@@ -216,7 +245,7 @@ impl Setting<'_> {
     /// its pad.
     #[inline]
     pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
-        let origin = self.candidates.origin(index, self.lattice);
+        let origin = self.candidates.origin(index);
         let away = (self.spheres[index as usize].center - origin).length();
         (away + span) * (1.0 + 1e-9) <= self.candidates.pad(index)
     }
@@ -225,33 +254,51 @@ impl Setting<'_> {
     /// walls it meets.
     fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
-        let piece = Piece::straight(sphere);
         if !self.stays(index, sphere) {
+            let piece = Piece::straight(sphere);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
             // A distance that is not a number is reported as an invalid sphere.
             if moved.is_nan() || moved > self.candidates.pad(index) {
                 push(&mut straight.leavers, (index, moved))?;
             }
         }
-        let range = [0.0, self.duration];
-        for near in self.candidates.of_larger(index) {
-            let other = &self.spheres[near.other as usize];
-            let time = if let Some(candidate) = near.special {
-                self.hit(candidate)
-            } else if self.differ(sphere, other) {
-                self.hit(&near.candidate(index, self.ids))
-            } else {
-                let (reach, straight) = (sphere.radius + other.radius, Piece::straight(other));
-                if !may_meet(&piece, &straight, DVec3::ZERO, reach, range) {
-                    continue;
+        let (flights, units) = self.candidates.flights();
+        let probe = units.probe_of(&flights[index as usize], self.duration);
+        for (others, count) in self.candidates.neighbors().groups_of_larger(index) {
+            let mut may_meet = probe.may_meet(&Four::new(flights, others)) | self.mixed;
+            may_meet &= (1 << count) - 1;
+            for lane in Bits(may_meet) {
+                let near = Near::plain(others[lane]);
+                if let Some(time) = self.meets_straight(index, near) {
+                    straight.note(time, [index, near.other])?;
                 }
-                meeting(&piece, &straight, DVec3::ZERO, reach, range)
-            };
-            if let Some(time) = time {
+            }
+        }
+        for near in self.candidates.special_of(index) {
+            if near.other < index {
+                continue;
+            }
+            if let Some(time) = self.meets_straight(index, near) {
                 straight.note(time, [index, near.other])?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the time at which a sphere and the other one of a candidate, or its wall, meet on straight paths, if they
+    /// do.
+    #[inline]
+    fn meets_straight(&self, index: u32, near: Near<'_>) -> Option<f64> {
+        if let Some(candidate) = near.special {
+            return self.hit(candidate);
+        }
+        let [sphere, other] = [index, near.other].map(|index| &self.spheres[index as usize]);
+        if self.differ(sphere, other) {
+            return self.hit(&near.candidate(index, self.ids));
+        }
+        let reach = sphere.radius + other.radius;
+        let [a, b] = [sphere, other].map(Piece::straight);
+        meeting(&a, &b, DVec3::ZERO, reach, [0.0, self.duration])
     }
 
     /// Returns whether gravity accelerates only one of two spheres.
@@ -338,7 +385,6 @@ impl Substep {
         for &leaver in straight.iter().flat_map(|straight| &straight.leavers) {
             push(&mut leavers, leaver)?;
         }
-
         let new = candidates.widen(detector, start, &leavers)?;
         let setting = start.setting(candidates);
         let mut later = Straight::default();

@@ -261,6 +261,6 @@ fn moved_round(round: &Round, displaced: DVec3) -> (Round, f64) {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "rounded up to float32")]
-fn next_up(x: f64) -> f32 {
+pub(crate) fn next_up(x: f64) -> f32 {
     (x as f32).next_up()
 }

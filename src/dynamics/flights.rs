@@ -1,0 +1,295 @@
+//! Tests pairs of spheres in float32, four at a time. Those that may meet are tested again in float64.
+//!
+//! Lengths are in units of the size of a typical sphere with its pad, and times in units of the time for which candidates
+//! are sought. So no product overflows or is rounded to 0, unless the spheres differ extremely.
+
+use wide::f32x4;
+
+use super::HardSphere;
+use super::path::Piece;
+use super::walls::next_up;
+use crate::lanes::LANES;
+
+/// More than the rounding errors of the terms of a test, relative to their sizes.
+const ERROR: f32 = 1.0 / (1 << 17) as f32;
+
+/// More than a product of numbers that are so small that it is rounded to 0.
+const TINY: f32 = 1e-30;
+
+/// The motion of a sphere: its centre and radius at the start of the substep, its velocity if it meets nothing, and a
+/// bound of its mean speed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flight([f32x4; 2]);
+
+impl Flight {
+    /// Returns some bits, for a caller that only wants to read this from memory.
+    pub(crate) fn bits(&self) -> u32 {
+        self.0[0].as_array()[0].to_bits()
+    }
+
+    /// Sets the bound of the mean speed of a sphere that has impacts.
+    pub(crate) fn set_speed(&mut self, speed: f64, units: &Units) {
+        let speed = next_up(speed * (units.per_length * units.time));
+        self.0[1].as_mut_array()[3] = speed;
+    }
+}
+
+/// The flights of four spheres, with each number in four lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Four {
+    center: [f32x4; 3],
+    radius: f32x4,
+    velocity: [f32x4; 3],
+    speed: f32x4,
+}
+
+impl Four {
+    #[inline(always)]
+    pub(crate) fn new(flights: &[Flight], others: [u32; LANES]) -> Self {
+        let [a, b, c, d] = others;
+        let [a, b] = [flights[a as usize].0, flights[b as usize].0];
+        let [c, d] = [flights[c as usize].0, flights[d as usize].0];
+        let [x, y, z, radius] = f32x4::transpose([a[0], b[0], c[0], d[0]]);
+        let [u, v, w, speed] = f32x4::transpose([a[1], b[1], c[1], d[1]]);
+        Self {
+            center: [x, y, z],
+            radius,
+            velocity: [u, v, w],
+            speed,
+        }
+    }
+}
+
+/// The units of flights.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Units {
+    /// The unit of time.
+    pub(crate) time: f64,
+    /// 1 by the unit of length.
+    pub(crate) per_length: f64,
+    /// Largest magnitude of a coordinate, in the unit of length.
+    pub(crate) most: f32,
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the tests allow for the rounding"
+)]
+impl Units {
+    pub(crate) fn flight(&self, sphere: &HardSphere) -> Flight {
+        let [x, y, z] = (sphere.center * self.per_length).to_array();
+        let velocity = sphere.velocity * (self.per_length * self.time);
+        let [u, v, w] = velocity.to_array();
+        let (radius, speed) = (sphere.radius * self.per_length, velocity.length());
+        Flight([
+            f32x4::new([x as f32, y as f32, z as f32, radius as f32]),
+            f32x4::new([u as f32, v as f32, w as f32, speed as f32]),
+        ])
+    }
+
+    /// Returns the test of a flight from the start of the substep to a time.
+    #[inline]
+    pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> Probe {
+        let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
+        Probe {
+            center: [f32x4::splat(x), f32x4::splat(y), f32x4::splat(z)],
+            velocity: [f32x4::splat(u), f32x4::splat(v), f32x4::splat(w)],
+            radius: f32x4::splat(radius),
+            speed: f32x4::splat(speed),
+            from: f32x4::ZERO,
+            until: f32x4::splat((until / self.time) as f32),
+            most: f32x4::splat(self.most),
+        }
+    }
+
+    /// Returns the test of a piece of the path of a sphere.
+    #[inline]
+    pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
+        let four = |x: f64| f32x4::splat(x as f32);
+        let [x, y, z] = (piece.center * self.per_length).to_array();
+        let velocity = piece.velocity * (self.per_length * self.time);
+        let [u, v, w] = velocity.to_array();
+        let per_time = self.time.recip();
+        Probe {
+            center: [four(x), four(y), four(z)],
+            velocity: [four(u), four(v), four(w)],
+            radius: four(radius * self.per_length),
+            speed: four(velocity.length()),
+            from: four(from * per_time),
+            until: four(until * per_time),
+            most: f32x4::splat(self.most),
+        }
+    }
+}
+
+/// A piece of the path of a sphere, which is tested against the flights of others. Each number is in four lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    center: [f32x4; 3],
+    velocity: [f32x4; 3],
+    radius: f32x4,
+    speed: f32x4,
+    /// The range of times.
+    from: f32x4,
+    until: f32x4,
+    most: f32x4,
+}
+
+impl Probe {
+    /// Returns a mask of the spheres that are so near that the sphere of this flight may meet them, whatever the
+    /// directions in which both move.
+    #[inline(always)]
+    pub(crate) fn is_near(&self, others: &Four) -> u32 {
+        let [x, y, z] = [0, 1, 2].map(|k| others.center[k] - self.center[k]);
+        let speeds = others.speed + self.speed;
+        let most = self.most + speeds * self.until;
+        let reach = others.radius + self.radius + speeds * self.until;
+        let reach = reach + (reach + most) * f32x4::splat(ERROR);
+        let far = (x * x + y * y + z * z).simd_gt(reach * reach + f32x4::splat(TINY));
+        !far.to_bitmask() & ((1 << LANES) - 1)
+    }
+
+    /// Returns a mask of the spheres that the piece may meet. The others are certainly not met.
+    ///
+    /// The condition is that of [`may_meet`](super::predict::may_meet), with bounds of all terms that hold for every
+    /// rounding error. If a term is not a number, the spheres may meet.
+    #[inline(always)]
+    pub(crate) fn may_meet(&self, others: &Four) -> u32 {
+        let &Four {
+            center: [x, y, z],
+            radius,
+            velocity: [u, v, w],
+            speed,
+        } = others;
+        let (error, tiny) = (f32x4::splat(ERROR), f32x4::splat(TINY));
+        let (one_less, one_more) = (f32x4::ONE - error, f32x4::ONE + error);
+        let v = [
+            u - self.velocity[0],
+            v - self.velocity[1],
+            w - self.velocity[2],
+        ];
+        let p = [
+            x - self.center[0] + v[0] * self.from,
+            y - self.center[1] + v[1] * self.from,
+            z - self.center[2] + v[2] * self.from,
+        ];
+        let square = |a: &[f32x4; 3]| a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
+        let speeds = speed + self.speed;
+        // A bound of all coordinates in the range of times. Their rounding errors are proportional to it.
+        let most = self.most + speeds * self.until;
+        let b_half = p[0] * v[0] + p[1] * v[1] + p[2] * v[2];
+        let b_half = b_half - error * most * speeds - tiny;
+        let reach = radius + self.radius;
+        // The square of the error of p is below 2⁻⁴²·most², and p² is wrong by 2⁻¹⁸·p² + 2¹⁸·2⁻⁴²·most² at most.
+        let far = error * error * f32x4::splat(1024.0);
+        let c = square(&p) * one_less - reach * reach * one_more - far * most * most - tiny;
+        let slow = error * error * f32x4::splat(1024.0);
+        let square_v = square(&v) * one_less - slow * speeds * speeds;
+        let early = f32x4::splat(-2.0) * b_half * (self.until - self.from) * one_more;
+        let discriminant = b_half * b_half * one_more - square_v * c;
+        let never = b_half.simd_ge(f32x4::ZERO)
+            | c.simd_gt(early)
+            | (discriminant.simd_lt(f32x4::ZERO) & c.simd_gt(f32x4::ZERO));
+        !never.to_bitmask() & ((1 << LANES) - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::dynamics::predict::meeting;
+
+    fn vector(rng: &mut fastrand::Rng, size: f64) -> DVec3 {
+        DVec3::from([0; 3].map(|_| size * (2.0 * rng.f64() - 1.0)))
+    }
+
+    /// Pairs at all distances from the origin, of which many barely meet: they touch at the start, at the end, or at
+    /// their closest approach.
+    #[test]
+    fn no_pair_that_meets_is_lost() {
+        let mut rng = fastrand::Rng::with_seed(5);
+        let (mut met, mut passed) = (0, 0);
+        for round in 0..200_000 {
+            let scale = 10_f64.powf(24.0 * rng.f64() - 12.0);
+            let far = scale * 10_f64.powf(4.0 * rng.f64());
+            let (duration, from) = (3.0, 3.0 * rng.f64() * f64::from(round % 2));
+            let radii = [scale * rng.f64(), scale * rng.f64()];
+            let reach = radii[0] + radii[1];
+            let velocities = [vector(&mut rng, scale), vector(&mut rng, scale)];
+            let relative = velocities[1] - velocities[0];
+            // The closest approach is at one of the ends of the range, or between them.
+            let nearest = [from, duration, from + rng.f64() * (duration - from)][rng.usize(..3)];
+            let across = vector(&mut rng, 1.0).cross(relative).normalize_or(DVec3::X);
+            let gap = [-1.0, 0.0, 1.0][rng.usize(..3)] * 10_f64.powf(-8.0 * rng.f64());
+            let distance = reach * (1.0 + gap);
+            let center = vector(&mut rng, far);
+            let other = center + across * distance - relative * nearest;
+            let piece = |center: DVec3, velocity| Piece {
+                start: 0.0,
+                center,
+                velocity,
+            };
+            let sphere = HardSphere::new(other, radii[1]).with_velocity(velocities[1]);
+            let own = piece(center, velocities[0]);
+            let range = [from, duration];
+            let found = meeting(
+                &own,
+                &piece(other, velocities[1]),
+                DVec3::ZERO,
+                reach,
+                range,
+            );
+            let units = Units {
+                time: 4.0,
+                per_length: scale.recip(),
+                most: next_up((far + 20.0 * scale) / scale),
+            };
+            let flights = [units.flight(&sphere); 1];
+            let four = Four::new(&flights, [0; LANES]);
+            let mask = units.probe(&own, radii[0], range).may_meet(&four);
+            assert!(found.is_none() || mask == 15, "round {round}: {found:?}");
+            met += u32::from(found.is_some());
+            passed += u32::from(mask != 0);
+
+            let start = HardSphere::new(center, radii[0]).with_velocity(velocities[0]);
+            let near = units
+                .probe_of(&units.flight(&start), duration)
+                .is_near(&four);
+            let ever = meeting(
+                &own,
+                &piece(other, velocities[1]),
+                DVec3::ZERO,
+                reach,
+                [0.0, duration],
+            );
+            assert!(ever.is_none() || near == 15, "round {round}");
+        }
+        assert!(met > 50_000 && passed < 190_000, "{met} of {passed}");
+    }
+
+    /// Spheres in front of each other, and then far apart.
+    #[test]
+    fn most_pairs_that_do_not_meet_are_told_apart() {
+        let units = Units {
+            time: 1.0,
+            per_length: 1.0,
+            most: 100.0,
+        };
+        let own = HardSphere::new([50.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let beside = |x: f64, y: f64, u: f64| {
+            let other = HardSphere::new([50.0 + x, 50.0 + y, 50.0], 0.5);
+            let flights = [units.flight(&other.with_velocity([u, 0.0, 0.0]))];
+            let probe = units.probe_of(&units.flight(&own), 1.0);
+            let four = Four::new(&flights, [0; LANES]);
+            (probe.may_meet(&four), probe.is_near(&four))
+        };
+        assert_eq!(beside(2.0, 0.0, -1.0), (15, 15));
+        // They separate, they pass, they are too slow, and they are too far away.
+        assert_eq!(beside(1.1, 0.0, 2.0), (0, 15));
+        assert_eq!(beside(2.0, 1.1, -1.0), (0, 15));
+        assert_eq!(beside(2.5, 0.0, 0.1), (0, 0));
+        assert_eq!(beside(9.0, 0.0, -1.0), (0, 0));
+    }
+}

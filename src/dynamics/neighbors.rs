@@ -1,0 +1,305 @@
+//! Finds all candidate pairs in the tree of boxes, and lists those without images by sphere.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
+use super::candidates::{can_meet, enlarged, out_of_range};
+use super::rows::{push, reserve};
+use super::substep::Start;
+use crate::lanes::LANES;
+use crate::limits::most_images;
+use crate::{Error, Options, Sphere};
+
+/// Number of successive spheres whose rows share a list.
+const SPHERES: usize = 64 * EIGHT;
+
+/// The candidate pairs without images. Each pair is in the rows of both spheres. A row has first the spheres of smaller
+/// index than its own, and then those of larger index.
+#[derive(Debug, Default)]
+pub(crate) struct Neighbors {
+    chunks: Vec<Chunk>,
+    pairs: usize,
+}
+
+/// The rows of some successive spheres.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// The other spheres of the pairs. At the end are some more numbers, because the last ones are read four at a time.
+    entries: Vec<u32>,
+    /// The start of the row of each sphere, and the end of the last row.
+    starts: Vec<u32>,
+    /// For each sphere, the start of its entries with spheres of larger index.
+    middles: Vec<u32>,
+    /// The pairs with images. The image is that of the second sphere.
+    with_images: Vec<([u32; 2], [i32; 3])>,
+}
+
+/// A search for pairs that overlap.
+#[derive(Debug)]
+struct Search<'a> {
+    /// All spheres with their pads.
+    padded: &'a [Sphere],
+    boxes: &'a Boxes,
+    start: &'a Start<'a>,
+    /// How far centres lie outside the cell of a periodic domain, in cells along each edge.
+    beyond: [f64; 3],
+    /// Whether any two different spheres may meet.
+    all_meet: bool,
+    /// Numbers of entries and of images so far.
+    entries: AtomicU64,
+    images: AtomicU64,
+}
+
+/// Working memory of a search.
+#[derive(Debug, Default)]
+struct Scratch {
+    near: NearLeaves,
+    displaced: Vec<Sphere>,
+}
+
+impl Neighbors {
+    /// Finds all pairs that overlap among the spheres with their pads. The tree `boxes` is made of them. `beyond` is how
+    /// far centres lie outside the cell of a periodic domain, in cells along each edge.
+    pub(crate) fn search(
+        &mut self,
+        padded: &[Sphere],
+        boxes: &Boxes,
+        start: &Start<'_>,
+        beyond: [f64; 3],
+    ) -> Result<(), Error> {
+        let count = padded.len().div_ceil(SPHERES);
+        let missing = count.saturating_sub(self.chunks.len());
+        reserve(&mut self.chunks, missing)?;
+        self.chunks.resize_with(count, Chunk::default);
+        let search = Search {
+            padded,
+            boxes,
+            start,
+            beyond,
+            all_meet: start.all_meet(),
+            entries: AtomicU64::new(0),
+            images: AtomicU64::new(0),
+        };
+        let chunks = self.chunks.par_iter_mut().enumerate();
+        let results = chunks.map_init(Scratch::default, |scratch, (number, chunk)| {
+            let first = SPHERES * number;
+            chunk.fill(first..padded.len().min(first + SPHERES), &search, scratch)
+        });
+        let results: Vec<_> = results.collect();
+        results.into_iter().collect::<Result<(), Error>>()?;
+        let entries = self.chunks.iter().map(|chunk| chunk.entries.len() - LANES);
+        self.pairs = entries.sum::<usize>() / 2;
+        Ok(())
+    }
+
+    /// Returns the pairs with images. The image is that of the second sphere.
+    pub(crate) fn with_images(&self) -> impl Iterator<Item = ([u32; 2], [i32; 3])> {
+        let chunks = self.chunks.iter();
+        chunks.flat_map(|chunk| chunk.with_images.iter().copied())
+    }
+
+    /// Returns the number of pairs without images.
+    pub(crate) fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    /// Returns the spheres in the row of a sphere.
+    #[inline]
+    pub(crate) fn of(&self, sphere: u32) -> &[u32] {
+        let (chunk, place) = self.place(sphere);
+        &chunk.entries[chunk.starts[place] as usize..chunk.starts[place + 1] as usize]
+    }
+
+    /// Returns the spheres of larger index in the row of a sphere.
+    #[inline]
+    pub(crate) fn of_larger(&self, sphere: u32) -> &[u32] {
+        let (chunk, place) = self.place(sphere);
+        &chunk.entries[chunk.middles[place] as usize..chunk.starts[place + 1] as usize]
+    }
+
+    /// Returns the spheres in the row of a sphere in groups of four, each with the number of those that count.
+    #[inline]
+    pub(crate) fn groups_of(&self, sphere: u32) -> impl Iterator<Item = ([u32; LANES], usize)> {
+        let (chunk, place) = self.place(sphere);
+        chunk.groups(chunk.starts[place], chunk.starts[place + 1])
+    }
+
+    /// Returns the spheres of larger index in the row of a sphere in groups of four, each with the number of those that
+    /// count.
+    #[inline]
+    pub(crate) fn groups_of_larger(
+        &self,
+        sphere: u32,
+    ) -> impl Iterator<Item = ([u32; LANES], usize)> {
+        let (chunk, place) = self.place(sphere);
+        chunk.groups(chunk.middles[place], chunk.starts[place + 1])
+    }
+
+    #[inline]
+    fn place(&self, sphere: u32) -> (&Chunk, usize) {
+        let sphere = sphere as usize;
+        (&self.chunks[sphere / SPHERES], sphere % SPHERES)
+    }
+}
+
+impl Chunk {
+    /// Lists the pairs of a range of spheres.
+    fn fill(
+        &mut self,
+        spheres: std::ops::Range<usize>,
+        search: &Search<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.entries.clear();
+        self.starts.clear();
+        self.middles.clear();
+        self.with_images.clear();
+        push(&mut self.starts, 0)?;
+        for first in spheres.clone().step_by(EIGHT) {
+            let leaf = first..spheres.end.min(first + EIGHT);
+            self.list(leaf.clone(), search, scratch)?;
+            if !search.start.lattice.is_open() {
+                self.list_images(leaf, search, scratch)?;
+            }
+        }
+        reserve(&mut self.entries, LANES)?;
+        self.entries.extend([0; LANES]);
+        Ok(())
+    }
+
+    /// Lists the pairs without images of the spheres of a leaf.
+    fn list(
+        &mut self,
+        leaf: std::ops::Range<usize>,
+        search: &Search<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let own = &search.padded[leaf.clone()];
+        let before = self.entries.len();
+        search.boxes.near(&bounds_of(own), &mut scratch.near)?;
+        for (sphere, place) in own.iter().zip(leaf) {
+            let place = index(place);
+            search.boxes.find(&mut scratch.near, sphere)?;
+            let found = scratch.near.found();
+            reserve(&mut self.entries, found.len())?;
+            let mut middle = self.entries.len();
+            for &other in found {
+                if search.meet([place, other]) {
+                    middle += usize::from(other < place);
+                    self.entries.push(other);
+                }
+            }
+            push(&mut self.middles, index(middle))?;
+            push(&mut self.starts, index(self.entries.len()))?;
+        }
+        search.count_entries(self.entries.len() - before)
+    }
+
+    /// Lists the pairs with images of the spheres of a leaf and spheres of larger index.
+    fn list_images(
+        &mut self,
+        leaf: std::ops::Range<usize>,
+        search: &Search<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let own = &search.padded[leaf.clone()];
+        let lattice = search.start.lattice;
+        let (center, reach) = bounds_of(own).center_and_reach();
+        let reach = reach + f64::from(search.boxes.most_radius());
+        let images = lattice.images_within(center, reach, search.beyond);
+        let images = images.ok_or_else(|| out_of_range(search.start.ids[leaf.start]))?;
+        search.count_images(images.count() - 1)?;
+        let mut result = Ok(());
+        images.each(|image| {
+            if image == [0; 3] || result.is_err() {
+                return;
+            }
+            scratch.displaced.clear();
+            // The first sphere is displaced against the image of the second one.
+            let shift = lattice.shift(image);
+            scratch.displaced.extend(own.iter().map(|sphere| {
+                let center = DVec3::from(sphere.center.map(f64::from)) - shift;
+                enlarged(center, sphere.radius.into(), lattice)
+            }));
+            result = self.list_image(leaf.start, image, search, scratch);
+        });
+        result
+    }
+
+    /// Lists the pairs of the spheres from number `first` on, which are displaced, and an image of spheres of larger index.
+    fn list_image(
+        &mut self,
+        first: usize,
+        image: [i32; 3],
+        search: &Search<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let Scratch { near, displaced } = scratch;
+        let before = self.with_images.len();
+        search.boxes.near(&bounds_of(displaced), near)?;
+        for (sphere, place) in displaced.iter().zip(first..) {
+            let place = index(place);
+            search.boxes.find(near, sphere)?;
+            for &other in near.found() {
+                if place < other && search.meet([place, other]) {
+                    push(&mut self.with_images, ([place, other], image))?;
+                }
+            }
+        }
+        search.count_entries(2 * (self.with_images.len() - before))
+    }
+
+    #[inline]
+    fn groups(&self, first: u32, end: u32) -> impl Iterator<Item = ([u32; LANES], usize)> {
+        let count = (end - first) as usize;
+        let groups = self.entries[first as usize..].windows(LANES).step_by(LANES);
+        let groups = groups.take(count.div_ceil(LANES)).enumerate();
+        groups.map(move |(group, entries)| {
+            let others = [entries[0], entries[1], entries[2], entries[3]];
+            (others, (count - LANES * group).min(LANES))
+        })
+    }
+}
+
+impl Search<'_> {
+    #[inline]
+    fn meet(&self, pair: [u32; 2]) -> bool {
+        pair[0] != pair[1] && (self.all_meet || can_meet(pair, self.start))
+    }
+
+    /// Adds to the number of entries, two for each pair. Returns an error if the pairs are too many. Whether they are
+    /// depends on the spheres only, but not by how much, because other threads stop then.
+    fn count_entries(&self, count: usize) -> Result<(), Error> {
+        let count = count as u64;
+        let limit = Options::new().max_pairs;
+        if self.entries.fetch_add(count, Ordering::Relaxed) + count > 2 * limit {
+            let needed = limit + 1;
+            return Err(Error::TooManyPairs { needed, limit });
+        }
+        Ok(())
+    }
+
+    /// Adds to the number of images. Returns an error if they are too many.
+    fn count_images(&self, count: u64) -> Result<(), Error> {
+        let limit = most_images(self.padded.len());
+        let before = self
+            .images
+            .fetch_add(count.min(limit + 1), Ordering::Relaxed);
+        if before + count.min(limit + 1) > limit {
+            let needed = limit + 1;
+            return Err(Error::TooManyImages { needed, limit });
+        }
+        Ok(())
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most 2³⁰ spheres, and fewer entries than 2³²"
+)]
+fn index(number: usize) -> u32 {
+    number as u32
+}
