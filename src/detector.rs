@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::blocking::{Wait, block_on};
-use crate::cpu::{BoundedWalls, Cpu, WallHits, find_at_walls};
+use crate::cpu::{BoundedWalls, Cpu, WallHits, WallSearch};
 #[cfg(feature = "gpu")]
 use crate::gpu::Gpu;
 use crate::limits::Limits;
@@ -299,15 +299,20 @@ impl Detector {
             (Ok(step), None) => {
                 hits.hits.clear();
                 hits.images.clear();
-                self.run(step, used, wait).await
+                self.run(step, None, used, wait).await
             }
-            (Ok(step), Some(walls)) => match walls.check(step.dt, &step.domain) {
-                Ok(()) => {
-                    let found = self.run(step, used, wait).await;
-                    found.and_then(|found| self.at_walls(&step, walls, &mut hits, found))
+            (Ok(step), Some(walls)) => {
+                let checked = walls.check(step.dt, &step.domain);
+                match checked.and_then(|()| step.check_size()) {
+                    Ok(()) => {
+                        let mut search = WallSearch::new(walls, &step, self.limits());
+                        let found = self.run(step, Some(&mut search), used, wait).await;
+                        found
+                            .and_then(|found| self.at_walls(&step, walls, search, &mut hits, found))
+                    }
+                    Err(error) => Err(error),
                 }
-                Err(error) => Err(error),
-            },
+            }
             (Err(error), _) => Err(error),
         };
         self.both = both;
@@ -317,27 +322,21 @@ impl Detector {
         Ok(())
     }
 
-    /// Finds the spheres of a checked step that touch walls. Both backends do this on the CPU.
+    /// Completes the list of the spheres of a checked step that touch walls. Both backends do this on the CPU.
     fn at_walls(
         &mut self,
         step: &UncheckedStep<'_>,
         walls: &Walls,
+        search: WallSearch<'_>,
         hits: &mut WallHits,
         mut found: Collisions,
     ) -> Result<Collisions, Error> {
         let clock = Instant::now();
-        let &UncheckedStep {
-            spheres,
-            dt,
-            domain,
-            ..
-        } = step;
         let limits = self.limits();
         let threads = Threads(self.pool.as_ref());
-        let work = || find_at_walls(spheres, dt, walls, &domain, limits, hits);
-        threads.run(spheres.len(), work)?;
+        threads.run(step.spheres.len(), || search.finish(step.spheres, hits))?;
         let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
-        if !domain.is_open() {
+        if !step.domain.is_open() {
             bounded.find(cpu, step, walls, limits, threads, hits)?;
         }
         limits.allow_pairs(hits.hits.len() as u64)?;
@@ -352,10 +351,12 @@ impl Detector {
         }
     }
 
-    /// Returns the collisions of a time step in a list that reuses the memory of `used`.
+    /// Returns the collisions of a time step in a list that reuses the memory of `used`. While the spheres are
+    /// checked, `walls` finds those that touch walls.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,
+        mut walls: Option<&mut WallSearch<'_>>,
         used: Collisions,
         wait: Wait,
     ) -> Result<Collisions, Error> {
@@ -377,8 +378,12 @@ impl Detector {
             ..Statistics::default()
         };
         let threads = Threads(self.pool.as_ref());
+        let mut check = || match &mut walls {
+            Some(walls) => walls.check(step),
+            None => step.check(),
+        };
         if let Some(gpu) = self.gpu.as_mut() {
-            let step = threads.run(spheres.len(), || step.check())?;
+            let step = threads.run(spheres.len(), &mut check)?;
             match gpu.run(step, limits, wait).await {
                 Ok((mut outcome, mut reported)) => {
                     let clock = Instant::now();
@@ -412,16 +417,7 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let work = || {
-            cpu.run(
-                step.check()?,
-                limits,
-                threads,
-                &mut pairs,
-                &mut images,
-                stages,
-            )
-        };
+        let work = || cpu.run(check()?, limits, threads, &mut pairs, &mut images, stages);
         let outcome = threads.run(spheres.len(), work)?;
         statistics.backend = ActiveBackend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);

@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-use crate::limits::MAX_SPHERES;
+use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
-use crate::validate::{InputSummary, check_dt, check_spheres};
+use crate::validate::{InputSummary, check_and_visit, check_dt};
 use crate::{Domain, Error, Sphere, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
@@ -183,6 +183,17 @@ impl<'a> UncheckedStep<'a> {
     }
 
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {
+        let checked = self.check_and_visit(CHUNK, |(): &mut (), _, _| {});
+        checked.map(|(checked, _)| checked)
+    }
+
+    /// Checks the step like [`check`](Self::check), and calls `visit` for its spheres, in blocks: see
+    /// [`check_and_visit`].
+    pub(crate) fn check_and_visit<T: Default + Send>(
+        self,
+        block: usize,
+        visit: impl Fn(&mut T, usize, &[Sphere]) + Sync,
+    ) -> Result<(CheckedStep<'a>, Vec<T>), Error> {
         self.check_size()?;
         let Self {
             spheres,
@@ -190,21 +201,27 @@ impl<'a> UncheckedStep<'a> {
             dt,
             domain,
         } = self;
-        let summary = match sets {
-            Sets::One => check_spheres(spheres, dt, None)?,
+        let (summary, values) = match sets {
+            Sets::One => check_and_visit(spheres, dt, None, block, visit)?,
             Sets::Two { first } => {
                 let (first, second) = spheres.split_at(first.min(spheres.len()));
-                let first = check_spheres(first, dt, Some(0))?;
-                first.merge(check_spheres(second, dt, Some(1))?)
+                let start = first.len();
+                let (first, mut values) = check_and_visit(first, dt, Some(0), block, &visit)?;
+                let visit =
+                    |value: &mut T, index, spheres: &[Sphere]| visit(value, start + index, spheres);
+                let (second, of_second) = check_and_visit(second, dt, Some(1), block, visit)?;
+                values.extend(of_second);
+                (first.merge(second), values)
             }
         };
-        Ok(CheckedStep {
+        let checked = CheckedStep {
             spheres: if self.has_pairs() { spheres } else { &[] },
             sets,
             dt,
             domain,
             summary,
-        })
+        };
+        Ok((checked, values))
     }
 
     /// Returns false if one of two sets is empty, because such a step has no pairs.

@@ -84,12 +84,39 @@ pub(crate) fn check_spheres(
     dt: f32,
     set: Option<usize>,
 ) -> Result<InputSummary, Error> {
-    let summary = spheres
-        .par_chunks(CHUNK)
-        .map(|spheres| summary_of(spheres, dt))
-        .reduce(InputSummary::default, InputSummary::merge);
+    let summary = check_and_visit(spheres, dt, set, CHUNK, |(): &mut (), _, _| {});
+    summary.map(|(summary, _)| summary)
+}
+
+/// Checks spheres like [`check_spheres`], and calls `visit` with each block of `block` spheres after it was found
+/// valid. The arguments of `visit` are a value that belongs to the parallel task, the index of the first sphere of
+/// the block, and the block. Returns the values of all tasks, in the order of the spheres.
+pub(crate) fn check_and_visit<T: Default + Send>(
+    spheres: &[Sphere],
+    dt: f32,
+    set: Option<usize>,
+    block: usize,
+    visit: impl Fn(&mut T, usize, &[Sphere]) + Sync,
+) -> Result<(InputSummary, Vec<T>), Error> {
+    let check = |(number, chunk): (usize, &[Sphere])| {
+        let (mut summary, mut value) = (InputSummary::default(), T::default());
+        let mut first = number * CHUNK;
+        for spheres in chunk.chunks(block) {
+            let of_block = summary_of(spheres, dt);
+            summary = summary.merge(of_block);
+            if of_block.valid {
+                visit(&mut value, first, spheres);
+            }
+            first += spheres.len();
+        }
+        (summary, value)
+    };
+    let chunks = spheres.par_chunks(CHUNK).enumerate();
+    let (summaries, values): (Vec<_>, Vec<_>) = chunks.map(check).unzip();
+    let summaries = summaries.into_iter();
+    let summary = summaries.fold(InputSummary::default(), InputSummary::merge);
     if summary.valid {
-        return Ok(summary);
+        return Ok((summary, values));
     }
     let invalid = spheres
         .iter()
@@ -101,7 +128,7 @@ pub(crate) fn check_spheres(
             field,
             value,
         }),
-        None => Ok(summary),
+        None => Ok((summary, values)),
     }
 }
 

@@ -408,6 +408,43 @@ fn both_sets_of_a_step_meet_walls() {
     }
 }
 
+#[test]
+fn many_spheres_keep_their_numbers_and_errors() {
+    let walls: Walls = [Wall::half_space([0.0, 1.0, 0.0], 0.0)]
+        .into_iter()
+        .collect();
+    let place = |k: u16, y| Sphere::new([f32::from(k), y, 0.0], 0.25);
+    let touches = |k: &u16| k % 97 == 5;
+    let mut spheres: Vec<_> = (0..40_000)
+        .map(|k| place(k, if touches(&k) { 0.125 } else { 1.0 }))
+        .collect();
+    let expected: Vec<_> = (0..40_000).filter(touches).map(u32::from).collect();
+    for first in [0, 20_003, 40_000] {
+        let (first, second) = spheres.split_at(first);
+        let steps = [Step::new(&spheres, 1.0), Step::between(first, second, 1.0)];
+        for step in steps {
+            let found = detector().detect(&step.with_walls(&walls));
+            let found = found.expect("a valid step").walls;
+            let found: Vec<_> = found.iter().map(|hit| hit.sphere).collect();
+            assert_eq!(found, expected);
+        }
+    }
+    // An invalid sphere is reported before too many wall collisions are, although it follows them.
+    let few = Options::new().with_backend(Backend::Cpu).with_max_pairs(5);
+    let mut detector = Detector::new(few).expect("the CPU is always there");
+    let error = detector.detect(&Step::new(&spheres, 1.0).with_walls(&walls));
+    assert!(
+        matches!(error, Err(Error::TooManyPairs { limit: 5, .. })),
+        "{error:?}"
+    );
+    spheres[30_001].radius = f32::NAN;
+    let error = detector.detect(&Step::new(&spheres, 1.0).with_walls(&walls));
+    assert!(
+        matches!(error, Err(Error::InvalidSphere { index: 30_001, .. })),
+        "{error:?}"
+    );
+}
+
 /// Returns all images (periodic copies) of a sphere that may be within a distance of a point or
 /// axis during the step.
 fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {

@@ -19,6 +19,8 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
+/// Largest number of pairs with images in a row that insertion sorts fastest.
+const FEW: usize = 12;
 const TABLE: &str = "the table of pairs by sphere";
 
 /// Fills `list` with all items of `pairs`, sorted by their two indices a and b. `pairs` has them in
@@ -39,11 +41,7 @@ pub(crate) fn list(
         places(pairs.items(bucket), ends, 0, row, |place, pair| {
             part[place] = *pair;
         });
-        let mut begin = 0;
-        for &mut end in ends {
-            sort_row(&mut part[begin as usize..end as usize]);
-            begin = end;
-        }
+        sort_rows(part, ends, 0);
         Ok(())
     })
 }
@@ -62,6 +60,8 @@ pub(crate) fn list_with_images(
     let len = |buckets: Range<usize>| pairs.len(buckets.clone()) + images.len(buckets);
     let count = len(buckets.clone());
     let list = resized(list, count, LIST)?;
+    // Images that are added to the list are already 0.
+    let kept = list_images.len();
     let all = (list, resized(list_images, count, LIST)?);
     let take = |(list, images): &mut (_, _), buckets: Range<usize>| {
         (take(list, len(buckets.clone())), take(images, len(buckets)))
@@ -77,7 +77,9 @@ pub(crate) fn list_with_images(
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
-        list_images.fill([0; 3]);
+        // As numbers instead of arrays, they are filled by one call of a fast library function.
+        let kept = kept.saturating_sub(len(0..bucket)).min(list_images.len());
+        list_images[..kept].as_flattened_mut().fill(0);
         let all = plain.chain(images);
         places(
             all,
@@ -92,18 +94,18 @@ pub(crate) fn list_with_images(
             },
         );
         let mut memory = RowMemory::default();
-        let mut with_images = with_images.into_iter().peekable();
-        let mut begin = 0;
-        for (row, &mut end) in ends.iter_mut().enumerate() {
-            let pairs = begin as usize..end as usize;
-            begin = end;
-            if with_images.next_if_eq(&row).is_some() {
-                let images = &mut list_images[pairs.clone()];
-                sort_row_with_images(&mut list[pairs], images, &mut memory);
-            } else {
-                sort_row(&mut list[pairs]);
-            }
+        let (mut begin, mut next) = (0, 0);
+        for row in with_images {
+            begin = sort_rows(list, &ends[next..row], begin);
+            let pairs = begin..ends[row] as usize;
+            sort_row_with_images(
+                &mut list[pairs.clone()],
+                &mut list_images[pairs],
+                &mut memory,
+            );
+            (begin, next) = (ends[row] as usize, row + 1);
         }
+        sort_rows(list, &ends[next..], begin);
         Ok(())
     })
 }
@@ -124,6 +126,18 @@ pub(crate) fn sort_images(
     sorted.fill(parts.len(), first_set, first_set, make, key)
 }
 
+/// Sorts a few distinct pairs that all have the same index a by their index b and by their image.
+fn insertion_sort(row: &mut [Collision], images: &mut [[i32; 3]]) {
+    for end in 1..row.len() {
+        let mut place = end;
+        while place > 0 && (row[place].b, images[place]) < (row[place - 1].b, images[place - 1]) {
+            row.swap(place, place - 1);
+            images.swap(place, place - 1);
+            place -= 1;
+        }
+    }
+}
+
 /// Scratch memory to sort pairs by index b and by image: the pairs, and a key for each pair, made
 /// of its index b and its place.
 type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
@@ -134,6 +148,10 @@ fn sort_row_with_images(
     images: &mut [[i32; 3]],
     (pairs, keys): &mut RowMemory,
 ) {
+    if row.len() <= FEW {
+        insertion_sort(row, images);
+        return;
+    }
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
     // The sort moves 64-bit keys, which are smaller than pairs. It compares images only if two
@@ -151,6 +169,18 @@ fn sort_row_with_images(
     for ((pair, image), key) in row.iter_mut().zip(images).zip(keys) {
         (*pair, *image) = pairs[*key as u32 as usize];
     }
+}
+
+/// Sorts the pairs of each row by their index b. The first row begins at `begin`, and `ends` has the ends of the
+/// rows. Returns the end of the last row.
+#[inline(always)]
+fn sort_rows(pairs: &mut [Collision], ends: &[u32], mut begin: usize) -> usize {
+    for &end in ends {
+        let end = end as usize;
+        sort_row(&mut pairs[begin..end]);
+        begin = end;
+    }
+    begin
 }
 
 /// Sorts distinct pairs with the same index a by their index b. Inlined, because there is mostly at

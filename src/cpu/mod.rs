@@ -24,4 +24,4 @@ mod walls;
 
 pub(crate) use bounded_walls::BoundedWalls;
 pub(crate) use run::Cpu;
-pub(crate) use walls::{WallHits, find_at_walls};
+pub(crate) use walls::{WallHits, WallSearch};

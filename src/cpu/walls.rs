@@ -1,4 +1,4 @@
-//! `walls`: tests every sphere against every wall. A float32 filter discards the walls that a sphere certainly
+//! `walls`: tests every sphere against every wall while the spheres of the step are checked. A float32 filter discards the walls that a sphere certainly
 //! does not touch, and `src/walls/` decides the others without error. Twin of `shaders/walls.wgsl`.
 
 #![allow(
@@ -15,8 +15,9 @@ use wide::f32x4;
 use super::meshes::{Meshes, NearMesh};
 use crate::exact::{Impact, Shift, Translation};
 use crate::lanes::{LANES, dot, rows};
-use crate::limits::{CHUNK, Limits};
+use crate::limits::Limits;
 use crate::memory::out_of_memory;
+use crate::step::{CheckedStep, UncheckedStep};
 use crate::walls::{
     CylinderImages, HalfSpace, MAX_CELLS, Round, Solid, Wall, WallCollision, Walls, vector,
 };
@@ -27,6 +28,9 @@ use crate::{Domain, Error, Sphere};
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// Added to all lengths of the float32 filter, because a relative margin does not cover underflow.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
+/// Number of spheres that are checked before they are tested. It is small, so that the processor tests the walls
+/// while it waits for the next spheres from memory.
+const BLOCK: usize = 8;
 const LIST: &str = "the list of wall collisions";
 
 /// The spheres that touch walls, sorted by sphere, by wall and by image.
@@ -55,7 +59,7 @@ impl WallHits {
 /// for the exact test.
 struct Task<'a> {
     dt: f32,
-    domain: &'a Domain,
+    domain: Domain,
     walls: Vec<Tested>,
     meshes: Option<Meshes<'a>>,
     /// The half-spaces whose planes are perpendicular to a coordinate axis. They have no entries in `filters`.
@@ -76,54 +80,91 @@ struct Tested {
     images: Images,
 }
 
-/// Finds every sphere that touches a wall in a step of duration `dt`. In a periodic domain, finds only contacts
-/// with half-spaces and cylinders, which are infinite. `bounded_walls.rs` finds the contacts with finite walls.
-pub(crate) fn find_at_walls(
-    spheres: &[Sphere],
-    dt: f32,
-    walls: &Walls,
-    domain: &Domain,
-    limits: Limits,
-    found: &mut WallHits,
-) -> Result<(), Error> {
-    found.hits.clear();
-    found.images.clear();
-    let tested = walls.simple().iter();
-    let tested: Vec<_> = tested.map(|wall| Tested::new(wall, domain, dt)).collect();
-    let mut faces = Faces::none();
-    let filters = tested.iter().map(|tested| tested.filter);
-    let filters = filters.filter(|filter| !faces.take(filter)).collect();
-    let in_open_space = domain.is_open() && !walls.meshes().is_empty();
-    let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
-    let task = Task {
-        dt,
-        domain,
-        faces,
-        filters,
-        with_images: tested
-            .iter()
-            .any(|tested| matches!(tested.images, Images::Around(_))),
-        walls: tested,
-        meshes,
-        limits,
-        found: AtomicU64::new(0),
-        images: AtomicU64::new(0),
-        most_images: spheres.len() as u64 * 64 + (1 << 20),
-    };
-    let parts: Result<Vec<_>, Error> = spheres
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(number, chunk)| task.run(chunk, number * CHUNK))
-        .collect();
-    let mut near = Vec::new();
-    for (part, near_meshes) in &parts? {
-        append(&mut found.hits, &part.hits)?;
-        append(&mut found.images, &part.images)?;
-        append(&mut near, near_meshes)?;
+/// The search for the spheres that touch walls. In a periodic domain, it finds only contacts with half-spaces and
+/// cylinders, which are infinite. `bounded_walls.rs` finds the contacts with finite walls.
+pub(crate) struct WallSearch<'a> {
+    task: Task<'a>,
+    parts: Vec<Part>,
+}
+
+/// The spheres of one parallel task that touch walls, and those that may touch a mesh.
+#[derive(Default)]
+struct Part {
+    found: WallHits,
+    near_meshes: Vec<NearMesh>,
+    /// The walls near four spheres, each with a mask of the spheres.
+    near_walls: Vec<(u32, u32)>,
+    error: Option<Error>,
+}
+
+impl<'a> WallSearch<'a> {
+    pub(crate) fn new(walls: &'a Walls, step: &UncheckedStep<'a>, limits: Limits) -> Self {
+        let &UncheckedStep {
+            spheres,
+            dt,
+            domain,
+            ..
+        } = step;
+        let tested = walls.simple().iter();
+        let tested: Vec<_> = tested.map(|wall| Tested::new(wall, &domain, dt)).collect();
+        let mut faces = Faces::none();
+        let filters = tested.iter().map(|tested| tested.filter);
+        let filters = filters.filter(|filter| !faces.take(filter)).collect();
+        let in_open_space = domain.is_open() && !walls.meshes().is_empty();
+        let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
+        let task = Task {
+            dt,
+            domain,
+            faces,
+            filters,
+            with_images: tested
+                .iter()
+                .any(|tested| matches!(tested.images, Images::Around(_))),
+            walls: tested,
+            meshes,
+            limits,
+            found: AtomicU64::new(0),
+            images: AtomicU64::new(0),
+            most_images: spheres.len() as u64 * 64 + (1 << 20),
+        };
+        Self {
+            task,
+            parts: Vec::new(),
+        }
     }
-    match &task.meshes {
-        Some(meshes) => meshes.search(spheres, near, &task.found, found),
-        None => Ok(()),
+
+    /// Checks a step, and tests its spheres against the walls. A separate loop for the walls would read all
+    /// spheres from memory once more. An error at a wall is returned by [`finish`](Self::finish), because errors
+    /// of the pairs of spheres come first.
+    pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
+        let Task { found, images, .. } = &mut self.task;
+        (*found.get_mut(), *images.get_mut()) = (0, 0);
+        let task = &self.task;
+        let visit = |part: &mut Part, first, spheres: &[Sphere]| {
+            if part.error.is_none() {
+                part.error = task.run(spheres, first, part).err();
+            }
+        };
+        let (step, parts) = step.check_and_visit(BLOCK, visit)?;
+        self.parts = parts;
+        Ok(step)
+    }
+
+    /// Writes the spheres that touch walls to `found`. `spheres` are those of the checked step.
+    pub(crate) fn finish(self, spheres: &[Sphere], found: &mut WallHits) -> Result<(), Error> {
+        found.hits.clear();
+        found.images.clear();
+        let mut near = Vec::new();
+        for part in self.parts {
+            part.error.map_or(Ok(()), Err)?;
+            append(&mut found.hits, &part.found.hits)?;
+            append(&mut found.images, &part.found.images)?;
+            append(&mut near, &part.near_meshes)?;
+        }
+        match &self.task.meshes {
+            Some(meshes) => meshes.search(spheres, near, &self.task.found, found),
+            None => Ok(()),
+        }
     }
 }
 
@@ -164,26 +205,22 @@ impl Tested {
 }
 
 impl Task<'_> {
-    /// Tests the spheres of one chunk. Returns the spheres that touch walls, and those that may touch a mesh.
-    /// `first` is the index of the first sphere of the chunk.
-    fn run(&self, spheres: &[Sphere], first: usize) -> Result<(WallHits, Vec<NearMesh>), Error> {
-        let (mut found, mut near) = Default::default();
+    /// Tests a few spheres, and adds those that touch walls and those that may touch a mesh to `part`. `first` is
+    /// the index of the first of these spheres.
+    fn run(&self, spheres: &[Sphere], first: usize, part: &mut Part) -> Result<(), Error> {
         if !self.walls.is_empty() {
-            self.run_simple(spheres, first, &mut found)?;
+            self.run_simple(spheres, first, part)?;
         }
         if let Some(meshes) = &self.meshes {
-            meshes.select(spheres, first, &mut near)?;
+            meshes.select(spheres, first, &mut part.near_meshes)?;
         }
-        Ok((found, near))
+        Ok(())
     }
 
-    fn run_simple(
-        &self,
-        spheres: &[Sphere],
-        first: usize,
-        found: &mut WallHits,
-    ) -> Result<(), Error> {
-        let mut near_walls = Vec::with_capacity(self.walls.len());
+    fn run_simple(&self, spheres: &[Sphere], first: usize, part: &mut Part) -> Result<(), Error> {
+        let Part {
+            found, near_walls, ..
+        } = part;
         each_block(spheres, |start, spheres, valid| {
             let paths = Paths::new(spheres, self.dt);
             let mut near = self.faces.near(&paths);
@@ -208,7 +245,7 @@ impl Task<'_> {
                 (near != 0).then_some((wall, near))
             }));
             for (k, sphere) in spheres.iter().enumerate() {
-                for &(wall, near) in &near_walls {
+                for &(wall, near) in near_walls.iter() {
                     if near >> k & 1 == 1 {
                         self.decide(first + start + k, sphere, wall, found)?;
                     }
@@ -253,7 +290,7 @@ impl Task<'_> {
         let mut outcome = Ok(());
         images.each(|image| {
             if outcome.is_ok() {
-                let shift = Translation::new(self.domain, image);
+                let shift = Translation::new(&self.domain, image);
                 outcome = self.test(tested, sphere, shift, names, image, found);
             }
         });

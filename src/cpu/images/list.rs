@@ -491,7 +491,7 @@ impl Part<'_> {
 /// Returns the indices of the spheres that may have several images in the grids: those cut into
 /// time segments, and those that may reach out of the periodic cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
-    const BLOCK: usize = 32;
+    const BLOCK: usize = 8;
     let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
     let mut several = Vec::new();
     for (block, classes) in class_of.chunks(BLOCK).enumerate() {
