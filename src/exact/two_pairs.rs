@@ -21,8 +21,8 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Bit mask of the pairs that just touch at the start. It is 0 if only one of the two pairs
-    /// does.
+    /// Bit mask of the pairs that just touch at the start. It has the bits of both pairs or none:
+    /// if only one of them just touches, it is left to a slower test.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs

@@ -20,8 +20,8 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // Paths that are shorter than the shortest segments cost the same at every segment length, so
-    // they are left out.
+    // Paths that even the shortest time segments do not cut cost the same at every segment length,
+    // so they are left out of the comparison of lengths.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
@@ -53,18 +53,19 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// Paths of sampled spheres that are cut into several time segments if segments are as short
-    /// as possible. A path that is no longer than the sphere's diameter is never cut.
+    /// Those paths of sampled spheres that are cut into several time segments if segments have the
+    /// shortest allowed length. A path that is no longer than the sphere's diameter is never cut.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest cell edge of a grid: the edge for spheres of radius 0.
+    /// Smallest edge of the cells of a grid, for spheres of radius 0. It is not 0, but a fraction
+    /// of the spacing of the spheres.
     least_edge: f32,
 }
 
 impl Weighing<'_> {
-    /// Returns the expected cost of the sampled spheres if segments are at most `length` long, and
-    /// whether this length cuts any sphere.
+    /// Returns the expected cost of the grid searches of the sampled spheres if time segments are
+    /// at most `length` long, and whether this length cuts any sphere's path.
     fn cost(&self, length: f32) -> (f32, bool) {
         let each = self.cut.len().div_ceil(MAX_WEIGHED);
         let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
