@@ -231,9 +231,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns the precomputed displacement of a periodic image. Returns `None` if the image is
-    /// displaced by more than one edge along some direction. `image` gives the displacement as
-    /// multiples of the shortest lattice edges.
+    /// Returns the precomputed displacement of the periodic image with the number `image`, which
+    /// counts the shortest lattice edges. Returns `None` if a component of `image` is not −1, 0 or 1.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         place_of_displacement(image).map(|place| &self.0[place])

@@ -72,9 +72,9 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If segments are fewer than uncut spheres, they search the small cells of the uncut
-        // spheres, and meet only spheres within reach. Otherwise all spheres are assumed to be in
-        // cells as wide as the segments.
+        // If there are fewer segments than uncut spheres, the segments are assumed to search the
+        // small cells of the uncut spheres, in which they meet only spheres within their reach.
+        // Otherwise all spheres are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -86,9 +86,11 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of uncut spheres in the cells that a time segment searches. On each side,
-            // these cells may reach one cell edge beyond the segment. The number is not halved,
-            // because only the segment searches for such a pair.
+            // Number of spheres that are not cut into time segments, in the cells that a time
+            // segment searches. These cells may extend one cell edge beyond the segment on each
+            // side. In a grid of segments, each pair is found by only one of its two segments, so
+            // their number is halved above. This number is not, because uncut spheres do not search
+            // for segments.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);
