@@ -24,8 +24,9 @@ fn main(
     var sphere = given_spheres[index];
     sphere.radius = padded_radius(sphere.radius);
     if sphere.radius > MAX_MAGNITUDE {
-        // A sphere whose radius, with half the cutoff added, is out of range is replaced by one with a
-        // negative radius. A negative radius marks a sphere as invalid, as in `load_spheres`.
+        // A sphere may be so large that its radius is out of range after the padding of the neighbour search
+        // is added. It is replaced by a sphere with a negative radius, which marks it as invalid, as in
+        // `load_spheres`.
         sphere = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0u);
         let place = atomicAdd(&counters.invalid, 1u);
         if place < INVALID_LISTED {

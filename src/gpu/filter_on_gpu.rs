@@ -14,11 +14,11 @@ use crate::shared::sorted::SortedProxy;
 /// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
 /// whether two spheres touch.
 ///
-/// Before this test, carom runs a cheaper one (`shaders/shared/near.wgsl`), which must not reject a
-/// pair that `filter_pair` passes. The kernel checks this for every time segment (part of the first
-/// sphere's path) in which the pair may have to be reported. If the cheaper test rejects the pair
-/// in one of them, the kernel returns a very negative margin, as for spheres that certainly do not
-/// touch.
+/// Before `filter_pair`, carom runs a cheaper test (`shaders/shared/near.wgsl`), which must not
+/// reject a pair that `filter_pair` passes. The kernel checks this for every time segment (part of
+/// the first sphere's path) in which the pair may have to be reported. If the cheaper test rejects
+/// the pair in one of them, the kernel returns a very negative margin, as for spheres that
+/// certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",

@@ -19,8 +19,9 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Creates the GPU buffer into which each pair of the list is copied together with its two
-    /// spheres. Must be called inside a wgpu error scope.
+    /// Creates the GPU buffers into which the listed pairs are copied, each with its two spheres,
+    /// and the listed wall collisions, each with its sphere. Must be called inside a wgpu error
+    /// scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: ReadRoom) -> Result<Self, Error> {
         kernels.context.probe()?;
         let device = &kernels.context.device;
