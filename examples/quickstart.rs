@@ -1,7 +1,7 @@
 //! The shortest useful program with carom: it finds every pair of spheres that touch during a time
 //! step.
 //!
-//! Run it with `cargo run --release --example quickstart`.
+//! Run this example with `cargo run --release --example quickstart`.
 
 use carom::{Detector, Options, Sphere, Step};
 

@@ -1,6 +1,6 @@
 // Chooses the shaders' unit of length: the caller's unit times a power of two. The unit is so small that
-// squares of lengths underflow only if they are far below the rounding error. Dispatched as one invocation.
-// Twin of `Units` in `src/shared/units.rs`.
+// the square of a length, measured in it, underflows only if it is far below the rounding errors of the
+// tests. Dispatched as one invocation. Twin of `Units` in `src/shared/units.rs`.
 
 #import types::{Counters, Params}
 

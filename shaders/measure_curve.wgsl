@@ -17,11 +17,11 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// The expected cost of a length of time segments.
+// Expected cost of the searches in a step, if time segments have a certain length.
 struct Cost {
     // Number of time segments.
     segments: f32,
-    // The cost if all spheres are in cells as wide as the segments.
+    // Cost of all searches, if the cells of all spheres are as wide as the time segments.
     in_cells: f32,
     // What has to be added if the segments search among the uncut spheres instead.
     reached: f32,
@@ -36,8 +36,9 @@ var<workgroup> sh_cut: array<Extent, MAX_WEIGHED>;
 var<workgroup> sh_cost: array<Cost, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// Returns log2 of the mean number of other spheres within a certain distance of a sphere, estimated from the
-// sample. `pairs` of the `all` ordered pairs of sampled spheres are at most this distance apart.
+// Returns log2 of the mean number of other spheres within a certain distance of a sphere. It is estimated from
+// the sampled spheres: `all` is the number of their ordered pairs, and `pairs` the number of those that are at
+// most this distance apart.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
@@ -142,16 +143,17 @@ fn sampled_extent(k: u32, frame: Frame) -> Extent {
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// `all` is the number of sampled spheres that the shortest time segments would cut. `weighed` is the number
-// of spheres with which the possible lengths of segments are compared. They are every `each`-th of all.
+// Numbers of the sampled spheres that the shortest time segments would cut: `all` is the number of these
+// spheres. Every `each`-th of them, `weighed` in total, is used to compare the costs of different lengths of
+// segments.
 struct Cut {
     all: u32,
     weighed: u32,
     each: u32,
 }
 
-// Fills sh_cut with the extents of the sampled spheres that the shortest time segments would cut. Other
-// spheres do not affect the choice of the length.
+// Fills the array sh_cut with the extents of the sampled spheres whose paths would be cut into time segments
+// of the shortest length. Spheres that would not be cut do not affect the choice of the length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -165,7 +167,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // sh_cut has room for MAX_WEIGHED paths. If there are more paths, every `each`-th is stored.
+    // The array sh_cut has room for the extents of MAX_WEIGHED paths. If more paths would be cut, only every
+    // `each`-th is stored.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let extent = sampled_extent(k, frame);
@@ -193,9 +196,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Number of uncut spheres in the cells that a time segment searches. On each side, these cells may
-        // reach one cell edge beyond the segment. The number is not halved, because only the segment searches
-        // for such a pair.
+        // Number of spheres that are not cut into time segments, in the cells that a time segment searches.
+        // These cells may extend one cell edge beyond the segment on each side. In a grid of segments, each
+        // pair is found by only one of its two segments, so their number is halved above. This number is not,
+        // because uncut spheres do not search for segments.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -205,9 +209,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the cost of a length of time segments, as the sum of its parts. If segments are fewer than uncut
-// spheres, they search the small cells of the uncut spheres, and meet only spheres within reach. Otherwise all
-// spheres are assumed to be in cells as wide as the segments.
+// Returns the expected cost of a step with this length of time segments, as the sum of its parts. If there are
+// fewer segments than uncut spheres, the segments are assumed to search the small cells of the uncut spheres,
+// in which they meet only spheres within their reach. Otherwise all spheres are assumed to be in cells as wide
+// as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {
@@ -249,8 +254,9 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // The shortest allowed length of time segments is the spacing of the spheres. A longer one is chosen if
-    // it costs less, because fewer segments need fewer searches.
+    // Chooses the length of time segments. The shortest allowed length is the spacing of the spheres. A
+    // greater length gives fewer segments and so fewer searches, but larger cells, so the length with the
+    // least cost is chosen.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();

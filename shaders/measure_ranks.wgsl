@@ -13,8 +13,8 @@ const MEASURE_RANKS_WORKGROUP = 256u;
 // Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of all sampled spheres, four per vector. The keys are unsigned integers in the order of the
-// quantity by which the workgroup ranks the spheres.
+// Sort keys of all sampled spheres, four per vector. A key is an unsigned integer that is made from the
+// quantity to rank, such as a coordinate, and has the same order.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
@@ -61,8 +61,9 @@ fn count_before(first: u32, local: u32) {
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // In the vector that contains the sphere's own key, only keys before it belong to spheres with lower
-        // indices.
+        // The vector that contains the sphere's own key also contains the keys of its neighbours in the
+        // list. Of keys equal to its own, only those earlier in the vector belong to spheres with lower
+        // indices, so only they are counted.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

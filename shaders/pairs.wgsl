@@ -18,8 +18,8 @@
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Adds two spheres to the list of pairs, if they may touch, are not the same sphere, and do not ignore each
-// other.
+// Adds a pair of spheres to the list of pairs, if they may touch. Leaves out pairs that ignore each other by
+// their collision groups, and time segments of the same sphere.
 fn filter_and_report(searcher: Searcher, place: u32) {
     // XOR with params.zero, which is always 0, forces the compiler to reload the searching sphere instead of
     // keeping it in registers.
@@ -44,8 +44,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call writes one of the workgroup's pairs. These calls are not in a loop, because some drivers end
-    // long loops early.
+    // Each call of `list_staged` writes at most one pair to the list. The calls are not in a loop, because
+    // some drivers end long loops early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

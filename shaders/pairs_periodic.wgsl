@@ -91,8 +91,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call writes one of the workgroup's pairs. These calls are not in a loop, because some drivers end
-    // long loops early.
+    // Each call of `list_staged` writes at most one pair to the list. The calls are not in a loop, because some
+    // drivers end long loops early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

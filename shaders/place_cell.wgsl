@@ -11,8 +11,9 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // The cell moves with the moving origin. Half-way through the step, it coincides with the cell of the
-    // periodic domain, which is at rest.
+    // Computes the corner of the cell at the start of the step. The grids use a cell that moves with their
+    // moving origin. Half-way through the step, this moving cell coincides with the cell of the periodic
+    // domain, which is at rest.
     lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
     if lattice.width > 0.0 {
         space.segment = min(space.segment, lattice.width);

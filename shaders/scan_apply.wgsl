@@ -6,9 +6,9 @@
 @group(0) @binding(0) var<storage, read_write> counts: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> sums: array<u32>;
 
-// Whether an earlier dispatch has replaced the sums of the blocks by their prefix sums. If not, there are at
-// most SCAN_BLOCK blocks. Each workgroup then adds up the sums of the earlier blocks, which costs less than
-// another dispatch.
+// True if an earlier dispatch has replaced the sums of the blocks by their prefix sums. If it is false,
+// there are at most SCAN_BLOCK blocks, and each workgroup adds up the sums of the blocks before its own.
+// This costs less than another dispatch.
 override SUMS_ARE_SCANNED: bool = false;
 
 const OWN_VECTORS = SCAN_BLOCK / SCAN_WORKGROUP / 4u;

@@ -1,5 +1,6 @@
-// For each sphere that hits a wall first, finds the image (periodic copy) of the wall that is hit. It is the
-// opposite of the sphere's image that hits the wall itself. Runs after the kernels of `earliest_images.wgsl`.
+// Runs after the kernels of `earliest_images.wgsl`. For each sphere that hits a wall first, finds which image
+// (periodic copy) of the wall it hits. The list of wall collisions has images of spheres instead. The image
+// number of the wall is the negative of that of the sphere.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults, carom_image}
 #import image_word::{pack_image}

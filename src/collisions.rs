@@ -38,7 +38,7 @@ pub struct Collisions {
     /// such as a floor, do not change if they are displaced along an edge of the domain. For such a wall, the
     /// component of the image along this edge is 0.
     pub wall_images: Vec<[i32; 3]>,
-    /// Statistics of the time step.
+    /// Statistics of the time step, such as the number of tested pairs.
     pub statistics: Statistics,
     sphere_count: usize,
     second_set_start: Option<usize>,
@@ -205,8 +205,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// [`Earliest::wall`] tells whether the first impact is with a wall. If a sphere and a wall are
-    /// touched at the same time, the sphere is returned.
+    /// [`Earliest::wall`] tells whether the first impact of a sphere is with a wall. If a sphere touches
+    /// another sphere and a wall first at the same time, the result has the other sphere.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {

@@ -42,7 +42,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     InvalidCutoff {
-        /// Kind of the length: cutoff or skin.
+        /// Name of the invalid length: cutoff or skin.
         what: &'static str,
         /// The invalid length.
         length: f32,
@@ -118,14 +118,14 @@ pub enum Error {
     InvalidHardSphere {
         /// Index of the sphere, from 0.
         index: usize,
-        /// Description of the fault, with the allowed range.
+        /// Description of the fault in the sphere, with the allowed range.
         problem: String,
     },
     /// An option of a simulation or the duration of its step is out of range.
     #[error("the simulation is invalid: {problem}")]
     #[non_exhaustive]
     InvalidSimulation {
-        /// Description of the fault, with the allowed range.
+        /// Description of the fault in the option or the duration, with the allowed range.
         problem: String,
     },
     /// A sphere has more impacts in one substep of a simulation than its options allow.
@@ -142,7 +142,8 @@ pub enum Error {
         /// [`SimulationOptions::max_impacts`](crate::SimulationOptions::max_impacts).
         limit: u32,
     },
-    /// Spheres of a simulation could not be moved apart. They fill more space than there is, or need more passes.
+    /// The overlapping spheres of a simulation could not be moved apart. The spheres fill more space than there
+    /// is, or more passes are needed than the caller allowed.
     #[error(
         "spheres still overlap after {passes} passes: sphere {sphere} by {depth:e}; allow more \
          passes, use smaller spheres, or give them more space"
@@ -151,7 +152,7 @@ pub enum Error {
     StillOverlapping {
         /// Number of passes over all overlaps.
         passes: u32,
-        /// Index (from 0) of one of the two spheres that overlap most.
+        /// Index (from 0) of one sphere of the pair with the deepest overlap.
         sphere: usize,
         /// Depth of the deepest overlap.
         depth: f64,
@@ -198,7 +199,8 @@ pub enum Error {
     TooManyPairs {
         /// Number of pairs found. It may count a pair several times, and include pairs that nearly touch.
         needed: u64,
-        /// Limit of touching pairs: [`Options::max_pairs`](crate::Options::max_pairs).
+        /// Largest number of touching pairs that the step may have:
+        /// [`Options::max_pairs`](crate::Options::max_pairs).
         limit: u64,
     },
     /// A buffer would be larger than a limit of the graphics device allows.

@@ -38,10 +38,10 @@ pub struct Options {
     /// A step with at most 1024 spheres and time segments
     /// ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread alone.
     ///
-    /// Leave this number at 0 to run the steps of many worlds in parallel in rayon tasks. With any
-    /// other number, each step starts an extra thread that waits for the detector's pool. While a
-    /// step waits, rayon may run other tasks on the same thread. So hold no lock or `RefCell`
-    /// borrow that another task needs across a step.
+    /// Leave `threads` at 0 to run the steps of many worlds in parallel in rayon tasks. With any other
+    /// number, each step starts an extra thread that waits for the detector's pool. While a step waits, rayon
+    /// may run another of your tasks on the same thread. So while a step runs, its task must not hold a lock
+    /// or a `RefCell` borrow that your other tasks need.
     pub threads: usize,
     /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///
@@ -51,7 +51,7 @@ pub struct Options {
     pub max_candidates: u64,
     /// Largest number of touching pairs that a step may have. The default is 2²⁸.
     ///
-    /// A step with more touching pairs returns [`Error::TooManyPairs`](crate::Error::TooManyPairs),
+    /// A step with more touching pairs than this returns [`Error::TooManyPairs`](crate::Error::TooManyPairs),
     /// so that the list of collisions cannot fill the memory.
     pub max_pairs: u64,
 }

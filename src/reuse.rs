@@ -29,11 +29,11 @@ impl<T> ReusedVec<T> {
     /// A reused vector is oversized if its capacity is more than this many times the number of
     /// items needed.
     const OVERSIZED: usize = 16;
-    /// Smallest number of items that a use of a reused vector counts as needing, so that small
-    /// vectors are never freed. Uses of no items ([`rest`](Self::rest)) count as 0.
+    /// A use of a reused vector counts as a use of at least this number of items, so that small vectors are
+    /// never freed. A use of no items ([`rest`](Self::rest)) counts as 0.
     const MIN_NEEDED: usize = 1 << 8;
-    /// Number of oversized uses in a row after which a reused vector is freed. It is large, because
-    /// one step may use a vector hundreds of times and need all of its memory only once.
+    /// A reused vector is freed if it was oversized in more than this number of successive uses. The number
+    /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
     /// Clears the vector and returns it. Its previous length counts as the number of items needed.
@@ -73,8 +73,9 @@ impl<T> ReusedVec<T> {
 }
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
-    /// Returns the first `count` items, with unspecified values, or [`Error::OutOfMemory`]. The vector never
-    /// gets shorter, so items need to be initialized only once.
+    /// Returns the first `count` items of the vector, or [`Error::OutOfMemory`]. The items may have values
+    /// from earlier uses. The vector never gets shorter, so that only items that it did not have before are
+    /// initialized.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {

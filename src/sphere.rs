@@ -5,7 +5,7 @@ use glam::Vec3;
 
 /// Largest magnitude allowed for a coordinate, radius, velocity, displacement or time step: 2⁶⁰.
 ///
-/// Sums of squares of such numbers are far below the overflow of float32.
+/// The sum of the squares of three numbers up to this limit is far below the largest float32.
 pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 
 /// A sphere that moves with constant velocity during a time step.

@@ -39,13 +39,14 @@ pub struct Verification<T = Collision> {
     /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
     /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
     pub invented: Vec<T>,
-    /// Surplus entries of touching pairs that are listed several times. One entry of each such pair is not
-    /// surplus: an entry with the right time and depth, if there is one.
+    /// Further entries of touching pairs that are listed several times. Of the entries of such a pair, all but one
+    /// are here. The one left out has the right time and depth, if any of them has.
     pub repeated: Vec<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
     pub wrong: Vec<(T, T)>,
-    /// Periodic images of sphere b in the entries that have mistakes. Empty in open space.
+    /// Periodic images of sphere b in the entries of `missing`, `invented`, `repeated` and `wrong`. Empty in open
+    /// space.
     pub images: MistakenImages,
 }
 
@@ -55,13 +56,13 @@ pub struct Verification<T = Collision> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MistakenImages {
-    /// Periodic images of sphere b for the entries in [`Verification::missing`].
+    /// Periodic images of sphere b for the entries in [`Verification::missing`], which the list lacks.
     pub missing: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::invented`].
+    /// Periodic images of sphere b for the entries in [`Verification::invented`], which are not touching pairs.
     pub invented: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::repeated`].
+    /// Periodic images of sphere b for the entries in [`Verification::repeated`], which list a pair again.
     pub repeated: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::wrong`].
+    /// Periodic images of sphere b for the entries in [`Verification::wrong`], whose time or depth is wrong.
     pub wrong: Vec<[i32; 3]>,
 }
 
@@ -105,7 +106,8 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Returns the mistakes as the public result type, with periodic images if `periodic` is true.
+    /// Returns the mistakes found in the verified list as the public result type, with periodic images if
+    /// `periodic` is true.
     fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
         let entries = |list: &[ImageCollision]| list.iter().map(|c| entry(c.pair())).collect();
         let images = |list: &[ImageCollision]| {
@@ -212,9 +214,9 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// The order of the list does not matter. In a step of one set, neither does the order of the two indices in
 /// an entry: `(b, a)` with the negated image is the same pair.
 ///
-/// The function tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel. For 20 000
-/// spheres the test takes some seconds, or a minute if most pairs touch. In the result, each mistake takes 16
-/// bytes (32 bytes for a wrong time or depth), and 12 more bytes in a periodic domain.
+/// `verify` tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel. For 20 000 spheres
+/// the test takes some seconds, or a minute if most pairs touch. In the result, each missing or wrong entry of the
+/// list takes 16 bytes (32 bytes for a wrong time or depth), and 12 more bytes in a periodic domain.
 ///
 /// ```
 /// use carom::{Collision, Sphere, Step, verify};
@@ -228,12 +230,11 @@ fn of_image(images: &[[i32; 3]]) -> String {
 ///
 /// # Errors
 /// Returns one of these errors:
-/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step out of
-///   range.
+/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step out of range.
 /// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
-/// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is
-///   not empty in open space.
-/// - [`Error::OutOfMemory`] if the copy of the list or the mistakes do not fit into memory.
+/// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is not
+///   empty in open space.
+/// - [`Error::OutOfMemory`] if the memory has no room for a copy of `list`, or for the mistakes found in it.
 pub fn verify(
     step: &Step<'_>,
     list: &[Collision],
@@ -342,7 +343,7 @@ fn compare_pairs(
     })
 }
 
-/// The comparison of the entries of a sorted list that have one index a.
+/// Compares those entries of a sorted list whose first index is `a` with the exact impacts of sphere `a`.
 struct Row<'a> {
     a: u32,
     /// The entries of the verified list that have not been compared with an exact impact yet.

@@ -71,7 +71,8 @@ impl World {
         SimulationState::from_bytes(bytemuck::cast_slice(&words)).expect("a state")
     }
 
-    /// Moves the spheres by a time. Records as many times as are needed.
+    /// Advances the simulation by the time `duration`. A recording may advance it by less, so it is recorded until
+    /// no time is left.
     fn advance(&mut self, duration: f32) -> SimulationState {
         let mut state = self.record(duration);
         for _ in 0..1000 {
@@ -389,7 +390,7 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let rules = SimulationOptions::new().with_walls(cube());
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
     }
-    // These worlds have gravity, inelastic impacts, a fixed sphere and a moving wall.
+    // The worlds of seeds 3 to 5 have gravity, inelastic impacts, a fixed sphere and a moving wall.
     for seed in 3..6 {
         let mut spheres = random_spheres(24, seed, 1.0);
         spheres[3] = spheres[3].fixed();
@@ -532,7 +533,8 @@ fn balls_in_a_closed_mesh_stay_inside_and_keep_their_energy() {
         state = world.advance(10.0);
         let spheres = world.spheres();
         for sphere in &spheres {
-            // The mesh is convex, so its inside is where the gaps to all planes are positive.
+            // A sphere is inside the convex mesh if its gap to the plane of each triangle, measured inwards, is not
+            // negative. The gap is the distance of the centre from the plane minus the radius.
             let gap = |(inwards, offset): &(DVec3, f64)| {
                 inwards.dot(sphere.center) - offset - sphere.radius
             };
@@ -581,7 +583,8 @@ fn worlds_with_meshes_move_as_on_the_cpu() {
         let mut spheres = random_spheres(20, seed, 1.0);
         let center = DVec3::new(5.0, 5.0, 4.0);
         spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
-        // A moving ball with edges and corners, and a mesh at rest with another number.
+        // A nearly round mesh of triangles moves. In every other world, a box-shaped mesh at rest precedes it, so
+        // that the moving mesh has another number.
         let ball = ball_of_triangles([5.0, 5.0, 4.0], 1.5, seed as u32 % 3);
         let ball = ball.with_velocity([0.25, -0.5, 0.125]);
         let far = box_mesh([0.0; 3], [10.0; 3]);
@@ -614,7 +617,7 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
         ([-0.6, 0.0, 3.0], down, DVec3::new(-0.96, 0.0, 0.28), 2.2),
         ([1.0, 1.0, -3.0], -down, down, 2.0),
-        // This ball passes the corner at a distance of more than its radius.
+        // In the last case, the ball passes the corner of the triangle at a distance of more than its radius.
         ([-0.8, -0.8, 3.0], down, down, 6.0),
     ];
     let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
@@ -903,7 +906,7 @@ fn recordings_that_cannot_be_made_are_named_errors() {
     assert!(short.contains("96 bytes long"), "{short}");
     assert_eq!(record(&balls(2), Some(at(28)), 1.0), "");
     device.assert_silent();
-    // A second recording before the first is submitted.
+    // If only one recording may be in flight, a second recording fails while the first has not been submitted.
     let mut encoders = [device.encoder(), device.encoder()];
     let mut both = encoders
         .iter_mut()
@@ -950,7 +953,7 @@ fn the_state_arrives_by_a_ticket() {
     assert_eq!(Some(state), in_buffer);
     assert!(state.serial == 1 && state.time > 0.0, "{state:?}");
 
-    // The copy runs, but not the recording.
+    // The recording is dropped, and only the copy of the state to the host is submitted.
     let mut dropped = world.device.encoder();
     world.record_into(&mut dropped, 1.0);
     drop(dropped);

@@ -16,8 +16,8 @@ fn simulation(fluid: &Fluid, options: SimulationOptions) -> Simulation {
     Simulation::new(fluid.spheres.clone(), options).expect("a valid fluid")
 }
 
-/// Moves a simulation until each sphere has had a number of impacts. Returns the number of impacts and the
-/// virial.
+/// Runs a simulation until each sphere has had `impacts` impacts on average. Returns the total number of
+/// impacts and the total virial.
 fn run(simulation: &mut Simulation, eta: f64, impacts: f64) -> (u64, f64) {
     let enough = impacts * simulation.spheres().len() as f64 / 2.0;
     let (mut count, mut virial) = (0, 0.0);
@@ -115,11 +115,13 @@ fn haff(spheres: u32, eta: f64, restitution: f64) -> f64 {
     let options = SimulationOptions::new().with_restitution(restitution);
     let mut gas = simulation(&fluid, options);
     let energy = gas.kinetic_energy();
-    // The impact rate of `fluid` is that of a temperature of 1.
+    // The function `impact_rate` returns the rate for a temperature of 1. The rate is proportional to the
+    // square root of the temperature.
     let temperature = energy / (1.5 * f64::from(spheres));
     let rate = impact_rate(eta) * temperature.sqrt();
     let tau = 6.0 / ((1.0 - restitution.powi(2)) * rate);
-    // √(T₀/T) = 1 + t/τ: a line through 1, fitted by least squares.
+    // Haff's law for a cooling granular gas: √(T₀/T) = 1 + t/τ, where T is the temperature at the time t, T₀
+    // that at the start, and τ the cooling time. The factor of t/τ is fitted by least squares.
     let (mut products, mut squares) = (0.0, 0.0);
     for _ in 0..40 {
         let report = gas.step(tau / 20.0).expect("the step succeeds");

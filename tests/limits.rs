@@ -475,9 +475,10 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// A thread of a rayon pool may run another task while one task waits. This test checks that a task that
-/// waits for a detector with threads of its own does not allow this. Otherwise, the other task would run
-/// on the same stack, and might wait forever for a locked detector.
+/// A thread of a rayon pool may run another task while its own task waits. This test checks that no other
+/// task runs on the thread of a task that waits for the step of a detector with its own threads.
+/// Otherwise, the other task would run on the same stack, and might wait forever for the detector that the
+/// first task has locked.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });

@@ -89,7 +89,7 @@ impl World {
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
         let edge = f64::from(self.domain.edges()[k][k]);
-        // Extends the range by one number at each end, because the quotients are rounded.
+        // The ends of the range are rounded quotients. So the range is extended by one number at each end.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
         let [first, last] =
             [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);

@@ -436,7 +436,8 @@ fn invalid_particles_on_the_device_are_set_aside() {
     assert_eq!(summary.neighbors, 1);
 }
 
-/// An exact readback has the same pairs as a search on the CPU, even after a search that kept the list.
+/// Checks that an exact readback returns the pairs that a search on the CPU finds. This holds even if the
+/// particles have moved a little and the GPU has kept the neighbour list of the earlier search.
 #[test]
 fn an_exact_readback_has_the_pairs_for_which_the_list_was_made() {
     let mut rng = Rng::with_seed(35);

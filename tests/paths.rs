@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders of the repository. A path that begins with one of these folders is relative to the root.
+/// The folders from which the tests recognize a path in a comment or document that is relative to the root
+/// of the repository.
 const FOLDERS: [&str; 6] = [
     "src/",
     "shaders/",

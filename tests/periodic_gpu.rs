@@ -45,8 +45,8 @@ fn check_worlds(seed: u64, worlds: u64) {
     }
     println!("{worlds} worlds, {pairs} pairs, {refused} worlds refused");
     assert!(pairs as u64 > worlds);
-    // The GPU backend refuses spheres that are 20 cells away from the most skewed cells. Only few of the
-    // worlds may be of this kind.
+    // The GPU backend refuses a world if a sphere is 20 cells or more away from a strongly skewed periodic
+    // cell. Only few of the random worlds may be refused.
     assert!(refused < worlds / 6, "{refused}");
 }
 
@@ -307,8 +307,8 @@ fn misuse_of_periodic_domains_is_told() {
     let refused = periodic.record(&mut device.encoder(), &step.in_domain(&bad));
     assert!(matches!(refused, Err(Error::InvalidDomain { .. })));
 
-    // The host does not know the values of spheres in GPU buffers, so the step itself reports the
-    // far sphere.
+    // If the spheres are in GPU buffers, the host does not know their values. So the host accepts a step with
+    // a sphere too far from the periodic cell, and the status on the GPU reports this sphere.
     let on_device = Interleaved::new(&device, &spheres);
     let on_device = on_device.spheres();
     let step = Step::on_device(&on_device, 1.0).in_domain(&cube);

@@ -73,8 +73,8 @@ fn lists() -> Vec<Collisions> {
     lists
 }
 
-/// Returns the numbers of the two spheres of a pair, which count the spheres of both sets in one
-/// sequence. Returns `None` if one of them does not exist.
+/// Returns the numbers of the two spheres of a pair, where the spheres of a second set are numbered after
+/// those of the first. Returns `None` if one of the spheres does not exist.
 fn rows(found: &Collisions, pair: &Collision) -> Option<[u64; 2]> {
     let rows = [
         u64::from(pair.a),

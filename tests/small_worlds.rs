@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
 const CASES: u32 = 256;
-/// Largest accepted number of random worlds that carom refuses because a software GPU driver ends
-/// long loops too early.
+/// Some software GPU drivers end long loops of shaders too early, and carom then returns an error. This is
+/// the largest accepted number of random worlds with this error.
 const MOST_REFUSED: u32 = CASES / 16;
 const MOST: usize = 40;
 
@@ -76,7 +76,7 @@ fn world() -> impl Strategy<Value = (Vec<Sphere>, f32)> {
     let step = prop_oneof![1 => Just(0.0), 3 => Just(1.0), 3 => 1.0..2.0_f32];
     (scales, step).prop_flat_map(
         |((place, radius, shift, time), step): ((i32, i32, i32, i32), f32)| {
-            // The displacement of a sphere during the step must not exceed 2⁶⁰ either.
+            // The speed is limited so that the displacement of a sphere during the step does not exceed 2⁶⁰.
             let speed = (shift - time).clamp(-140, 57).min(56 - time);
             proptest::collection::vec(vector(speed), 1..4)
                 .prop_flat_map(move |velocities| {

@@ -60,7 +60,7 @@ fn closed_forms() {
         Some((0.0, 1.0))
     );
 
-    // The normal has length 5. The plane is at distance 2 from the origin.
+    // A half-space whose normal has length 5 instead of 1. Its plane is at distance 2 from the origin.
     let plane = Wall::half_space([3.0, 4.0, 0.0], -10.0);
     let falling = ball([0.0; 3], 1.0, [-3.0, -4.0, 7.0]);
     assert_eq!(hit(falling, plane, 1.0), Some((0.2, 0.0)));
@@ -549,7 +549,8 @@ fn the_image_of_a_sphere_touches_a_wall() {
         (contact.point, contact.normal),
         (Vec3::new(0.5, 5.0, 5.0), Vec3::X)
     );
-    // Seen from the sphere, the wall is displaced in the opposite direction.
+    // `earliest` has the image of the wall that the sphere hits, instead of the image of the sphere. So its
+    // number is the negative of [−1, 0, 0].
     assert_eq!(
         found.earliest()[0].map(|first| (first.wall, first.image)),
         Some((true, [1, 0, 0]))
@@ -845,7 +846,8 @@ fn nothing_passes_through_a_closed_mesh() {
         let end = Vec3::from(sphere.center) + Vec3::from(sphere.velocity);
         let farthest = end.length() + sphere.radius;
         assert!(touched.is_some() || farthest <= 10.0, "{sphere:?}");
-        // The middle of a triangle of the closed mesh is nearer to the centre than its corners.
+        // The corners of the closed mesh are 10 away from its centre, but its triangles are a little nearer. So
+        // a sphere that touches the mesh may end its path at a distance of slightly less than 10.
         assert!(touched.is_none() || farthest > 9.9, "{sphere:?}");
     }
     assert!(found.walls.len() > spheres.len());

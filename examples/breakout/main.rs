@@ -24,7 +24,8 @@ struct Args {
     /// Number of balls.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=8))]
     balls: u32,
-    /// Longest duration. The well has radius 1, and the balls start at a speed of 1.
+    /// Largest duration of the game. The well in which the balls fly has the radius 1, and the balls
+    /// start with a speed of 1.
     #[arg(long, default_value_t = 60.0)]
     duration: f64,
     /// Write a picture of the game, which browsers animate.
@@ -43,7 +44,8 @@ fn main() -> anyhow::Result<()> {
             let target = match event.target {
                 Target::Ball(other) => format!("ball {other}"),
                 Target::Well => "the well".to_owned(),
-                // In the frame in which it is switched off, a bat can be hit a second time.
+                // A bat is switched off by its first hit, and takes part in the game until the end
+                // of the frame. Further hits in this frame are printed too.
                 Target::Bat(bat) if on[bat] => format!("bat {bat}"),
                 Target::Bat(_) => continue,
             };

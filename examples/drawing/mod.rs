@@ -28,7 +28,7 @@ impl Drawing {
         }
     }
 
-    /// Adds an element. Writing to a string cannot fail.
+    /// Adds an element to the SVG text. The result can be ignored, because writing to a string cannot fail.
     fn add(&mut self, element: std::fmt::Arguments) {
         let _ = self.body.write_fmt(element);
     }

@@ -1,4 +1,5 @@
-//! The table of numbers in the corner of the picture.
+//! The table in the corner of the picture: the numbers of spheres and pairs, the frames per second, and the
+//! time of each stage.
 
 use std::time::{Duration, Instant};
 

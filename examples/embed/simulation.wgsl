@@ -1,6 +1,6 @@
-// Moves every sphere by one time step. A sphere bounces off the sphere or the wall that it touches first. An
-// invocation of `advance`, one per sphere, also reads the state of another sphere, so the new state is written
-// to separate buffers.
+// Moves every sphere by one time step. A sphere bounces off the sphere or the wall that it touches first. In the
+// kernel `advance`, an invocation moves one sphere, and reads the state of the sphere that it bounces off. So
+// the kernel writes the new states to buffers of their own.
 //
 // `simulation.rs` appends carom's WGSL to this shader, which declares the types and functions whose names begin
 // with Carom, CAROM or carom.
@@ -21,7 +21,8 @@ struct Meeting {
     approach: f32,
     toi: f32,
     wall: u32,
-    // Index plus 1 of the next meeting in the linked list of the same sphere, or 0.
+    // Each sphere has a linked list of its wall collisions. This is the index plus 1 of the next entry in the
+    // list, or 0 at its end.
     next: u32,
 }
 
@@ -44,9 +45,8 @@ struct Meeting {
 @group(0) @binding(10) var<storage, read_write> new_positions: array<vec4<f32>>;
 @group(0) @binding(11) var<storage, read_write> new_velocities: array<vec4<f32>>;
 
-// Adds each of carom's wall collisions to the linked list of its sphere. An invocation handles one wall
-// collision. A sphere that slides along a wall or leaves it touches the wall too, but need not bounce, and is
-// left out.
+// Adds carom's wall collisions to linked lists, one list for each sphere. An invocation handles one wall
+// collision. It skips a sphere that slides along the wall or leaves it, because such a sphere need not bounce.
 @compute @workgroup_size(CAROM_WORKGROUP)
 fn meet_walls(
     @builtin(workgroup_id) workgroup: vec3<u32>,

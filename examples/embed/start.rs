@@ -24,7 +24,8 @@ const FIRES: [([f32; 3], f32); 3] = [
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// Radius of the ring in the middle of the torus's tube, and radius of the tube, as fractions of the height.
+/// Two radii of the torus, as fractions of the height of the box: that of the ring in the middle of its tube,
+/// and that of the tube.
 const TORUS: [f32; 2] = [0.27, 0.075];
 /// Number of facets of the torus along the ring, and around the tube.
 const FACETS: [u32; 2] = [24, 9];
@@ -95,22 +96,23 @@ fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     }
 }
 
-/// A torus around the first hot region. It extends a little beyond the front of the box.
+/// A torus in the box, around the centre of the first of the hot regions, which is at the front of the box. The
+/// torus extends a little beyond the front.
 struct Torus {
     sides: [f32; 3],
 }
 
 impl Torus {
-    /// Returns the centre of the torus, relative to the corner of the box from which cells are counted, and its
-    /// two radii.
+    /// Returns the centre of the torus, relative to the corner of the box where the cell (0, 0, 0) begins, and
+    /// its two radii.
     fn shape(&self) -> ([f32; 3], f32, f32) {
         let [ring, tube] = TORUS.map(|size| size * self.sides[1]);
         let [x, y, z] = [0, 1, 2].map(|axis| FIRES[0].0[axis] * self.sides[axis]);
         ([x, y, z - 0.4 * tube], ring, tube)
     }
 
-    /// Returns whether the torus may extend into a cubic cell. The cell lies within half a diagonal of its
-    /// centre.
+    /// Returns whether the torus may extend into a cubic cell. No point of the cell is farther than half a
+    /// diagonal from the cell's centre, so only the distance of this centre from the torus is computed.
     fn reaches(&self, cell: [f32; 3]) -> bool {
         let (centre, ring, tube) = self.shape();
         let [x, y, z] = [0, 1, 2].map(|axis| cell[axis] + 0.5 - centre[axis]);

@@ -15,8 +15,8 @@ impl Text {
         FontRef::try_from_slice(dejavu::sans::regular()).map(Self)
     }
 
-    /// Renders a table of two columns, flush left and flush right. `height` (of the letters) and `width` are
-    /// in pixels.
+    /// Renders a table of two columns, the first flush left and the second flush right. `height` is the
+    /// height of the letters and `width` the width of the table, both in pixels.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -16,7 +16,8 @@ pub(crate) enum Engine {
     Gpu(OnGpu),
 }
 
-/// Sums since the start of the simulation.
+/// Results of a simulation, added up since its start. `largest_island` is a maximum instead of a
+/// sum.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Totals {
     pub(crate) time: f64,
@@ -60,7 +61,7 @@ impl Engine {
         }
     }
 
-    /// Moves the spheres by a time.
+    /// Advances the simulation by the time `duration`. Returns the totals since its start.
     pub(crate) fn step(&mut self, duration: f64) -> anyhow::Result<Totals> {
         match self {
             Self::Cpu { simulation, totals } => {

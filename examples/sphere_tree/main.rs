@@ -1,4 +1,5 @@
-//! Two compound bodies: first as two bounding spheres, then by hierarchies of bounding spheres.
+//! Searches for a collision of two compound bodies. The search first tests one bounding sphere around each body,
+//! and then descends two hierarchies of smaller bounding spheres.
 //!
 //! `cargo run --release --example sphere_tree -- --output sphere_tree.svg`
 //!
@@ -26,10 +27,10 @@ const DT: f32 = 1.0;
     about = "Finds the spheres of two compound bodies that touch, by hierarchies of bounding spheres"
 )]
 struct Args {
-    /// Distance of the rod from the middle of the opening. At 0.5 it hits the C.
+    /// Distance of the rod from the middle of the opening of the C-shaped body. At 0.5, the rod hits this body.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     shift: f32,
-    /// Write a picture of all levels.
+    /// Write a picture of the search in all levels of the two hierarchies of bounding spheres.
     #[arg(long, value_name = "FILE.svg")]
     output: Option<PathBuf>,
 }
@@ -61,7 +62,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time of the first impact.
+/// Returns the time of the first impact between spheres of the two bodies, or `None` if they do not collide.
 fn first(levels: &[Level]) -> Option<f32> {
     let touching = levels.last().map(|level| &level.touching);
     let times = touching.into_iter().flatten().map(|hit| hit.toi);
@@ -74,11 +75,12 @@ fn describe(time: Option<f32>) -> String {
     })
 }
 
-/// Draws a panel for each level.
+/// Draws a picture with a panel for each level of the hierarchies of bounding spheres.
 fn picture(levels: &[Level], chain: &Tree, rod: &Tree, first: Option<f32>) -> Drawing {
     let panel = DVec2::new(5.6, 4.7);
     let rows = (levels.len() / 2) as f64;
-    // The legend stands beside the last level, or below the last two.
+    // There are two panels in a row. The legend stands beside the last panel if it is alone in its row, and
+    // otherwise below the last row.
     let last = if levels.len().is_multiple_of(2) {
         2.2
     } else {
@@ -158,7 +160,8 @@ fn draw_level(
                 drawing.disc(middle + center, radius, &format!("{color}18"));
                 drawing.circle(middle + center, radius, color, 0.02);
             }
-            // The area that the moving sphere covers during the step.
+            // The two lines and the two discs enclose the area that the moving sphere covers in the picture during
+            // the step.
             if from.0 != to.0 {
                 for side in [-radius, radius] {
                     let ends = [from.0, to.0].map(|center| middle + center + DVec2::new(0.0, side));

@@ -7,14 +7,15 @@ use carom::{Collision, Detector, Error, Sphere, Step};
 
 /// A body: the spheres that it consists of, and bounding spheres around two, four, … of them.
 pub(crate) struct Tree {
-    /// The spheres of each level, from the one sphere around the body to its own spheres. Node k has the
-    /// children 2·k and 2·k + 1 in the next level.
+    /// Spheres of each level of the hierarchy. The first level has one sphere around the whole body, and the
+    /// last has the spheres of the body. Node k of a level has the children 2·k and 2·k + 1 in the next level.
     levels: Vec<Vec<Sphere>>,
 }
 
 impl Tree {
-    /// Makes the hierarchy of a body whose spheres move together. Neighbours in the list get a common bounding
-    /// sphere, so they should be close. Their number must be a power of two.
+    /// Makes a hierarchy of bounding spheres for a body whose spheres all move with the same velocity. Spheres
+    /// that follow each other in the list `leaves` get a common bounding sphere, so they should be close to
+    /// each other. The number of spheres must be a power of two.
     pub(crate) fn new(leaves: Vec<Sphere>) -> Self {
         assert!(leaves.len().is_power_of_two());
         let mut levels = vec![leaves];
@@ -30,7 +31,8 @@ impl Tree {
         self.levels.len() - 1
     }
 
-    /// Returns the spheres of a level. Beyond the last level, returns the spheres of the body.
+    /// Returns the spheres of a level of this body's hierarchy. For a number beyond the last level, returns the
+    /// last level: the spheres that the body consists of.
     pub(crate) fn level(&self, level: usize) -> &[Sphere] {
         &self.levels[level.min(self.depth())]
     }
@@ -39,7 +41,8 @@ impl Tree {
         self.level(self.depth())
     }
 
-    /// Returns the nodes of the next level that a node of this level consists of.
+    /// Returns the indices of the children of a node in the next level, or its own index if its level is the
+    /// last.
     fn below(&self, level: usize, node: u32) -> std::ops::Range<u32> {
         if level < self.depth() {
             2 * node..2 * node + 2
@@ -49,11 +52,12 @@ impl Tree {
     }
 }
 
-/// The search in one level of the hierarchies.
+/// What was searched and found in one level of the two hierarchies.
 pub(crate) struct Level {
     /// Numbers of spheres of both bodies that were searched.
     pub(crate) spheres: [usize; 2],
-    /// The pairs of nodes that are tested: the parents of both nodes touch.
+    /// Pairs of nodes that are tested in this level, one node of each body. They are the pairs whose parents
+    /// touch.
     pub(crate) pairs: Vec<[u32; 2]>,
     /// The pairs of nodes that touch. `a` is a node of the first body, and `b` of the second.
     pub(crate) touching: Vec<Collision>,

@@ -1,4 +1,5 @@
-// Options of the file readers, a limit on memory, and a check of the spheres that a reader returns.
+// Helpers for the fuzzers of the file readers: different reading options, a limit on the memory of the
+// fuzzer, and a check of the spheres that a reader returns.
 
 use carom_cli::read::{Radii, ReadOptions, World};
 

@@ -1,5 +1,5 @@
-// Decides whether there may be too many candidate pairs, so that they have to be counted before they are
-// tested. Twin of the last part of `max_candidates` in `src/cpu/plan/searches.rs`.
+// Decides whether a step may have too many candidate pairs, so that they have to be counted before any is
+// tested. Twin of a part of `max_candidates` in `src/cpu/plan/searches.rs`.
 
 #needs params, plan, counters
 

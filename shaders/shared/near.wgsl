@@ -21,8 +21,8 @@ fn window_of(tag: u32, dt: f32) -> Window {
 
 // Returns whether two spheres may touch during a time segment of one of them. They may if, in the middle of
 // the segment, their distance is at most the sum of their radii plus their relative motion in half the
-// segment, with margins. Pairs with the result false would be certain misses in a later test with an error
-// bound, or are reported in other segments.
+// segment, with margins. If the result is false, the pair can be discarded: a later test with an error bound
+// would find that the spheres do not touch, or other segments report the pair.
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);

@@ -16,11 +16,11 @@
 
 // What the workgroup's searches do at present: COUNT_AND_TEST, COUNT, TEST or STOP.
 var<workgroup> sh_task: u32;
-// Task of the searches: count the candidates, and test them.
+// Value of sh_task: the searches both count and test their candidates.
 const COUNT_AND_TEST = 0u;
-// Task of the searches: only count the candidates, because there may be more than allowed.
+// Value of sh_task: the searches only count their candidates, because there may be more than the step's limit.
 const COUNT = 1u;
-// Task of the searches: test the candidates, which have been counted already.
+// Value of sh_task: the searches test their candidates, which an earlier round of searches has counted.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -51,7 +51,7 @@ struct Searcher {
 // from 0 on.
 struct Candidates {
     count: u32,
-    // The number of candidates up to the end of each of the first four ranges.
+    // For each of the first four ranges, the number of candidates in it and in all ranges before it.
     past: vec4<u32>,
     // For each of the first four ranges, the number to add to a candidate's number, modulo 2^32, to get its
     // index among the sorted spheres.
@@ -170,9 +170,9 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the cells of another grid that may hold spheres that touch the searching sphere during its time
-// segment. From the middle of the segment, they reach as far as half its extent plus half the extent of the
-// largest sphere in the other grid.
+// Returns a block of cells of another grid. It contains all spheres that may touch the searching sphere during
+// its time segment. Along each axis, the block extends from the middle of the segment by half the extent of
+// the segment plus half that of the largest sphere in the other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -180,7 +180,8 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    // Seen from a far-away sphere with large cells, numbers of small cells might overflow.
+    // Numbers of cells are limited to FAR, because the cell of a far-away sphere in a grid with small cells
+    // may have a number that overflows.
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
@@ -197,8 +198,8 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // True if the range holds all spheres in the rest of the searched row of cells. False if it holds only
-    // the spheres of one table entry, which several cells may share.
+    // If true, the range holds all spheres from the first cell to the end of the searched row of cells. If
+    // false, it holds only the spheres of one entry of the table of cells, which several cells may share.
     whole: bool,
 }
 
@@ -332,7 +333,8 @@ fn next_task() {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // Invocations count as finished only after they have tested their candidates.
+        // The searches that counted the candidates have also counted the invocations that finished. The
+        // searches that test the candidates count these invocations again, so the number starts at 0.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;

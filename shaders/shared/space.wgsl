@@ -4,8 +4,8 @@
 
 #needs params
 
-// Copy of the correlation curve: log2 of the mean number of other spheres within each distance of a sphere.
-// Each kernel must make the copy.
+// The workgroup's copy of the correlation curve: log2 of the mean number of other spheres within each
+// distance of a sphere. Each kernel that uses the functions of this file must first fill it.
 var<workgroup> sh_log_others: array<f32, OCTAVES>;
 
 // Returns the mean number of other proxies (spheres or time segments) in the cube of half edge `distance`

@@ -21,8 +21,8 @@ pub(crate) struct Ball {
 /// spheres. docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Rounding margin of a path that is tested against bounding spheres, as a multiple of [`MARGIN`],
-/// the margin along one axis.
+/// Factor of the rounding margin by which a path is widened before it is tested against bounding
+/// spheres. It is a multiple of [`MARGIN`], the factor for one axis.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.

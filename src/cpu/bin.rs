@@ -1,5 +1,5 @@
 //! Computes the grid cell of each sphere or time segment, and the cell's index (slot) in the table
-//! of cells. Twin of `shaders/bin.wgsl`.
+//! of cells. Twin of `shaders/bin.wgsl`, which computes the same on a GPU.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -33,7 +33,8 @@ pub(crate) struct BoundedWalls {
 /// The walls of finite size of a step.
 struct Targets<'a> {
     walls: &'a Walls,
-    /// The solid spheres among the walls of a periodic domain, each with its wall number.
+    /// In a periodic domain, the walls that are solid spheres, each with its index in the list of walls. Empty
+    /// in open space.
     spheres: Vec<(u32, Sphere)>,
     /// For each mesh, the number of triangles in all meshes before it.
     first_triangles: Vec<usize>,
@@ -76,8 +77,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Tests a pair of a sphere and a bounding sphere against the wall itself. `image` is the image of the
-    /// sphere.
+    /// Decides whether a sphere touches a wall exactly, for a pair of this sphere and the bounding sphere of
+    /// the wall. `image` is the image (periodic copy) of the sphere that is tested.
     fn test(
         &self,
         pair: &Collision,
@@ -206,8 +207,8 @@ impl BoundedWalls {
             append(&mut found.hits, &part.hits)?;
             append(&mut found.images, &part.images)?;
         }
-        // In a periodic domain, the pairs of a sphere and a wall are sorted by the image of the wall, which is
-        // opposite to the image of the sphere.
+        // In a periodic domain, the collisions found here are in the order of the images of the walls. The list
+        // has to be in the order of the images of the spheres, whose numbers are the negatives.
         if other_walls || !step.domain.is_open() {
             found.sort();
         }

@@ -31,7 +31,7 @@ pub(super) struct Meshes<'a> {
     tested: AtomicU64,
 }
 
-/// A sphere that may touch a mesh.
+/// A sphere and a mesh that it may touch, as an entry of the list of spheres to test against triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NearMesh {
     mesh: u32,

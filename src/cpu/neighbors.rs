@@ -228,9 +228,9 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the spheres in the cells from `x[0]` to `x[1]` with these y and z. They are one range
-    /// of the sorted spheres if each cell has its own table entry, otherwise one range for each
-    /// cell.
+    /// Visits the spheres in a row of cells: those with x from `x[0]` to `x[1]`, all with the same
+    /// y and z. If each cell of the row has its own entry in the table of cells, these spheres are
+    /// one range of the sorted list. Otherwise, the spheres of each cell are one range.
     fn for_each_piece(
         &self,
         number: u32,

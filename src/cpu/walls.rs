@@ -37,7 +37,7 @@ const LIST: &str = "the list of wall collisions";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallHits {
     pub(crate) hits: Vec<WallCollision>,
-    /// In a periodic domain, the image of the sphere of each hit.
+    /// In a periodic domain, the image (periodic copy) of the sphere for each entry of `hits`. Empty in open space.
     pub(crate) images: Vec<[i32; 3]>,
 }
 
@@ -177,11 +177,12 @@ pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error>
 
 /// The images (periodic copies) of spheres that are tested against a wall.
 enum Images {
-    /// Only the spheres themselves.
+    /// Only the spheres themselves are tested, and none of their images.
     None,
-    /// The images that reach a cylinder.
+    /// Those images of a sphere are tested that may reach a solid cylinder.
     Around(CylinderImages),
-    /// None here: the wall has finite size in a periodic domain, and the file `bounded_walls.rs` tests it.
+    /// No images are tested here, because a wall of finite size in a periodic domain is tested in the file
+    /// `bounded_walls.rs`.
     Elsewhere,
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum Arithmetic {
     Integers,
 }
 
-/// The first contact of two spheres. All digits but the last few are correct.
+/// The first contact of two spheres. The last few digits of its numbers may be wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) time: f64,

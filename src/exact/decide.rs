@@ -70,8 +70,9 @@ pub(crate) fn decide_reported_with<R: Report>(
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
     let b_offset = u32::try_from(sets.b_offset()).unwrap_or(u32::MAX);
-    // A pair may be reported with the flag [`GRAZING`] and again without it, and either report may
-    // be kept. This affects only a statistic, because exact arithmetic tests every pair below.
+    // A pair may be reported twice, with the flag [`GRAZING`] (undecided) and without it, and
+    // either report may be kept. This affects only the count of grazing pairs, because each kept
+    // pair is tested in exact arithmetic.
     sort(reported, |report| {
         let ReportedPair { a, b } = report.pair();
         (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
@@ -164,8 +165,9 @@ impl Reported {
         }
     }
 
-    /// Tests all pairs in exact arithmetic, as [`decide_reported_with`] does. Fills `images` with
-    /// the periodic image of the second sphere of each touching pair, or clears it in open space.
+    /// Tests all reported pairs in exact arithmetic, as [`decide_reported_with`] does. In a
+    /// periodic domain, fills `images` with the image of the second sphere of each touching pair.
+    /// In open space, clears `images`.
     pub(crate) fn decide(
         &mut self,
         spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,

@@ -157,7 +157,8 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the time of impact if its divisor may be wrong by half or more.
+        // Rejects the time of impact if the error of its divisor may be half of the divisor or
+        // more.
         .filter(|_| off < 0.5 * sum)
     }
 

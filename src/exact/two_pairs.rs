@@ -21,8 +21,8 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Bit mask of the pairs that just touch at the start. It is 0 if only one of the two pairs
-    /// does.
+    /// Bit mask of the pairs that just touch at the start. It has the bits of both pairs or none:
+    /// if only one of them just touches, it is left to a slower test.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs
@@ -38,8 +38,9 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// fraction of the sums of their terms. The differences are the discriminant of the equation for
 /// the time, and p·p − r² for the relative position p and the sum r of the radii.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound of the relative error of a computed time of impact or depth, if the terms of its
-/// differences cancel no more than [`VALUE`] allows.
+/// Bound of the relative error of a computed time of impact or depth. It holds if cancellation
+/// costs few digits, that is, if each difference in the computation is at least the fraction
+/// [`VALUE`] of the sum of its terms.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs of spheres, one in each half of a vector. p and v are the
@@ -52,8 +53,8 @@ struct Terms {
     sum: f64x2,
     closing: f64x2,
     discriminant: f64x2,
-    /// Bit mask of the pairs whose relative position has more than one rounding error. The error
-    /// bounds of this test do not hold for them.
+    /// Bit mask of the pairs whose relative position has more than one rounding error. `sweep`
+    /// leaves these pairs open, because its error bounds assume one rounding error.
     inexact: usize,
 }
 
@@ -124,7 +125,8 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative or if they
-    // move apart. A discriminant of 0 is certain only if the relative velocity is 0.
+    // move apart. The comparison `simd_le` also accepts a discriminant of 0. It counts as certain
+    // only if the relative velocity is 0, and then the spheres stay apart.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -203,8 +205,8 @@ impl Terms {
 }
 
 /// Returns a bit mask of the pairs that just touch at the start: p·p = r² for the relative position
-/// p and the sum r of the radii. Skips pairs for which any operation rounds. Often none does,
-/// because float64 has room for all digits if the coordinates are of similar magnitude.
+/// p and the sum r of the radii. Leaves out a pair if any operation on it rounds. Often no
+/// operation does, because float64 has room for all digits of coordinates of similar magnitude.
 #[inline(never)]
 pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts: [T; 2]) -> usize {
     // The bits of a float64 after its first 26 binary digits. If they are 0, its square is exact.

@@ -10,9 +10,9 @@ use crate::Error;
 
 /// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum needs.
 pub(crate) struct ScanTable {
-    /// At least two lists of 32-bit words for a prefix sum. The first list is the table itself,
-    /// divided into blocks of [`SCAN_BLOCK`] words. Each further list has the sum of each block of
-    /// the list before. The last list is at most one block long.
+    /// At least two lists of 32-bit words, from which the prefix sum of the table is computed. The first list is this
+    /// table, divided into blocks of [`SCAN_BLOCK`] words. Each further list has the sum of each block of the list
+    /// before. The last list is at most one block long.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
@@ -158,8 +158,9 @@ impl<'a> Allocator<'a> {
         Ok(())
     }
 
-    /// Creates a table of `words` 32-bit words, and the buffers for its prefix sum. The buffer of
-    /// the table is padded. The shader variable `name` is bound to the part without padding.
+    /// Creates a table of `words` 32-bit words in a GPU buffer, and the buffers for its prefix sum. The buffer of the
+    /// table is padded to a multiple of four words. The shader variable `name` is bound only to the `words` words of
+    /// the table.
     pub(crate) fn table(
         &mut self,
         name: &'static str,

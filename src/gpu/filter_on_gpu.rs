@@ -14,10 +14,11 @@ use crate::shared::sorted::SortedProxy;
 /// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
 /// whether two spheres touch.
 ///
-/// The kernel also runs the cheaper test that carom runs first (`shaders/shared/near.wgsl`). In a
-/// time segment (part of a fast sphere's path) that may report the pair, this test must not reject
-/// a pair that `filter_pair` passes. If it does, the kernel returns a very negative margin, as for
-/// spheres that certainly do not touch.
+/// Before `filter_pair`, carom runs a cheaper test (`shaders/shared/near.wgsl`), which must not
+/// reject a pair that `filter_pair` passes. The kernel checks this for every time segment (part of
+/// the first sphere's path) in which the pair may have to be reported. If the cheaper test rejects
+/// the pair in one of them, the kernel returns a very negative margin, as for spheres that
+/// certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -33,9 +34,9 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Returns whether the cheaper test passes the pair in every time segment of the first sphere that
-// may report the pair. Tests every power n from 0 to SEGMENT_BITS. A sphere of power n has 2ⁿ
-// segments.
+// Returns whether the cheaper test passes the pair in each time segment of the first sphere that
+// may have to report the pair. The path of a sphere can be cut into 2ⁿ segments, and all n from 0
+// to SEGMENT_BITS are tested.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;

@@ -19,7 +19,8 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Creates the GPU buffer of pairs with their spheres. Must be called inside a wgpu error
+    /// Creates the GPU buffers into which the listed pairs are copied, each with its two spheres,
+    /// and the listed wall collisions, each with its sphere. Must be called inside a wgpu error
     /// scope.
     pub(super) fn new(kernels: &DeviceKernels, b: &Buffers, room: ReadRoom) -> Result<Self, Error> {
         kernels.context.probe()?;

@@ -69,9 +69,9 @@ impl NamedBuffers {
         self.cut(offset, NonZeroU64::new(size));
     }
 
-    /// Returns the same buffers, but some variables are bound to the buffers of others: for each
-    /// pair (name, other) of `stand_ins`, the shader variable `name` is bound to the buffer of
-    /// `other`.
+    /// Returns a copy of these bindings in which some shader variables have other buffers. For each
+    /// pair (name, other) of `stand_ins`, the variable `name` is bound to the buffer of the
+    /// variable `other`.
     pub(crate) fn with_stand_ins(
         &self,
         stand_ins: &[(&'static str, &'static str)],

@@ -23,8 +23,9 @@ pub struct BufferOptions {
     /// Capacity for time segments (parts of fast spheres' paths), without the first segment of
     /// each sphere.
     ///
-    /// The path of a sphere that moves far is split into 2ⁿ time segments of equal time, each a
-    /// separate entry of carom's grids. `None` is a quarter of the number of spheres plus 1024.
+    /// The path of a sphere that moves far is split into 2ⁿ time segments of equal time, each a separate
+    /// entry of carom's grids. If this option is `None`, the capacity is a quarter of the number of
+    /// spheres plus 1024.
     pub segments: Option<u32>,
     /// Largest number of recorded steps that are in flight at once, and also of readbacks that are
     /// in flight at once; at least 1. The default is 8.
@@ -71,8 +72,8 @@ pub struct BufferOptions {
     /// spheres and cylinders. With 0, the default, steps have no walls.
     pub walls: u32,
     /// Largest number of triangles in a step, in all meshes together ([`Mesh`](crate::Mesh)). With 0, the
-    /// default, steps have no meshes. Each triangle takes as much memory as a sphere does, and each
-    /// sphere takes twice as much.
+    /// default, steps have no meshes. Otherwise, each triangle takes as much memory as a sphere takes
+    /// without meshes, and each sphere takes twice as much.
     pub triangles: u32,
     /// Capacity of the list of wall collisions (spheres that touch walls), at 16 bytes each. `None` is a
     /// quarter of the number of spheres plus 1024. Without effect if `walls` and `triangles` are 0.
@@ -110,7 +111,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with room for this number of [`segments`](Self::segments).
+    /// Returns the options with this capacity for time segments: see [`segments`](Self::segments).
     #[must_use]
     pub fn with_segments(mut self, segments: u32) -> Self {
         self.segments = Some(segments);
@@ -140,7 +141,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with the time of each kernel instead of each stage: see
+    /// Returns the options with a request for the time of each kernel instead of each stage: see
     /// [`kernel_times`](Self::kernel_times).
     #[must_use]
     pub fn with_kernel_times(mut self) -> Self {
@@ -148,7 +149,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with the earliest impact of each sphere: see
+    /// Returns the options with a request for the earliest impact of each sphere: see
     /// [`earliest`](Self::earliest).
     #[must_use]
     pub fn with_earliest(mut self) -> Self {
@@ -156,21 +157,21 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with the sorted list of pairs: see [`sorted`](Self::sorted).
+    /// Returns the options with a request for the sorted list of pairs: see [`sorted`](Self::sorted).
     #[must_use]
     pub fn with_sorted(mut self) -> Self {
         self.sorted = true;
         self
     }
 
-    /// Returns the options with the contacts of each sphere: see [`contacts`](Self::contacts).
+    /// Returns the options with a request for the contacts of each sphere: see [`contacts`](Self::contacts).
     #[must_use]
     pub fn with_contacts(mut self) -> Self {
         self.contacts = true;
         self
     }
 
-    /// Returns the options with the changes since the last complete step: see
+    /// Returns the options with a request for the changes since the last complete step: see
     /// [`changes`](Self::changes).
     #[must_use]
     pub fn with_changes(mut self) -> Self {
@@ -185,7 +186,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with neighbour lists: see [`neighbors`](Self::neighbors).
+    /// Returns the options with a request for neighbour lists: see [`neighbors`](Self::neighbors).
     #[must_use]
     pub fn with_neighbors(mut self) -> Self {
         self.neighbors = true;

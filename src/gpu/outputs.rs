@@ -43,10 +43,11 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of each sphere's earliest impact: an `array<CaromEarliest>` of
     /// [`WGSL`](super::WGSL), with as many elements as the capacity for spheres.
     ///
-    /// The spheres of a second set follow the first set. If several earliest impacts of a sphere
-    /// have the same time, the partner with the smallest index counts. Walls count, too, after the
-    /// spheres; the constant `CAROM_WALL` marks them. Grazing pairs (too close to call in float32)
-    /// count as touching. Usages: `STORAGE` and `COPY_SRC`.
+    /// The elements for the spheres of a second set follow those for the first set. If a sphere
+    /// touches several spheres first at the same time, its element names the one with the smallest
+    /// index. A wall is named only if no sphere is touched as early; the constant `CAROM_WALL` marks
+    /// it. Grazing pairs (too close to call in float32) count as touching. Usages: `STORAGE` and
+    /// `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest)

@@ -8,10 +8,11 @@ use crate::Error;
 
 /// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
 ///
-/// The table is divided into blocks of words. The kernel `scan_reduce` writes the sum of each block
-/// into a second, shorter list. It does the same with that list, until a list is at most one block
-/// long. Then `scan_apply` replaces each list but the last by its prefix sums, the shortest list
-/// first. It starts each block from the sum of all blocks before it.
+/// The words of the table are divided into blocks. The kernel `scan_reduce` writes the sum of each
+/// block into a second, shorter list. It reduces this list in the same way, until a list is at most
+/// one block long. Then `scan_apply` replaces the words by their prefix sums in each list except
+/// that last one, from the shortest to the table itself. The prefix sums of a block start from the
+/// sum of all blocks before it, which the next shorter list gives.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,

@@ -210,7 +210,8 @@ fn duals(domain: &Domain) -> [DVec3; 3] {
     [0, 1, 2].map(|k| {
         let own = edges[k];
         let others = [edges[(k + 1) % 3], edges[(k + 2) % 3]];
-        // For wrapping, open edges count as perpendicular to the periodic edges.
+        // The domain may be open along some of its three directions. The reciprocal vector of a periodic edge is
+        // computed as if the open directions were perpendicular to the periodic edges.
         let across = match others.map(|other| other == DVec3::ZERO) {
             [true, true] => own,
             [false, false] => others[0].cross(others[1]),
@@ -345,8 +346,8 @@ fn walls(
 /// Makes the dispatches of a simulation from its kernels and buffers.
 struct Maker<'a> {
     kernels: &'a DeviceKernels,
-    /// The buffers of the candidate search, those of the simulation, and the results of the search for spheres near
-    /// triangles.
+    /// The buffers that the kernels use: those of the candidate search, those of the simulation, and those with the
+    /// results of the search for spheres near triangles.
     sources: [&'a NamedBuffers; 3],
     spheres: u64,
     rounds: u32,
@@ -504,15 +505,17 @@ impl SimulationBuffers {
     /// Returns the GPU buffer with the state of the simulation: one `CaromSimulation` of
     /// [`WGSL`](super::WGSL). Usages: `STORAGE`, `UNIFORM`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// [`read_state`](Self::read_state) copies it for the host.
+    /// [`read_state`](Self::read_state) copies the state to the host.
     pub fn state(&self) -> &wgpu::Buffer {
         &self.state
     }
 
     /// Returns the GPU buffer with the momentum that the spheres have passed to each wall so far. It has two
-    /// `vec4<f32>` for each wall of a simple shape, and then two for each mesh. The momentum is their sum. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    /// `vec4<f32>` for each wall of a simple shape, and then two for each mesh. The sum of the two vectors is the
+    /// momentum passed to that wall or mesh. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// The pressure on a wall is the component along its normal, divided by its area and by the time.
+    /// The pressure on a flat wall is the component of its momentum along its normal, divided by its area and by the
+    /// time in which the momentum was passed.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }

@@ -31,7 +31,7 @@ impl Stage {
 
 /// A compute pass of a step: a stage, or one dispatch of it.
 pub(crate) struct Pass<'a> {
-    /// Name of the stage or of the kernel.
+    /// Name of the stage or, if each dispatch is a pass of its own, of the kernel.
     pub(crate) name: &'static str,
     stage: &'a Stage,
     dispatches: &'a [Dispatch],
@@ -97,8 +97,9 @@ fn stages(
     walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
-    // Largest possible sample of spheres. The sample size never decreases with the number of
-    // spheres.
+    // The stage `measure` estimates how the spheres lie in space from a sample of them. This sample
+    // is for the largest number of spheres for which there is room. Fewer spheres never have a
+    // larger sample.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
@@ -186,7 +187,8 @@ impl Recording {
         })
     }
 
-    /// Returns a recording of other stages that clears the same buffers.
+    /// Returns a recording with the given `stages`, which clears the same buffers as this
+    /// recording.
     pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
         Self {
             cleared: self.cleared.clone(),
@@ -203,7 +205,8 @@ impl Recording {
         load.into_iter().chain(&self.stages)
     }
 
-    /// Returns the compute passes of a step in order: one for each stage, or one for each dispatch.
+    /// Returns the compute passes of a step in order. There is one for each stage or, if dispatches
+    /// are timed one by one, one for each dispatch.
     pub(crate) fn passes<'a>(&'a self, load: Option<&'a Stage>, by: TimedBy) -> Vec<Pass<'a>> {
         let dispatches = self.stages(load).map(|stage| stage.dispatches.len()).sum();
         let by = by.of(dispatches);

@@ -40,9 +40,10 @@ impl StagingBuffer {
     /// Returns whether this staging buffer can take `size` bytes of results of the step with the
     /// number `serial`.
     ///
-    /// A staging buffer with old results of the same step is refused. If the submission of a copy
-    /// fails, wgpu maps the buffer nevertheless. Then only another serial number in the old
-    /// contents shows that the copy did not happen.
+    /// Returns `false` if the staging buffer contains old results of the same step. If the
+    /// submission of a copy fails, wgpu maps the buffer nevertheless. The host can then recognize
+    /// that nothing was copied only because the old contents have another serial number than the
+    /// step.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }

@@ -99,8 +99,8 @@ pub struct StepSummary {
     /// Number of candidates: pairs to test for contact. If the status has [`Status::TOO_CROWDED`], the
     /// step counted all candidates, but stopped testing them at the limit.
     pub candidates: u64,
-    /// Number of candidates of the search for spheres near triangles of meshes. The same limit applies
-    /// to them.
+    /// Number of candidates in the search for spheres near triangles of meshes: pairs of a sphere and a
+    /// triangle to test. The limit on `candidates` also applies to this number on its own.
     pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
@@ -124,7 +124,7 @@ pub struct StepSummary {
     /// The numbers `began`, `lasted` and `ended` are 0 if the step computes no changes or its list
     /// is incomplete.
     pub began: u64,
-    /// Number of pairs of this step that the last complete step has too.
+    /// Number of pairs of this step that were also in the last complete step before it.
     pub lasted: u64,
     /// Number of pairs of the last complete step that this step does not have.
     pub ended: u64,
@@ -207,7 +207,7 @@ impl StepSummary {
         }
     }
 
-    /// Returns the summary with the results that only a search for neighbours writes.
+    /// Returns this summary with `neighbors` and `kept` set, which only a search for neighbours writes.
     pub(super) fn with_neighbors(self, results: &CaromResults) -> Self {
         Self {
             neighbors: results.neighbors.into(),

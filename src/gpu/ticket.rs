@@ -20,8 +20,8 @@ pub enum Readback<T> {
     Ready(T),
 }
 
-/// Number of entries in a list of the latest step that was read back, shared by a world's buffers and
-/// tickets. Unknown before the first readback.
+/// Number of entries in a list of results, as of the latest readback. All tickets of a world's buffers share
+/// this number. It is unknown before the first readback.
 #[derive(Clone)]
 pub(super) struct KnownCount(Arc<AtomicU64>);
 
@@ -99,7 +99,7 @@ impl<T> Ticket<T> {
     /// - [`Error::DeviceLost`] if the device is lost.
     /// - [`Error::OutOfMemory`] if the host cannot hold the results.
     ///
-    /// If the readback is of a list of pairs, also:
+    /// A readback of a list of pairs can also return one of these errors:
     ///
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
     ///   [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).

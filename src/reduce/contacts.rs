@@ -1,4 +1,5 @@
-//! Lists the contacts of each sphere. Twin of `shaders/contacts.wgsl`.
+//! Lists the contacts of each sphere. Twin of `shaders/contacts.wgsl`, which does the same on a
+//! GPU.
 
 use super::rows::rows;
 use crate::Collision;

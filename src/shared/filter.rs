@@ -30,8 +30,8 @@ pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
 /// Smallest square of a relative velocity that has lost no digits to underflow. If two spheres are
 /// slower, the float32 touch test takes the start of the step as their closest approach.
 pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
-/// Factor of one term in the error bound of the float32 touch test for two spheres that hardly move
-/// relative to each other: |p|·|v|·dt. p and v are their relative position and velocity, and dt is
+/// Factor of the term |p|·|v|·dt in the error bound of the float32 touch test, for two spheres that
+/// hardly move relative to each other. p and v are their relative position and velocity, and dt is
 /// the duration of the step.
 #[cfg(feature = "gpu")]
 pub(crate) const SLOWLY: f32 = 2.01;

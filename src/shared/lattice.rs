@@ -10,7 +10,8 @@ use crate::{Domain, Error};
 
 /// Largest distance of a sphere from the cell of a periodic domain, in cell edges.
 const MAX_CELLS: i32 = 1 << 20;
-/// Limit of the integers that multiply the domain's edges to make the shortest lattice edges.
+/// The shortest lattice edges are sums of integer multiples of the domain's edges. This is the
+/// largest magnitude of the integers.
 const MAX_COMBINED: i64 = 1 << 26;
 
 /// Number of bits for the fraction of a fixed-point coordinate in the shaders. The unit is an edge
@@ -21,8 +22,9 @@ pub(crate) const GPU_FRACTION_BITS: u32 = 20;
 /// times the magnitudes that are added. docs/exact.md (section 5) adds up the errors.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLACK: f32 = 8.0;
-/// Bound of the rounding error of a coordinate along a lattice edge in the shaders, in units of ε =
-/// 2⁻²³ times the products that are added.
+/// Bound of the rounding error of a coordinate along a lattice edge in the shaders. A coordinate is
+/// a sum of products, and the bound is this factor times ε = 2⁻²³ times the sum of their
+/// magnitudes.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
 /// Bound of the rounding error of the relative position of two periodic images in the shaders, in
@@ -115,8 +117,9 @@ impl Lattice {
             edges,
             dual_lengths,
             edge_lengths: edges.map(DVec3::length),
-            // If each edge is parallel to an axis, its reciprocal vector is too, so the other
-            // components and their bounds are exactly 0.
+            // If each lattice edge is parallel to a coordinate axis, its reciprocal vector is
+            // parallel to the same axis. The components of this vector along the two other axes are
+            // exactly 0, and so are their error bounds.
             dual_bounds: from_fn(|k| match along {
                 Some(_) => 16.0 * duals[k].abs(),
                 None => 16.0 * dual_lengths[k] * spread,
@@ -247,8 +250,9 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
             if !enough(area) {
                 return None;
             }
-            // If a component of both lattice edges is exactly 0, it is also 0 in these sums of
-            // multiples of the edges. Cross products might round it to another value.
+            // With two lattice edges, the reciprocal vectors are computed as sums of multiples of
+            // these edges. If a component of both edges is exactly 0, it is also 0 in the sums.
+            // Cross products might round it to another value.
             let square = area * area;
             duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
             duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;

@@ -12,10 +12,10 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Error bound of t/dt, in units of ε·(P / (V·dt) + t/dt + 1). t is the time of closest approach of
-/// two spheres and dt the duration of the step. P is the sum of the magnitudes of the components of
-/// their relative position. V is the largest magnitude of a component of their relative velocity. ε
-/// = 2⁻²³.
+/// Factor in the error bound of t/dt, for the time t of closest approach of two spheres and the
+/// duration dt of the step. The bound is this factor times ε·(P / (V·dt) + t/dt + 1), with ε =
+/// 2⁻²³. P is the sum of the magnitudes of the components of their relative position, and V the
+/// largest magnitude of a component of their relative velocity.
 pub(crate) const TIME: f32 = 8.0;
 /// Two spheres count as at rest relative to each other if their relative motion along each axis is
 /// at most this constant times ε·P. P is the largest magnitude of a component of their relative
@@ -23,9 +23,10 @@ pub(crate) const TIME: f32 = 8.0;
 /// finds these segments, because cells have a rounding margin.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Returns whether two time segments report the pair of their spheres (*own* it). They do if both
-/// contain the time of closest approach. Spheres that touch at all touch at that time, so the
-/// search finds these segments. docs/exact.md (section 3) has the proof.
+/// Returns whether two time segments have to report the pair of their spheres (*own* it). They do
+/// if both contain the time in the step at which the spheres are closest to each other. If the
+/// spheres touch in the step, they touch at this time, so the search finds these segments.
+/// docs/exact.md (section 3) has the proof.
 ///
 /// `tags` has the packed indices of the two segments. `displaced` is the relative position of two
 /// periodic images. If it is `None`, the relative position is the difference of the centres.

@@ -40,7 +40,7 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 /// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
 /// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is
 ///   not empty in open space.
-/// - [`Error::OutOfMemory`] if the copy of the list or the mistakes do not fit into memory.
+/// - [`Error::OutOfMemory`] if the memory has no room for a copy of `list`, or for the mistakes found in it.
 pub fn verify_walls(
     step: &Step<'_>,
     list: &[WallCollision],
@@ -106,7 +106,8 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
 /// A wall. If it is a sphere or a triangle, it has a ball that contains it during the whole time step.
 struct Target {
     kind: Kind,
-    /// A placeholder sphere with the collision groups of the wall.
+    /// A sphere with the collision groups of the wall. It takes the wall's place where the groups of two spheres are
+    /// compared.
     groups: Sphere,
 }
 
@@ -142,8 +143,8 @@ impl Target {
         Ok(targets)
     }
 
-    /// Compares the list with the exact impacts of a sphere and its images. `near` contains the sphere during the
-    /// whole step.
+    /// Compares the entries for a sphere at this wall with the exact impacts of the sphere and its periodic images.
+    /// `near` is a ball that contains the sphere during the whole step.
     fn compare(
         &self,
         wall: usize,

@@ -56,7 +56,8 @@ impl Approx {
     )]
     pub(super) fn round(self, most: f64) -> Option<f32> {
         let [low, high] = [self.value - self.error, self.value + self.error];
-        // Widening to the neighbouring float64 numbers covers the rounding of the sum and the difference.
+        // The true value is between `value - error` and `value + error`. These two numbers are rounded to
+        // float64, so each is moved outwards to the next float64.
         let low = if self.error > 0.0 {
             low.next_down()
         } else {

@@ -1,9 +1,9 @@
 //! Decides whether a moving sphere touches a half-space. A half-space has a normal n and an offset o. The
 //! free side is n·x ≥ o, and the rest is solid.
 //!
-//! With the centre c of the sphere, its radius r and its velocity v relative to the half-space, the signed
-//! distance of the centre is (A + B·t) / |n|, where A = n·c − o and B = n·v. The sphere touches when
-//! A + B·t ≤ r·|n|. The depth at the start is r − A / |n|.
+//! A sphere has the centre c, the radius r and the velocity v relative to a half-space with the normal n and
+//! the offset o. Its centre has the signed distance (A + B·t) / |n| from the half-space, where A = n·c − o and
+//! B = n·v. The sphere touches the half-space when A + B·t ≤ r·|n|. Its depth at the start is r − A / |n|.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,8 @@ pub(crate) struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if it does not touch.
+    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not touch the
+    /// half-space.
     pub(super) fn impact(&self, sphere: &Sphere, dt: f32) -> Option<Impact> {
         let decided = self.at_once(sphere, dt);
         let decided = decided.or_else(|| self.in_float64(sphere, dt));
@@ -36,14 +37,16 @@ impl HalfSpace {
         Integers::new(self, sphere).impact(dt, self.guess(sphere))
     }
 
-    /// Decides in float64 with few operations, if the sphere is not close to touching at the start or the end
-    /// of the step. Returns `None` otherwise. docs/exact.md (section 6) has the proof.
+    /// Decides with few float64 operations whether the sphere touches the half-space, and when or how deep.
+    /// Returns `None` if the sphere is so close to touching at the start or the end of the step that it cannot
+    /// decide. docs/exact.md (section 6) has the proof.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounding to float32 is intended"
     )]
     fn at_once(&self, sphere: &Sphere, dt: f32) -> Option<Option<Impact>> {
-        /// Bound of the relative errors, 16 times the relative error of one operation.
+        /// Bound of the rounding error of a sum, relative to the magnitudes of its terms. It is 16 times the
+        /// relative error of one float64 operation.
         const ERROR: f64 = 8.0 * f64::EPSILON;
         let [n, c, v, w] = [self.normal, sphere.center, sphere.velocity, self.velocity].map(vector);
         let dt = f64::from(dt);
@@ -196,7 +199,7 @@ impl Integers {
         self.compare(&(&self.r << finer), &away).reverse()
     }
 
-    /// Compares the penetration depth of the sphere at the start of the step with `length`.
+    /// Compares the depth by which the sphere penetrates the half-space at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

@@ -6,7 +6,8 @@ use super::round::Round;
 use super::wall::is_parallel;
 use crate::{Domain, Sphere};
 
-/// Largest number of cells between a sphere and a cylinder, along an edge of the periodic domain.
+/// Largest number of times that an edge of the periodic domain may displace an image of a sphere that reaches a
+/// cylinder.
 pub(crate) const MAX_CELLS: i32 = 1 << 20;
 
 /// The periodic edges of a domain, projected on a plane perpendicular to the axis of a cylinder. Edges parallel
@@ -16,8 +17,9 @@ pub(crate) struct CylinderImages {
     /// For each of the two edges: its number among the three edges of the domain, or `None` if there is no such
     /// edge.
     numbers: [Option<usize>; 2],
-    /// For each of the two edges, the reciprocal vector d: it is perpendicular to the axis, d·edge is 1 for
-    /// this edge and 0 for the other. So d·x is the coordinate of a point x along this edge.
+    /// For each of the two edges beside a cylinder, the reciprocal vector d. It is perpendicular to the axis of
+    /// the cylinder, d·edge is 1 for this edge, and d·edge is 0 for the other edge. So d·x is the coordinate of
+    /// a point x along this edge.
     duals: [DVec3; 2],
 }
 
@@ -30,7 +32,8 @@ pub(crate) struct ReachingImages {
 }
 
 impl CylinderImages {
-    /// Returns which edges of the domain displace the images.
+    /// Returns, for each edge of the domain, whether images of a sphere that are displaced along it are tested
+    /// against the cylinder.
     pub(crate) fn edges(&self) -> [bool; 3] {
         [0, 1, 2].map(|k| self.numbers.contains(&Some(k)))
     }
@@ -66,7 +69,8 @@ impl CylinderImages {
     }
 
     /// Returns all images of a sphere that may reach the cylinder in a step of duration `dt`, and perhaps a few
-    /// more. Returns `None` if one of them would be too many cells away.
+    /// more. Returns `None` if one of these images is displaced by more than [`MAX_CELLS`] times an edge of the
+    /// domain.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the numbers are at most 2²⁰"

@@ -185,7 +185,8 @@ fn bound(corners: &[[f32; 3]; 3]) -> Result<Sphere, String> {
     let points = corners.map(|corner| Vec3::from(corner).as_dvec3());
     let center = smallest_center(points).as_vec3();
     let away = points.map(|point| (point - center.as_dvec3()).length());
-    // The distance is rounded, so the radius is the next larger float32.
+    // The distance of the farthest corner from the centre is rounded to float32, which may make it less. So the
+    // radius of the bounding sphere is the next larger float32.
     let radius = (away.into_iter().fold(0.0, f64::max) as f32).next_up();
     if radius > MAX_MAGNITUDE {
         return Err(format!(
@@ -209,7 +210,8 @@ fn smallest_center(points: [DVec3; 3]) -> DVec3 {
     let normal = u.cross(v);
     let across = (u.length_squared() * v - v.length_squared() * u).cross(normal);
     let center = a + across / (2.0 * normal.length_squared());
-    // The exact centre lies in the triangle, but for a thin triangle rounding may move it far away.
+    // The centre of the circle through the corners lies in an acute triangle. In a thin triangle, rounding may
+    // move the computed centre far away, so it is limited to the bounding box of the triangle.
     if center.is_finite() {
         center.clamp(a.min(b).min(c), a.max(b).max(c))
     } else {

@@ -379,7 +379,7 @@ impl Integers {
         }
     }
 
-    /// Compares the penetration depth of the sphere at the start of the step with `length`.
+    /// Compares the depth by which the sphere penetrates the wall at the start of the step with `length`.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

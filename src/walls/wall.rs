@@ -186,8 +186,8 @@ impl Wall {
         }
     }
 
-    /// Checks that the numbers of the wall are valid, and that the wall fits the periodic domain. `index` is
-    /// the number of the wall in the error.
+    /// Checks that the numbers of the wall are valid, and that the wall fits the periodic domain. An error
+    /// names the wall by its number `index`.
     pub(crate) fn check(&self, index: usize, dt: f32, domain: &Domain) -> Result<(), Error> {
         let checked = self.check_numbers(dt).and_then(|()| self.repeats(domain));
         checked.map_err(|problem| Error::InvalidWall {
@@ -238,8 +238,9 @@ impl Wall {
         ))
     }
 
-    /// Checks that a displacement by a periodic edge maps the wall to itself. Solid spheres are exempt, and
-    /// solid cylinders may have copies beside themselves.
+    /// Checks that the wall fits a periodic domain: a displacement by any periodic edge maps it to itself. This
+    /// is not required of solid spheres and, along edges that are not parallel to its axis, of a solid
+    /// cylinder. They have images (displaced copies).
     fn repeats(&self, domain: &Domain) -> Result<(), String> {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
@@ -334,7 +335,7 @@ fn check_number(name: &str, x: f32) -> Result<(), String> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Solid {
     HalfSpace(HalfSpace),
-    /// A solid sphere. Contacts with it are those between two spheres.
+    /// A solid sphere. A moving sphere that hits it is tested as if it hit another sphere.
     Sphere(Sphere),
     Round(Round),
 }

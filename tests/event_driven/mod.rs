@@ -104,8 +104,7 @@ impl Reference {
         let v = [0, 1, 2].map(|k| self.balls[b].velocity[k] - self.balls[a].velocity[k]);
         let reach = self.balls[a].radius + self.balls[b].radius;
         let p = self.away(a, b, [0; 3], now);
-        // For each axis, the range of images whose coordinate relative to the other ball comes within [-reach,
-        // reach].
+        // For each axis, the range of the images of ball b that come within `reach` of ball a along this axis.
         let mut ranges = [[0, 0]; 3];
         if let Some(edge) = self.edge {
             for k in 0..3 {

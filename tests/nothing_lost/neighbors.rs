@@ -17,11 +17,11 @@ use crate::backends::{both, detector};
 
 /// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump of spheres divided by the number of its pairs, in cubic sphere diameters. It is so large
-/// that spheres of different pairs rarely touch.
+/// Volume of a clump of pairs of spheres for each pair, in cubic sphere diameters. This is so much room that
+/// spheres of different pairs rarely touch.
 const ROOM: f64 = 8.0;
-/// Largest accepted number of tested pairs per sphere. Many more pairs would be tested if grid cells were
-/// much wider than spheres.
+/// Largest number of tested pairs per sphere that the test accepts. If grid cells were much wider than
+/// spheres, this number would be exceeded.
 const MOST_CANDIDATES: u64 = 512;
 
 fn vector(rng: &mut Rng) -> DVec3 {

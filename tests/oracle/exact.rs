@@ -126,12 +126,13 @@ impl Exact {
         }
     }
 
-    /// Returns an integer m and a fraction u. At time `t`, (sum of the radii)² − (distance of the
-    /// centres)² equals m·u².
+    /// Returns an integer m and a fraction u > 0 with m·u² = (sum of the radii)² − (distance of the centres)²
+    /// at the time `t`.
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
-        // At the time n/d, the relative position p + v·n/d and the sum of the radii r are integers
-        // times a common unit. This unit is the finer of the units of p and of v, divided by d.
+        // Let p and v be the relative position and velocity of the spheres, and r the sum of their radii. p
+        // and r are integers times a power of two, and v is integers times another. At the time n/d, p +
+        // v·n/d and r are integers times a common unit: the smaller of the two powers, divided by d.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);

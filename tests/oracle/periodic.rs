@@ -6,8 +6,8 @@ use carom::{Domain, Sphere};
 
 use super::exact::Exact;
 
-/// A colliding pair: the indices of a sphere a and a sphere b, and the periodic copy (image) of b
-/// that a touches. The image tells how many times each edge of the cell displaces it.
+/// A colliding pair: the indices of a sphere a and a sphere b, and the image number of b. It tells by how
+/// many times each edge of the periodic cell the copy of b that touches a is displaced.
 pub(crate) type Pair = (u32, u32, [i32; 3]);
 
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32, domain: &Domain) -> Vec<Pair> {
@@ -76,9 +76,9 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // A periodic copy near sphere a is at most `reach` away from it along each direction in
-    // `across`. Only the last edge of the cell has a component along the last direction. So the
-    // range for the last edge is computed first.
+    // A copy of sphere b that comes near sphere a is at most `reach` away from it along each vector of
+    // `across`. Of the edges of the cell, only the last has a component along the last of these vectors. So
+    // the range of multiples of the last edge is computed first, and then that of the edge before it.
     let range = |k: usize, from: DVec3| {
         let square = across[k].length_squared();
         if edges[k] == DVec3::ZERO {

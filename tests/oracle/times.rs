@@ -36,7 +36,7 @@ pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     let denominator = closing.value + root;
     let value = outside.value / denominator;
     // If the relative error of a denominator is below 1/2, the relative error of its inverse is less than
-    // twice as large.
+    // twice that of the denominator.
     let wrong = (closing.error + root_error) / denominator;
     let told = denominator > 0.0 && wrong < 0.5;
     let relative = 2.0 * wrong + 1e-15;

@@ -160,7 +160,8 @@ impl AtWall {
         let (p, _) = self.scaled(&self.p);
         let (v, _) = self.scaled(&self.v);
         let (closing, speed) = (-dot(&p, &v), dot(&v, &v));
-        // The time of the closest approach is `closing / speed`.
+        // The closest approach to the axis or centre of the wall is at the time −p·v / v·v = `closing /
+        // speed`, for the position p and the velocity v relative to it.
         if closing.sign() != Sign::Plus {
             return None;
         }
@@ -193,8 +194,8 @@ impl AtWall {
     /// ties to even.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         let start = [BigInt::ZERO, BigInt::from(1)];
-        // The depth is larger than x if the sphere still touches the wall with its depth reduced by
-        // x.
+        // `compare` is called with the radius of the sphere reduced by x. If the sphere still overlaps
+        // the wall at the start, its depth is larger than x.
         let depth = |x: f64| self.compare(&start, &fixed(x)).reverse();
         if depth(0.0) != Greater {
             return found == 0.0;

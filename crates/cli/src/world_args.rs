@@ -10,7 +10,8 @@ use clap::ValueEnum;
 
 use crate::read_args::is_array;
 
-/// The options that choose the frames, the names of the spheres and the domain.
+/// Command-line options that choose the frames of a trajectory file to read, the names of the spheres, and the domain
+/// (the periodic box).
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorldArgs {
     /// Frames of a LAMMPS dump or XYZ file to read: a number, `last`, `all`, or a range START:END

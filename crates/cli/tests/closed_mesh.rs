@@ -182,8 +182,8 @@ fn advance(
     let mut left = vec![1.0_f64; spheres.len()];
     let mut bounces = [0; 2];
     for _ in 0..BOUNCES {
-        // A sphere with the fraction x of the step left gets x times its velocity, so that all spheres move for
-        // a time of 1.
+        // Each sphere has a fraction x of its step left, which differs between spheres. Its velocity is
+        // multiplied by x, so that all spheres can move in one step of length 1.
         let moving: Vec<Sphere> = spheres
             .iter()
             .zip(&left)

@@ -234,8 +234,8 @@ fn equal_in_box(
     (0..n).map(sphere).collect()
 }
 
-/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. `length`
-/// computes the distance that a sphere moves from its radius.
+/// Returns `n` spheres with log-uniformly distributed radii, uniformly distributed in a cube. The function
+/// `length` computes from the radius of a sphere how far the sphere moves in the step.
 fn grains(
     n: usize,
     density: f64,

@@ -59,7 +59,8 @@ impl Radv {
             .map_err(|error| anyhow!("there is no Vulkan loader ({error}): {INSTALL}"))?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: the Vulkan loader and the Vulkan instance are never destroyed.
+        // SAFETY: creating an instance requires that the Vulkan loader is still loaded. The loader and the
+        // instance are never destroyed.
         let instance = unsafe { entry.create_instance(&info, None) }
             .map_err(|error| anyhow!("there is no Vulkan driver ({error}): {INSTALL}"))?;
         let (physical, version) = find(&instance)?
@@ -216,8 +217,8 @@ fn find(instance: &ash::Instance) -> anyhow::Result<Option<(vk::PhysicalDevice, 
         }
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-        // SAFETY: the physical device has Vulkan 1.3, so the driver fills in this struct. The Vulkan instance
-        // is never destroyed.
+        // SAFETY: the struct `driver`, which is chained to `properties`, is part of Vulkan 1.2, so a device
+        // with Vulkan 1.3 fills it in. The Vulkan instance to which the device belongs is never destroyed.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         if driver.driver_id == vk::DriverId::MESA_RADV {
             return Ok(Some((physical, text(driver.driver_info_as_c_str()?))));
@@ -248,7 +249,7 @@ fn device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> anyhow::Res
         .push_next(&mut robustness)
         .push_next(&mut vulkan13)
         .push_next(&mut executables);
-    // SAFETY: RADV returns an error if it lacks a feature or an extension. The Vulkan instance is never
-    // destroyed.
+    // SAFETY: `create_device` returns an error if the driver lacks a requested feature or extension. The
+    // Vulkan instance to which the device belongs is never destroyed.
     Ok(unsafe { instance.create_device(physical, &info, None) }?)
 }

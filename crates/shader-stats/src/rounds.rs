@@ -121,8 +121,9 @@ impl Side {
         self.n * (wide.powi(3) * other.cell.powi(3) * other.n / volume + 2.0 * wide * wide)
     }
 
-    /// Returns the cost if the segments of this grid search one with smaller cells. It is infinite
-    /// if one of them would search more than carom allows.
+    /// Returns the cost of the searches that the time segments of this grid make in `other`, a grid with
+    /// smaller cells. The cost is infinite if a search would visit more rows of cells, or meet more segments,
+    /// than carom allows.
     fn search_finer(self, other: Side, volume: f64) -> f64 {
         let rows = (self.cell / other.cell + 2.0).powi(2);
         let met = (self.cell + 2.0 * other.cell).powi(3) * other.n / volume;
@@ -133,9 +134,10 @@ impl Side {
     }
 }
 
-/// Estimates the cost of grids that begin at the given size classes: one for each candidate, and
-/// two for each row of cells searched in another grid. `counts` has the time segments of each
-/// class, and the largest cell edge in it.
+/// Estimates the cost of dividing size classes among grids, where `begins` has the first size class of each
+/// grid. Each tested pair of time segments costs 1, and each row of cells that a segment searches in another
+/// grid costs 2. `counts` has the number of each size class, its number of time segments, and its largest
+/// cell edge.
 fn cost(kind: Kind, counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> f64 {
     let level = |k: usize| {
         let end = begins.get(k + 1).copied().unwrap_or(i32::MAX);
@@ -271,8 +273,8 @@ impl Grid {
         rows
     }
 
-    /// Returns the ranges of sorted time segments in this grid that may touch a segment of another
-    /// grid.
+    /// Returns the ranges of sorted time segments of this grid that may touch `proxy`, a time segment of
+    /// another grid.
     fn other(&self, proxy: &Proxy) -> Vec<[usize; 2]> {
         let place = proxy.place();
         let bound = |k: usize| {
@@ -457,8 +459,9 @@ mod tests {
         ];
         let mut rows = Rounds::default();
         row_by_row(&lanes, &mut rows);
-        // The warp iterates twice in row 0 and three times in row 1. The cheap test passes in
-        // iterations 0 and 1 of row 0, and in iteration 2 of row 1.
+        // The two invocations of the warp visit two rows of cells, with up to two candidates in row 0 and
+        // three in row 1. So the warp iterates 2 + 3 times. Some candidate passes the cheap test in three of
+        // these iterations: both of row 0, and the last of row 1.
         let expected = [2.0, 5.0, 3.0, 2.0];
         assert_eq!(
             [rows.rows, rows.candidates, rows.filters, rows.reports],
@@ -466,8 +469,9 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
-        // The second invocation has 4 candidates, of which 2 pass the cheap test. The two
-        // invocations find their touching pairs in different iterations.
+        // If each invocation visits its candidates in one sequence, the second has 4 candidates, more than
+        // the first. Of these 4, 2 pass the cheap test. The two invocations find their touching pairs in
+        // different iterations, so two iterations report a pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

@@ -24,8 +24,8 @@ fn pair(rng: &mut Rng, frame: &Frame) -> ([Sphere; 2], f64) {
     let center = frame.origin + center * far;
     let velocity = frame.drift + drift * speed.min(1.0);
     let v = motion * speed;
-    // At the closest approach, the offset between the centres is perpendicular to the relative
-    // velocity, and as long as the sum of the radii.
+    // Makes two spheres that just touch: at their closest approach, the vector between the centres
+    // is perpendicular to the relative velocity, and as long as the sum of the radii.
     let part = [0.0, 1.0, rng.f32()][rng.usize(0..3)];
     let across = aside - v * (aside.dot(v) / v.length_squared()).min(1e30);
     let across = across.try_normalize().unwrap_or(Vec3::X);
@@ -127,7 +127,8 @@ fn the_ball_probe_finds_the_balls_that_it_meets() {
 
 #[test]
 fn the_path_probe_finds_the_balls_that_it_meets() {
-    // The path is tested during its middle half, from (−8, 0, 0) to (8, 0, 0).
+    // Tests the path of a sphere that moves from x = −16 to x = 16, during the middle half of its
+    // motion: from (−8, 0, 0) to (8, 0, 0).
     let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
     let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
     let path = PathProbe::new(&path, [0.0; 3], 0.25);

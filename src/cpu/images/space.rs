@@ -33,7 +33,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    /// Returns the number of chunks into which the proxies are divided.
+    /// Returns the number of chunks into which the proxies are divided. A proxy is a sphere or time
+    /// segment in the grids, or an image (periodic copy) of one.
     fn chunks(&self, sizes: &Sizes<'_>) -> usize;
 
     fn chunk(&self, sizes: &Sizes<'_>, chunk: usize) -> ProxyChunk<'_>;
@@ -77,8 +78,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether the pair is listed without a periodic image, because both spheres are
-    /// displaced alike or not at all.
+    /// Returns whether both members of a pair have the same periodic displacement or none. The
+    /// relative displacement of such a pair is 0, so it is listed without an image.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
     /// Puts two images of spheres in the order of the list of collisions. Returns `None` if they
@@ -214,7 +215,7 @@ pub(crate) struct PeriodicSpace<'a> {
 pub(crate) struct NearImages([NearImage; DISPLACEMENTS.len()]);
 
 struct NearImage {
-    /// The displacement, as whole multiples of the domain's edges.
+    /// The displacement of the image (periodic copy), as whole multiples of the domain's edges.
     image: [i32; 3],
     shift: Translation,
 }
@@ -230,8 +231,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns the data of a periodic image, or `None` if it is displaced by more than one edge.
-    /// `image` counts the shortest lattice edges.
+    /// Returns the precomputed displacement of the periodic image with the number `image`, which
+    /// counts the shortest lattice edges. Returns `None` if a component of `image` is not −1, 0 or 1.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         place_of_displacement(image).map(|place| &self.0[place])
@@ -326,8 +327,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // Two objects that are the same image of one sphere are no pair, so their order does not
-        // matter.
+        // If both members of the pair are the same image of one sphere, `in_order` returns `None`.
+        // They are no pair, so the order of their indices does not matter.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],

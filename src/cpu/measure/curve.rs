@@ -88,9 +88,10 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // In a fuzzing build, the collision groups of the first sphere serve as random bits that choose
-    // the length of time segments. The cost estimate would never cut the few spheres of a fuzzer.
-    // The list of pairs must not depend on the length.
+    // A fuzzing build chooses the length of time segments by random bits: the collision groups of
+    // the first sphere. Without this, segments would never be tested, because a fuzzer makes few
+    // spheres, and cutting their paths costs more than it saves. The list of pairs must be the same
+    // for every length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -98,8 +99,9 @@ pub(crate) fn measure_space(
     space
 }
 
-/// Returns the image of a sphere that is in the cell of a periodic domain half way through the
-/// step. Spheres that have diffused far apart would otherwise seem less dense than they are.
+/// Returns the image (periodic copy) of a sphere that is in the cell of a periodic domain half way
+/// through the step. The given spheres may be far apart after many steps, and the density of the
+/// world would be estimated too low from them.
 fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
@@ -119,8 +121,9 @@ fn frame_and_box(
         let [low, middle, high] = trimmed_range(values, centers.iter().map(|center| center[axis]));
         let wider = (high - low) * TRIM_MARGIN;
         let drift = median(values, sample.iter().map(|sphere| sphere.velocity[axis]));
-        // `middle` is the median position half way through the step. The moving origin passes
-        // through it with the median velocity, so half a step earlier it was behind.
+        // `middle` is the median position of the spheres half way through the step. The moving
+        // origin of the grids has the median velocity `drift` and passes through `middle` at that
+        // time, so at the start of the step it is at `middle` minus its motion in half a step.
         frame.origin[axis] = middle - drift * (0.5 * dt);
         frame.drift[axis] = drift;
         trimmed[0][axis] = low - wider - middle;

@@ -20,8 +20,8 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // Paths that are shorter than the shortest segments cost the same at every segment length, so
-    // they are left out.
+    // Paths that even the shortest time segments do not cut cost the same at every segment length,
+    // so they are left out of the comparison of lengths.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
@@ -53,27 +53,28 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// Paths of sampled spheres that are cut into several time segments if segments are as short
-    /// as possible. A path that is no longer than the sphere's diameter is never cut.
+    /// Those paths of sampled spheres that are cut into several time segments if segments have the
+    /// shortest allowed length. A path that is no longer than the sphere's diameter is never cut.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest cell edge of a grid: the edge for spheres of radius 0.
+    /// Smallest edge of the cells of a grid, for spheres of radius 0. It is not 0, but a fraction
+    /// of the spacing of the spheres.
     least_edge: f32,
 }
 
 impl Weighing<'_> {
-    /// Returns the expected cost of the sampled spheres if segments are at most `length` long, and
-    /// whether this length cuts any sphere.
+    /// Returns the expected cost of the grid searches of the sampled spheres if time segments are
+    /// at most `length` long, and whether this length cuts any sphere's path.
     fn cost(&self, length: f32) -> (f32, bool) {
         let each = self.cut.len().div_ceil(MAX_WEIGHED);
         let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If segments are fewer than uncut spheres, they search the small cells of the uncut
-        // spheres, and meet only spheres within reach. Otherwise all spheres are assumed to be in
-        // cells as wide as the segments.
+        // If there are fewer segments than uncut spheres, the segments are assumed to search the
+        // small cells of the uncut spheres, in which they meet only spheres within their reach.
+        // Otherwise all spheres are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -85,9 +86,11 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of uncut spheres in the cells that a time segment searches. On each side,
-            // these cells may reach one cell edge beyond the segment. The number is not halved,
-            // because only the segment searches for such a pair.
+            // Number of spheres that are not cut into time segments, in the cells that a time
+            // segment searches. These cells may extend one cell edge beyond the segment on each
+            // side. In a grid of segments, each pair is found by only one of its two segments, so
+            // their number is halved above. This number is not, because uncut spheres do not search
+            // for segments.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

@@ -109,8 +109,8 @@ pub(crate) fn measure_sizes<'a>(
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // An image is in the grids only if it reaches into the periodic cell. So its centre is at
-        // most half its extent outside the cell.
+        // An image is in the grids only if it reaches into the periodic cell. So its centre is
+        // outside the cell by at most its own half extent, which `half_cell` bounds.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;

@@ -1,5 +1,6 @@
-//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves of distance.
-//! Twin of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
+//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves (factors of 2) of
+//! distance. Twin of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`, which compute
+//! the same on a GPU.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -80,9 +81,10 @@ impl Octaves {
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // Interpolates the distance within an octave from the numbers of neighbours up to
-                // both ends of the octave. The number of neighbours is assumed to grow at most as
-                // fast as in evenly filled space.
+                // The neighbour with the wanted rank is in this octave (factor of 2) of distance.
+                // Its distance is interpolated between the ends of the octave, from the numbers of
+                // neighbours up to both ends. This number is assumed to grow at most as fast as in
+                // evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }

@@ -35,9 +35,9 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// For two grids, either the spheres in the one with large cells search the one with small cells,
-/// or the reverse. Returns whether searching the small cells costs less, as it does if the large
-/// spheres are few.
+/// Of two grids, only one is searched by the spheres of the other. Returns whether it costs less if the
+/// spheres of the grid `coarse` search the small cells of `fine` than the other way round. This is so if
+/// `coarse` has few spheres.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
     // A large sphere reaches many small cells. These are few ranges of the sorted spheres only if
@@ -61,8 +61,9 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // A search visits at most the rows of cells in the box of the grid. A grid with dimension 0 has
-    // no box, and no limit.
+    // A search visits no more rows of cells than the *box* of the searched grid has (the region in which
+    // each cell has its own table entry). A grid without a box has 0 cells along an axis, and its rows
+    // are not limited.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),

@@ -11,17 +11,20 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// Spheres or time segments of similar size: neighbouring size classes of one set, with the same
-/// number of segments for each sphere. Or several such ranges, merged into one grid.
+/// A size range: neighbouring size classes of spheres or time segments of one set, with the same
+/// number of segments for each sphere. Several ranges can be merged into one, if their spheres are
+/// in one grid.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments of each sphere. In merged ranges, the least such number.
+    /// log₂ of the number of time segments into which each sphere of the range is cut. After
+    /// several ranges are merged, it is the least of their numbers.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Spheres of other grids search this grid if they are smaller than this size. A grid of
-    /// several size ranges has the smallest of their limits. With two sets, it has the largest.
+    /// Spheres of other grids search this grid if they are smaller than this size. If several size
+    /// ranges are merged into this grid, the size is the smallest of theirs. In a step of two sets,
+    /// it is the largest.
     reference: f32,
     pub(super) finer: f32,
 }
@@ -59,8 +62,8 @@ impl SizeRange {
     }
 }
 
-/// Divides the size classes into runs. The runs are as short as possible, but there are at most
-/// [`MAX_LEVELS`].
+/// Joins neighbouring size classes into size ranges. The ranges are as narrow as possible, but
+/// there are at most [`MAX_LEVELS`].
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)

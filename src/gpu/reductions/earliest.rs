@@ -44,8 +44,9 @@ impl Maker<'_> {
         ];
         if let Some((kernels, bits, over)) = &walls {
             let times = self.dispatch(&kernels.wall_times, bits, *over)?;
-            // The earliest times, of pairs and of walls, are computed before the shaders choose
-            // the partners.
+            // Each sphere's earliest time of impact is the least over its pairs and its walls. So
+            // the kernel for walls also runs before the kernels that find with which sphere or wall
+            // the impact of that time is.
             dispatches.insert(2, times);
             dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
         }

@@ -43,14 +43,15 @@ pub(super) struct Sorter {
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts by the first word of each item, with one item for each pair in the sorted list.
+    /// Sorts items by the first of their words. There is one item for each pair of the sorted list.
     FirstWord,
 }
 
-/// Returns the digit of the sort key for each pass. First come the passes of [`By::Pair`]: in a
-/// periodic domain the `of_image` digits of the image, then the digits of index b, then those of
-/// index a. Then come the passes of [`By::FirstWord`]. The digits of a number begin with the least
-/// significant one.
+/// Returns which digit of the sort key each pass of the radix sort uses. First come the passes of
+/// [`By::Pair`], which sort the pairs by index a, then by index b and, in a periodic domain, by the
+/// image. A radix sort begins with the last of these: the `of_image` digits of the image, then
+/// `count` digits each of b and of a. Then come the passes of [`By::FirstWord`]. The least
+/// significant digit of a number is the first.
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [
         (2, 0, of_image),

@@ -27,13 +27,14 @@ const UNDERFLOW: f64 = f64::MIN_POSITIVE;
 const SHORTEST_SQUARED: f64 = f64::MIN_POSITIVE * (1_u64 << 60) as f64;
 /// Limit on the number of separating planes that the search for the time of impact tries.
 const MOST_PLANES: usize = 32;
-/// The search for the time of impact ends when a step is less than this fraction of the time.
+/// The iterative search for the time of impact ends when the next iteration would advance the time by less than
+/// this fraction of it.
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A sphere and a triangle in float64, with bounds of the rounding errors.
 pub(super) struct Float64 {
-    /// The corners of the triangle. Each coordinate has one rounding error, and in a periodic domain the error
-    /// `off`.
+    /// The corners of the triangle. Each coordinate has one rounding error and, in a periodic domain, a further
+    /// error of at most `off`.
     corners: [DVec3; 3],
     /// Bound of the additional error of the corners, which the displacement of the sphere in a periodic domain
     /// causes.
@@ -52,7 +53,7 @@ struct Nearest {
     point: DVec3,
     distance: f64,
     feature: Feature,
-    /// Vector from the centre of the sphere towards the nearest point. Its length has no meaning.
+    /// Vector from the centre of the sphere towards the nearest point of the triangle. Its length is arbitrary.
     direction: DVec3,
 }
 
@@ -69,8 +70,8 @@ struct Search {
 
 enum Ended {
     AtTouch,
-    /// The sphere does not touch the triangle before the step ends: it does not reach the last separating
-    /// plane.
+    /// The sphere does not touch the triangle in the step: it does not reach the last plane that the search has
+    /// found between them before the step ends.
     AtEnd,
     /// At `time`, the sphere does not touch the triangle and no longer approaches it.
     Parting,
@@ -146,8 +147,8 @@ impl Float64 {
         (before.max(after) - self.r).cmpgt(errors + UNDERFLOW).any()
     }
 
-    /// Returns a bound of the rounding error of [`Nearest::distance`], the distance of some point of the
-    /// triangle.
+    /// Returns a bound of the rounding error of [`Nearest::distance`], the computed distance of a point of the
+    /// triangle from the centre of the sphere at `time`.
     fn distance_error(&self, time: f64) -> f64 {
         ERRORS * (self.reach + self.v.abs() * time).element_sum()
             + self.off.element_sum()
@@ -273,8 +274,9 @@ impl Float64 {
         }
     }
 
-    /// Decides whether and when the sphere touches in a step of duration `dt`. If the error bounds leave this
-    /// open, returns an estimate of the time of impact, or of the depth, as the error.
+    /// Decides whether and when the sphere touches the triangle in a step of duration `dt`. If rounding errors
+    /// leave this open, returns `Err` with an estimate of the time of impact, or of the depth if the sphere
+    /// seems to touch at the start.
     pub(super) fn impact(&self, dt: f32) -> Result<Option<Impact>, f64> {
         let dt = f64::from(dt);
         if self.is_far(dt) {

@@ -81,7 +81,7 @@ impl Oracle {
         }
     }
 
-    /// Returns whether the sphere touches in a step of duration `dt`.
+    /// Returns whether the sphere touches the triangle in a step of duration `dt`.
     fn touches(&self, dt: f64) -> bool {
         let path: [BigInt; 3] = from_fn(|k| (&self.velocity[k] * big(dt)) >> 300_u32);
         let rounded = (0..3).any(|k| &path[k] << 300_u32 != &self.velocity[k] * big(dt));
@@ -334,7 +334,8 @@ fn slivers_points_and_giants_are_decided_as_by_the_oracle() {
             2 => random.f32(),
             _ => 1000.0,
         };
-        // The sphere begins at a distance near its radius and flies near a point of the triangle.
+        // The sphere begins at a distance from a point of the triangle that exceeds its radius by at most 1. It
+        // flies almost straight towards this point.
         let aim: [f32; 3] = from_fn(|k| from[k] * 0.5 + to[k] * 0.25 + third[k] * 0.25);
         let way = within(random, 1.0);
         let length = way.iter().map(|x| x * x).sum::<f32>().sqrt();
@@ -566,7 +567,8 @@ fn defects_are_named() {
     let double = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [1.0, 2.0, 3.0]];
     assert_eq!(Triangle::defect(&line), Some(Defect::NoArea));
     assert_eq!(Triangle::defect(&double), Some(Defect::NoArea));
-    // This corner is one unit in the last place off the line through the two others.
+    // Moves one corner by one unit in the last place, so that it is no longer on the line through the two other
+    // corners.
     let mut sliver = line;
     sliver[2][0] = 0.4_f32.next_up();
     assert_eq!(Triangle::defect(&sliver), None);

@@ -40,7 +40,8 @@ struct Stage {
     pair: u64,
 }
 
-/// Size in bytes of the complete data of a time segment of a moving sphere.
+/// Size in bytes of the full record of a time segment of a moving sphere (its bounding sphere and tag are
+/// stored separately).
 const RECORD: u64 = 32;
 /// Size in bytes of the bounding sphere of a time segment of a moving sphere.
 const BALL: u64 = 16;

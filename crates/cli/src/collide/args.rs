@@ -117,10 +117,10 @@ pub(crate) struct Args {
     /// Check the lists of pairs and walls by testing every pair of spheres, and every sphere at every wall, in exact
     /// arithmetic
     ///
-    /// With more than 20000 spheres, the other backend (GPU or CPU) makes a second list of pairs instead, and the
-    /// two lists are compared bit for bit. A list of walls can be checked for up to 400 million pairs of a sphere
-    /// and a wall, where each triangle is a wall. A difference is an error, and so is a check that cannot be made. After
-    /// such an error, no output file is written.
+    /// With more than 20000 spheres, the pairs are not tested one by one. Instead, the backend that did not make the
+    /// list (CPU or GPU) makes a second list of pairs, and the two lists are compared bit for bit. The list of walls
+    /// can be checked if there are at most 400 million combinations of a sphere with a wall or a triangle. If the
+    /// lists differ, or if a check cannot be made, the program reports an error and writes no output file.
     #[arg(long)]
     pub(crate) verify: bool,
 

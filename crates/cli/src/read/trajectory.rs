@@ -60,7 +60,8 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         }
     }
 
-    /// Declares that the input begins at the frame `mark`, and not at the beginning of the file.
+    /// Declares that the first byte of the input is the beginning of the frame that `mark` names, and not
+    /// the beginning of the file.
     pub fn start_at(&mut self, mark: Mark) {
         self.text.text.start_at(mark.place);
         self.text.next = mark.number;

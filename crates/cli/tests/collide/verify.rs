@@ -55,8 +55,8 @@ fn verify_checks_with_and_without_an_adapter() -> Test {
     Ok(())
 }
 
-/// Checks that `--verify` never passes without a check. If there are too many spheres to test every pair,
-/// the other backend is needed, so a missing graphics adapter is an error.
+/// Checks that `--verify` never reports success without a check. If the CPU's list has too many spheres to
+/// test every pair, it must be compared with a GPU's list, so a missing graphics adapter is an error.
 #[test]
 fn verify_never_passes_unchecked() -> Test {
     let folder = Folder::new("unchecked")?;

@@ -37,7 +37,7 @@ fn walls_are_listed_in_order() -> Test {
     ];
     let ran = run_with(&args(&more), CSV.as_bytes(), &[])?;
     ran.expect_success("walls");
-    // The third sphere is far outside of the hollow sphere.
+    // Sphere 2 is far outside of wall 1, a hollow sphere, so its penetration depth is large.
     let expected = "sphere,wall,toi,depth\n0,0,0.7,0.0\n0,1,0.95,0.0\n0,3,0.3,0.0\n0,4,0.3,0.0\n\
         1,3,0.0,0.0\n1,4,0.0,0.0\n2,1,0.0,80.5\n";
     assert_eq!(fs::read_to_string(output)?, expected);
