@@ -60,16 +60,18 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. `find` writes `time` and `next`, while other invocations read `count` and
-// `stamp` of the same sphere. `strike` writes `count` and `stamp`, while others read `time` and `next`.
+// The progress of a sphere in the substep. Two kernels write it: `find` writes the next impact (`time` and
+// `next`) while its other invocations read the state of the path (`count` and `stamp`), and `strike` writes
+// the state of the path while its other invocations read the next impact.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
     // The last round in which the path of the sphere changed.
     stamp: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If it is NEXT_CUT, the sphere keeps only its first
-    // `time` impacts.
+    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If
+    // `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the number of impacts that
+    // the sphere keeps.
     time: f32,
     next: u32,
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
@@ -86,7 +88,8 @@ struct Track {
 // A piece of a sphere's path, from one impact to the next. Gravity is left out, because it displaces all
 // spheres of finite mass alike.
 struct PathPiece {
-    // Displacement of the sphere from the start of the substep until the impact with which the piece begins.
+    // Displacement of the sphere from the start of the substep until the impact with which this piece of its
+    // path begins.
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
