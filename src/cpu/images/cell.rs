@@ -43,8 +43,8 @@ pub(crate) struct Cell {
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
-    /// The periodic cell as it is half way through the step, because it moves relative to the
-    /// moving origin. `None` unless each of its edges is parallel to a coordinate axis.
+    /// The periodic cell, with its position half way through the step relative to the moving
+    /// origin. `None` unless each of its edges is parallel to a coordinate axis.
     aligned: Option<AlignedCell>,
     around: [Vec3; 2],
     near: Option<NearCell>,
