@@ -38,8 +38,8 @@ impl Bytes<'_> {
         valid(f32::from(self.signed()) * unit)
     }
 
-    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷ from the fuzzer's input. Half of all inputs give a power near
-    /// 1.
+    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷ from the next byte of the fuzzer's input. Half of all bytes
+    /// give a power near 1.
     fn unit(&mut self) -> f32 {
         let x = i32::from(self.signed());
         2_f32.powi(if x % 2 == 0 { x / 16 } else { x })

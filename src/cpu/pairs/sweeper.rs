@@ -25,7 +25,8 @@ use crate::{Collision, Error};
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
-    /// Touching pairs of two spheres that are not displaced. In open space, these are all pairs.
+    /// Touching pairs in which the second sphere is not displaced. In open space, these are all
+    /// pairs.
     pub(super) pairs: &'a mut Vec<Collision>,
     /// Touching pairs in a periodic domain with a displaced second sphere, and the image
     /// (displacement) of this sphere.
