@@ -630,7 +630,7 @@ fn removals_have_the_same_bytes_for_any_number_of_threads() {
 }
 
 /// At time 1, sphere 0 hits sphere 1 and turns back, and sphere 1 is removed. So sphere 1 never hits sphere
-/// 2. Later, sphere 1 is put back.
+/// 2, and is put back later.
 #[test]
 fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);

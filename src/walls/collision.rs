@@ -61,8 +61,7 @@ pub struct WallContact {
 pub enum WallFeature {
     /// The sphere touches the plane of a half-space, the surface of a round wall, or the face of a triangle.
     Face,
-    /// An edge of a triangle: edge `k` joins the corners `k` and `k + 1`, and edge 2 joins the corners 2 and
-    /// 0.
+    /// An edge of a triangle. Edge `k` joins the corners `k` and `k + 1`, but edge 2 the corners 2 and 0.
     Edge(u8),
     /// A corner of a triangle: corner `k` is number `k` of the three corners in the mesh's list of triangles.
     Corner(u8),
