@@ -164,8 +164,7 @@ fn slower(walls: &Walls, times: f32) -> Walls {
 }
 
 impl GpuWall {
-    /// Returns the velocity and the collision groups of a mesh, stored in a `GpuWall` whose other fields are
-    /// 0.
+    /// Returns a `GpuWall` with the velocity and the collision groups of a mesh. Its other fields are 0.
     pub(super) fn of_mesh(mesh: &Mesh) -> Self {
         Self {
             velocity: mesh.velocity(),
