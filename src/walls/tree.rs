@@ -28,7 +28,8 @@ use crate::memory::allocate;
 /// Bound of the rounding errors of the tests of spheres at boxes and cells, relative to the magnitudes of the
 /// coordinates and lengths.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Added to all lengths, because a relative margin does not cover underflow.
+/// This length is added to all lengths in the tests of boxes and cells, because a relative margin does not
+/// cover underflow.
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
 /// Number of cells of the grid along each axis: one for each bit of a row.
 const CELLS: usize = 128;

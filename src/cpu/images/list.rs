@@ -26,7 +26,7 @@ use crate::{Error, Sphere};
 /// Flag in the 32-bit number that names an object in the grids. If it is set, the other bits are an
 /// index into the list of periodic images. If not, they are the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Number of images after which a task adds them to the count that all tasks share.
+/// Number of images that a task lists before it adds them to the count of the images of all tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
 /// A periodic image of a sphere or time segment in the grids. It is displaced, or it is one of several images
