@@ -74,12 +74,13 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes the pair into the contacts of sphere b. Contacts before it are the `index` earlier pairs in the
-    // list sorted by b, and the pairs whose sphere a comes before sphere b.
+    // Writes pair `index` of the list sorted by b into the contacts of its sphere b. Before this entry come
+    // the `index` earlier pairs of that list, and the pairs whose sphere a comes before this sphere b.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes the pair into the contacts of sphere a. Contacts before it are the `index` earlier pairs in the
-    // list sorted by a, and the pairs whose sphere b is sphere a or comes before it.
+    // Writes pair `index` of the list sorted by a into the contacts of its sphere a. Before this entry come
+    // the `index` earlier pairs of that list, and the pairs whose sphere b is this sphere a or comes before
+    // it.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

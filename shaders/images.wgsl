@@ -114,8 +114,9 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Describes the images of a time segment that has several. If it is not the first segment of its sphere, the
-// sphere is copied first, because each sphere has only one `Entry`.
+// Writes the `Entry` (in the list of the grids' contents) of a time segment that has several periodic
+// images. Each sphere has only one `Entry`, which its first segment uses. So for any other segment, the
+// sphere is copied first.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {

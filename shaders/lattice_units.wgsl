@@ -20,7 +20,8 @@ fn main() {
     lattice.corner = vector_times_power(given_lattice.corner, power);
     lattice.width = times_power(given_lattice.width, power);
     // If the edges of the lattice are shorter than this limit, coordinates along them might overflow. Then
-    // most_cells is -1, and every sphere is reported as out of range.
+    // `most_cells` (the largest allowed distance of a sphere from the periodic cell) is -1, and every
+    // sphere is reported as out of range.
     let longest = max(max(given_lattice.duals[0].w, given_lattice.duals[1].w), given_lattice.duals[2].w);
     let fits = times_power(longest, -power) <= MAX_MAGNITUDE;
     lattice.most_cells = select(-1.0, given_lattice.most_cells, fits);

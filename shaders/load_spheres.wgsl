@@ -36,7 +36,8 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
     return max(max(magnitude(words.x), magnitude(words.y)), magnitude(words.z));
 }
 
-// A sphere in the caller's units, and the largest magnitudes of its values, as the bits of float32 numbers.
+// A sphere in the caller's units, and the magnitudes of its largest values, stored as the bits of float32
+// numbers. Read as integers, these bits have the order of the magnitudes.
 struct Loaded {
     sphere: Sphere,
     // Largest magnitude of the sphere's coordinates, its radius, and its displacement along any axis.

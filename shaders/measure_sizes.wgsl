@@ -23,7 +23,8 @@ struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
     spheres: u32,
-    // Bits of half the edge of the smallest grid cell that may hold any of the spheres or time segments.
+    // Half the edge of the smallest grid cell that is large enough for each of the spheres or time segments,
+    // as the bits of a float32 number.
     half_cell: u32,
     // Bounds of the sphere centres in the middle of each time segment, as unsigned integers with the order
     // of the floats. Lower bounds are negated.
@@ -71,7 +72,7 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Returns the sums of an entry of the hash table.
+// Returns the sums in one entry of the workgroup's hash table of size classes.
 fn gathered_at(place: u32) -> Addition {
     return Addition(
         atomicLoad(&sh_gathered[place].spheres),
@@ -92,7 +93,8 @@ fn gathered_at(place: u32) -> Addition {
 fn gather(place: u32, own: Addition) {
     let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    // Most spheres lie within the bounds of those before them. One comparison then costs less than seven.
+    // Most spheres lie within the bounds of the spheres that were added before. For these, the comparison
+    // avoids seven atomic operations.
     if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
         atomicMax(&sh_gathered[place].low[0], own.low.x);

@@ -9,7 +9,8 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> neighbor_request: NeighborRequest;
-// The particles of this step, and the particles for which the list was made, with enlarged radii.
+// The particles of the current search for neighbours (`given_spheres`), and the particles for which the
+// existing neighbour list was made, with enlarged radii (`spheres`).
 @group(0) @binding(2) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read_write> neighbor_state: NeighborState;

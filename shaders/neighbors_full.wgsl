@@ -22,9 +22,9 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// Pairs of the same two spheres are adjacent, in ascending order of their images. Seen from sphere b, the
-// images are negated, so the order is reversed. Returns the pair that takes the place of pair `index` in the
-// reversed order.
+// In the sorted list, pairs of the same two spheres a and b are adjacent, in ascending order of their
+// images. Among the neighbours of sphere b, the images are negated, so these pairs must be in reverse order.
+// Returns the pair that then has the place of pair `index`.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;
@@ -53,8 +53,8 @@ fn main(
     if index >= results.sorted {
         return;
     }
-    // In the list of one particle, pairs in which it is sphere b come first. `contacts.wgsl` uses the same
-    // order.
+    // The neighbours of a particle are first those from the pairs in which the particle is sphere b, and
+    // then those from the pairs in which it is sphere a. `contacts.wgsl` uses the same order.
     let next = sorted_pairs[index].a + 1u;
     neighbors[index + contact_offsets[next] - contact_starts[next]] = neighbor_of(index);
     let by_b = pairs_by_b[index];

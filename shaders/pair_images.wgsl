@@ -1,6 +1,6 @@
-// In a periodic domain, the list of pairs first contains indices of objects in the grids, each of which is
-// an image (periodic copy) of a sphere. Replaces them by their spheres. Writes for each pair which image of
-// the second sphere touches the first sphere.
+// In a periodic domain, the kernel `pairs_periodic` lists pairs of objects in the grids, each of which is an
+// image (periodic copy) of a sphere. This kernel replaces each object by its sphere, and writes for each
+// pair which image of the second sphere touches the first sphere.
 
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults, carom_image}
 #import invocation::{invocation}

@@ -87,8 +87,8 @@ fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
 fn write_totals(levels: u32) {
     plan.levels = levels;
     plan.frame = space.frame;
-    // If there are more time segments than the buffers can hold, the plan is for no spheres. Then the
-    // following stages do nothing, and the stage `results` reports the overflow.
+    // If there are more time segments than the buffers can hold, the plan says that there are no spheres.
+    // Then the following stages do nothing, and the stage `results` reports the overflow.
     let segments = atomicLoad(&counters.segments[0]);
     let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
     plan.proxies = select(0u, params.spheres + segments, fits);

@@ -32,7 +32,8 @@ fn segments() -> vec2<u32> {
 
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // In a step with too many candidates, most spheres are not searched to the end.
+    // In a step with too many candidates, the kernel `pairs` ends most searches early, so the number of
+    // finished searches says nothing.
     let finished = crowded || atomicLoad(&counters.finished) == plan.sorted;
     var status = 0u;
     status |= select(0u, CAROM_TRUNCATED, more(found(), vec2<u32>(params.pair_capacity, 0u)));

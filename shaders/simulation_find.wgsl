@@ -1,6 +1,7 @@
-// Finds the next impact of each sphere of a hard-sphere simulation on the current paths. A later round may show
-// that an impact on a path is wrong: another path crosses it earlier, or the partner of the impact has removed
-// it. Then this kernel finds the first impact of the path to be removed.
+// In each round of a hard-sphere simulation, finds the next impact of each sphere on the current paths. An
+// impact that an earlier round has added may turn out wrong: another sphere crosses the path earlier, or the
+// other sphere of the impact has removed it from its path. Then this kernel finds the first impact of the
+// path that has to be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -83,8 +84,8 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// Returns how many impacts of a sphere come before its first impact that is no longer on the path of the
-// partner.
+// Returns how many impacts of a sphere come before the first impact that the other sphere of the impact has
+// removed from its own path.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {
@@ -119,7 +120,8 @@ fn is_before(index: u32, best: u32) -> bool {
     return one.image < other.image || (one.image == other.image && index < best);
 }
 
-// Returns whether the path of a sphere, or of a sphere that it may meet, has changed in the last round.
+// Returns whether the path of a sphere, or of a sphere that it may meet, has changed in the last round of
+// added and removed impacts.
 fn is_changed(sphere: u32) -> bool {
     let round = simulation.round;
     if round == 0u || tracks[sphere].stamp == round {
@@ -149,7 +151,8 @@ fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
     return select(NEVER, last.start + wait, wait < range);
 }
 
-// Finds the next impact of a sphere, or the first impact of its path that has to be removed.
+// Finds the next impact of a sphere. If some impact of its path is wrong, finds instead how many impacts
+// before it are kept.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

@@ -22,18 +22,21 @@ const LONGER = 2.0;
 // A substep should have at most this many candidate pairs for each sphere.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
-// If a larger share of the capacity for triangles near spheres is used, the next substep is not longer.
+// If more than this share of the capacity for triangles near spheres is used, the next substep is not longer
+// than the last one.
 const NEARLY_FULL = 0.75;
 // A substep with at most this number of impacts, of all spheres together, is never too long.
 const FEW_IMPACTS = 8u;
 // If a substep needs more than this share of the recorded rounds, the next substep is shorter.
 const ROUNDS = 0.75;
-// Every pad (bound on a sphere's displacement) is at least `pad_speed` times the duration. This speed is
-// multiplied by `FASTER` after a substep in which a sphere moved farther than its pad, and by `SLOWER` after
-// any other. So about one substep in twenty is rolled back.
+// The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times the
+// duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere moved
+// farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20 decreases, so
+// about one substep in twenty is rolled back.
 const FASTER = 1.25;
 const SLOWER = 0.99;
-// First value and bounds of `pad_speed`, relative to the mean speed of the spheres.
+// Smallest, first and largest `pad_speed` (the speed that determines the pads), relative to the mean speed of
+// the spheres.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;
@@ -84,8 +87,8 @@ fn lengthen() {
         // one.
         next = max(next, simulation.pace);
     }
-    // The number of triangles near the spheres does not fall much with the duration. So only a list that is nearly
-    // full limits the duration.
+    // A shorter substep has hardly fewer triangles near its spheres. So the number of these triangles limits
+    // the duration of the next substep only if their list is nearly full.
     if f32(near_triangles()) > NEARLY_FULL * f32(simulation_request.near_capacity) {
         next = min(next, duration);
     }
@@ -108,8 +111,9 @@ fn accept(sums: vec4<f32>) {
     lengthen();
 }
 
-// Returns whether the list of candidates is complete. The search leaves out a sphere if its radius plus its pad
-// is out of range, so no sphere may be missing.
+// Returns whether the list of candidates is complete. The search leaves out a sphere if its radius plus its
+// pad (bound on its displacement) is out of range. So the list is complete only if the search has left out no
+// spheres but those with invalid values.
 fn is_searched() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u
         && results.invalid == atomicLoad(&simulation_counters.invalid);
@@ -126,7 +130,8 @@ fn reject(left: bool) {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
     } else if left {
         simulation.status |= CAROM_LEFT_PAD;
-        // The sphere that moved too far gets a wider pad, so the substep need not be shorter at first.
+        // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
+        // pad. So the substep is shorter only after three failures in a row.
         shorter = simulation.failures > 2u;
     }
     simulation.pace = simulation.substep;

@@ -19,7 +19,8 @@
 // Ratio of a sphere's pad to its displacement without impacts.
 const PAD = 1.1;
 
-// A factor that covers the rounding of the pad and of the positions along a path.
+// A factor that covers the rounding of a sphere's pad (the assumed bound on its displacement), and of its
+// positions along a path.
 const ROUNDED_UP = 1.0 + 1.0 / 1048576.0;
 
 @compute @workgroup_size(WORKGROUP)

@@ -1,5 +1,6 @@
-// Adds the next impacts to the paths of the spheres. An impact of two spheres is added if it is the next one of
-// both. If `find` has shown that impacts of a path are wrong, they are removed instead.
+// Adds the next impacts to the paths of the spheres. An impact of two spheres is added only if it is the next
+// impact of both spheres. If the kernel `find` has found wrong impacts on a path, this kernel removes them
+// instead.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -20,9 +21,9 @@
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(7) var<storage, read> simulation_triangles: array<MeshTriangle>;
 
-// Length of the vector along which an impulse acts. Its square is near 2, where the rounding error is 0 on
-// average. Near 1, it would not be: float32 numbers are twice as dense below 1 as above, and the energy would
-// grow.
+// Length of the vector along which an impulse acts. The square of this length is near 2, where the rounding
+// errors of float32 are 0 on average. Near 1, the errors would not be 0 on average: float32 numbers are twice
+// as dense below 1 as above. So the energy would grow.
 const AXIS = 1.4;
 
 // Returns the time of the last impact of a sphere.
@@ -76,7 +77,8 @@ fn strike_pair(index: u32, time: f32) {
     let leaving = separation(simulation_request.restitution, approach, pressing, since);
     let mass_a = bodies[pair.a].inverse_mass;
     let mass_b = bodies[pair.b].inverse_mass;
-    // The impulse divided by the length of `axis`.
+    // The magnitude of the impulse, divided by the length of the vector `axis`. The velocities change along
+    // `axis`.
     let impulse = max(approach + leaving, 0.0) * scale / (square * (mass_a + mass_b));
     turn(pair.a, one, time, axis * (-impulse * mass_a), index * MOST_IMPACTS + count_b);
     turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
@@ -101,7 +103,8 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(mesh, sphere, last, time);
     let away = beside_triangle(triangle, motion.place);
-    // A face does not bend. An edge or a corner bends away from the sphere, so at most gravity presses.
+    // A face is flat, and an edge or a corner curves away from the sphere. So only gravity can press the
+    // sphere against the triangle, and `bend` is 0.
     leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0, triangle.mesh);
 }
 

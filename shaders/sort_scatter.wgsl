@@ -24,7 +24,7 @@ const COUNTS = WORKGROUP / ADDERS;
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// Number of one invocation's items with each sort digit, two counts per word.
+// How often each sort digit occurs among the items of one invocation, with two counts in each word.
 alias Counts = array<u32, WORDS>;
 
 fn count_digits(begin: u32, end: u32) -> Counts {

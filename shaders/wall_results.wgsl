@@ -22,7 +22,8 @@ fn main() {
         | select(0u, CAROM_IMAGE_OUT_OF_RANGE, out_of_range > 0u)
         | select(0u, CAROM_UNFINISHED, unfinished);
     if results.out_of_range == CAROM_NONE {
-        // The counter is 1 + an index, or 0 for no sphere. 0 - 1 wraps around to CAROM_NONE.
+        // `out_of_range` is 1 plus the index of a sphere, or 0 if there is no such sphere. 0 - 1 wraps around
+        // to CAROM_NONE.
         results.out_of_range = out_of_range - 1u;
     }
     results.walls_found = found;

@@ -164,8 +164,9 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
     /// Returns the radius of the sphere that stands for a particle in the search. `own` is the radius of the
     /// particle.
     pub(crate) fn reach(&self, own: f32) -> f32 {
-        // The sum of a length and a skin is rounded up to a greater float32, as a margin for the rounding of
-        // distances in `NeighborList::is_valid_for`.
+        // The skin is a length by which the neighbour list reaches farther than needed. Its sum with a cutoff
+        // or a radius is rounded up to a greater float32, as a margin for the rounding of distances in
+        // `NeighborList::is_valid_for`.
         let with_skin = |length: f32, skin: f32| {
             if skin > 0.0 {
                 (length + skin).next_up()
@@ -236,7 +237,8 @@ pub struct NeighborList {
     pub images: Vec<[i32; 3]>,
     /// For each entry, the vector from particle i to the image of particle j, in float64 rounded to float32.
     pub vectors: Vec<[f32; 3]>,
-    /// For each entry, the length of the vector, in float64 rounded to float32.
+    /// For each entry, the length of the vector from particle i to the image of particle j, in float64
+    /// rounded to float32.
     pub distances: Vec<f32>,
     /// Statistics of the search.
     pub statistics: Statistics,
@@ -278,8 +280,8 @@ impl NeighborList {
     ///
     /// - The list was made for the same number of particles, radii (if they count), collision groups, cutoff,
     ///   skin, kind (half or full) and domain.
-    /// - No particle has moved by more than half the skin since then. A particle that was wrapped into a
-    ///   periodic cell has moved by an edge of the cell.
+    /// - No particle has moved by more than half the skin since the list was made. A particle that was
+    ///   wrapped into a periodic cell has moved by an edge of the cell.
     ///
     /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
@@ -482,8 +484,9 @@ impl Entries<'_> {
     }
 }
 
-/// Returns the vector from a particle to an image (periodic copy) of another. Coordinates may
-/// cancel across a face of the cell, so each sum is corrected by its rounding errors.
+/// Returns the vector from a particle to an image (periodic copy) of another. If the two are neighbours
+/// across a face of the cell, the terms of the sum nearly cancel. So the rounding errors of the sum are added
+/// to it.
 fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
     let (mut sum, mut errors) = (to, DVec3::ZERO);

@@ -39,8 +39,8 @@ pub struct Statistics {
     /// in float64 on the CPU) could not decide. They are too close to tangency, or to the end of a
     /// time segment or of the step.
     ///
-    /// Arithmetic of higher precision decided the grazing pairs. A pair is not counted if only its time of
-    /// impact needed higher precision.
+    /// Arithmetic of higher precision decides every grazing pair. If a pair needed higher precision only for
+    /// its time of impact, it is not counted as grazing.
     pub grazing: u64,
     /// Number of pairs that float64 could not decide, and exact integer arithmetic did.
     pub grazing_by_integers: u64,

@@ -94,7 +94,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
 
     /// Returns the same step with walls.
     ///
-    /// The result then also has every sphere that touches a wall during the step, in
+    /// The result of a step with walls also has every sphere that touches a wall during the step, in
     /// [`Collisions::walls`](crate::Collisions::walls).
     #[must_use]
     pub fn with_walls(mut self, walls: &'a Walls) -> Self {
@@ -132,7 +132,8 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns the same step with all spheres in one slice. Two sets are copied into `both`.
+    /// Returns this step with all spheres in one slice. For this, the spheres of two sets are copied into
+    /// the vector `both`. A single set is used as it is.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         both: &'b mut ReusedVec<Sphere>,

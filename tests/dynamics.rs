@@ -91,7 +91,8 @@ fn note(partners: &mut [Vec<usize>], a: usize, b: usize) {
     partners[b].push(a);
 }
 
-/// Checks that the first `count` partners of each sphere are those of the reference.
+/// Checks for each sphere that the first `count` spheres that it hits are the same as in a plain event-driven
+/// simulation.
 fn check_order(
     spheres: Vec<HardSphere>,
     options: SimulationOptions,
@@ -127,7 +128,8 @@ fn check_order(
 
 fn check_fluid(seed: u64) {
     let (spheres, edge) = fluid(10, 0.3, seed);
-    // The duration of a substep is varied. In long substeps, many impacts depend on one another.
+    // The seed chooses the duration of a substep, because many impacts depend on one another in a long
+    // substep.
     let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
     let options = periodic(edge).with_impacts_per_substep(impacts);
     check_order(spheres, options, Some(edge), 5);
@@ -236,7 +238,7 @@ fn a_long_row_of_balls_at_rest_is_set_off_in_one_substep() {
     assert_eq!(impacts, expected);
 }
 
-/// The balls of a real cradle touch. Two balls arrive, and two leave.
+/// In a cradle in which the balls touch, two balls arrive on one side, and two balls leave on the other.
 #[test]
 fn a_cradle_of_touching_balls_passes_two_balls_on() {
     let mut balls: Vec<_> = (0..6)
@@ -322,7 +324,8 @@ fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
         (impact.time, impact.impulse, impact.normal),
         (0.75, 4.0, DVec3::X)
     );
-    // The momentum of 5 remains. The speed of approach was 4, and the speed of separation is 2.
+    // The sum of the two momenta is still 5. The balls approached each other with speed 4, and separate with
+    // speed 2.
     let velocities: Vec<_> = simulation
         .spheres()
         .iter()
@@ -469,7 +472,7 @@ fn inelastic_collapse_is_an_error_without_a_contact_time() {
         matches!(error, Error::TooManyImpacts { limit: 100, .. }),
         "{error}"
     );
-    // The simulation is still at the end of a complete substep.
+    // After the error, the state is that at the end of the last complete substep.
     assert!(collapsing.time() < 5.0);
     let momentum: DVec3 = collapsing.spheres().iter().map(HardSphere::momentum).sum();
     assert!(momentum.length() < 1e-12);
@@ -562,7 +565,8 @@ fn removes(a: usize, b: usize) -> [bool; 2] {
     }
 }
 
-/// The rule of [`removes`]. A sphere that stays keeps its velocity.
+/// Removes the spheres that the function [`removes`] chooses. If only one sphere of an impact is removed, the
+/// other keeps its velocity.
 fn removal_rule(encounter: &Encounter) -> Response {
     let Partner::Sphere(other) = encounter.partner else {
         return Response::Bounce;
@@ -655,8 +659,8 @@ fn removals_have_the_same_bytes_for_any_number_of_threads() {
     assert_eq!(run(5), expected);
 }
 
-/// Sphere 1 is removed when sphere 0 hits it, at time 1, and so never hits sphere 2. Sphere 0 turns back. Then the
-/// sphere is put back.
+/// At time 1, sphere 0 hits sphere 1 and turns back, and sphere 1 is removed. So sphere 1 never hits sphere
+/// 2, and is put back later.
 #[test]
 fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);

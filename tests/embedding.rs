@@ -470,8 +470,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     Ok(())
 }
 
-/// Returns the gap between the surfaces of two spheres at time `t`, the distance of their centres at the
-/// start, and the sum of their radii.
+/// Returns three lengths for two spheres: the gap between their surfaces at time `t`, the distance of their
+/// centres at the start, and the sum of their radii.
 fn gap(a: &Sphere, b: &Sphere, t: f32) -> [f64; 3] {
     let of =
         |from: &[f32; 3], to: &[f32; 3]| [0, 1, 2].map(|k| f64::from(to[k]) - f64::from(from[k]));
@@ -835,7 +835,7 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         },
         Err(_) => panic!("the waiting thread panicked"),
     }
-    // If the encoder of a step is dropped, waiting for the readback of this step must end with an error.
+    // The encoder of a step is dropped. Then waiting for the readback of this step must end, with an error.
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let ticket = buffers.read_summary(&mut encoder)?;

@@ -102,7 +102,8 @@ fn billiard_balls_keep_energy_and_momentum_and_do_not_overlap() {
     assert!(report.kinetic_energy < 0.9 * energy);
 }
 
-/// Returns the distance of a point from a bat, or 0 inside of it.
+/// Returns the distance of a point from a bat (a rectangle with these four corners), or 0 for a point inside
+/// the bat.
 fn distance(point: DVec2, corners: &[DVec2; 4]) -> f64 {
     let [x, y] = [corners[1] - corners[0], corners[3] - corners[0]];
     let from = point - corners[0];
@@ -216,7 +217,8 @@ fn sphere_trees_find_the_same_spheres_as_all_pairs() {
         found.sort_by_key(|hit| (hit.a, hit.b));
         assert_eq!(found.len(), direct.len());
         for (found, direct) in found.iter().zip(&direct) {
-            // The spheres of the second set are numbered from 0.
+            // Both lists of pairs count the spheres of the second set from 0, so their numbers can be
+            // compared.
             assert_eq!(
                 (found.a, found.b, found.toi),
                 (direct.a, direct.b, direct.toi)

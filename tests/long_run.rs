@@ -96,8 +96,8 @@ impl Application {
         Ok(())
     }
 
-    /// Compares the lists of collisions that have arrived with the expected lists. Returns the required
-    /// buffer capacity if a list was truncated.
+    /// Takes the lists of collisions whose readbacks are complete, and compares them with the expected lists.
+    /// Returns the required buffer capacity if a list was truncated.
     fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
         let mut missing = None;
         while let Some((ticket, expected)) = self.tickets.pop_front() {
@@ -116,8 +116,8 @@ impl Application {
         Ok(missing)
     }
 
-    /// Runs a time step, waits for the list of collisions and compares it with `expected`, if given.
-    /// Otherwise reads no list, but occasionally records a readback and drops it.
+    /// Runs a time step. If `expected` is given, waits for the list of collisions and compares it with
+    /// `expected`. If not, reads no list. Instead, it sometimes records a readback and drops it.
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,

@@ -92,7 +92,7 @@ fn a_step_like_those_before_it_allocates_nothing() {
 
         let worlds = [
             (Scene::Gas, 60_000, 1.0),
-            // With a time step of 2⁻¹⁰, carom computes in other units than the caller's.
+            // For a time step as short as 2⁻¹⁰, carom computes with another unit of time than the caller's.
             (Scene::Gas, 60_000, 1.0 / 1024.0),
             // A step of 800 spheres runs on the caller's thread.
             (Scene::Gas, 800, 1.0),

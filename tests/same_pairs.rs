@@ -259,8 +259,9 @@ fn a_lattice_of_touching_spheres_has_every_contact_and_no_other() {
         assert_eq!(statistics.grazing, statistics.pairs);
         assert_eq!(statistics.grazing_by_integers, 0);
 
-        // Every second layer of the lattice is now in a collision group that the other layers ignore. So
-        // neither the list nor the statistics may include contacts between two layers.
+        // The same lattice of spheres is tested again, with every second layer in a collision group that the
+        // other layers ignore. So neither the list nor the statistics may include contacts between two
+        // layers.
         let layered = spheres.iter().map(|sphere| {
             let layer = sphere.center[2] / (2.0 * sphere.radius);
             let in_group = layer.floor().rem_euclid(2.0) < 0.5;
@@ -315,9 +316,9 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
             depth: 0.0,
         });
         assert!(found.pairs == expected.collect::<Vec<_>>());
-        // A pair is grazing if carom's first test leaves it undecided. On the CPU, this test is in
-        // float64, and only the tangent pairs are grazing. On a GPU, it is in float32, and all
-        // pairs of this world are grazing.
+        // A pair is grazing if carom's first test leaves it undecided. On the CPU, this test is in float64,
+        // and in this world only the tangent pairs are grazing. On a GPU, the first test is in float32, and
+        // all pairs of this world are grazing.
         let told = match found.statistics.backend {
             ActiveBackend::Cpu => count / 2,
             ActiveBackend::Gpu => 0,

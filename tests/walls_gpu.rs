@@ -269,7 +269,8 @@ fn spheres_with_previous_centres_meet_moving_walls() {
         .with_previous_center(Attribute::new(&before, 0, 12));
     let wall = Wall::half_space([-1.0, 0.0, 0.0], -7.0).with_velocity([-6.0, 0.0, 0.0]);
     let walls = Walls::from_iter([wall]);
-    // In half a second, the sphere moves 5 and the wall 3, so the gap of 6 is closed after 3/8.
+    // During the step of 1/2, the sphere moves by 5 and the wall by 3 towards it. So the gap of 6 is closed
+    // at the time 3/8.
     let step = Step::on_device(&moving, 0.5).with_walls(&walls);
     let found = exact(&device, &mut buffers, &step).collisions;
     assert_eq!(found.walls.len(), 1);
@@ -397,7 +398,7 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     // A step without walls in the same buffers has no wall collisions.
     let none = summary(&device, &mut buffers, &Step::new(&spheres, 1.0));
     assert_eq!((none.walls, none.walls_found), (0, 0));
-    // The indirect dispatch over the ten wall collisions of the last step has one workgroup.
+    // The step has ten wall collisions, for which an indirect dispatch needs one workgroup.
     summary(&device, &mut buffers, &step);
     assert_eq!(
         device.read(buffers.wall_dispatch().expect("asked for")),
@@ -683,8 +684,8 @@ fn random_mesh(rng: &mut Rng, unit: f32) -> Mesh {
     }
 }
 
-/// Checks that the times and depths of the certain entries of the GPU's float32 list are close to the exact
-/// ones.
+/// Checks the entries of the GPU's float32 list of wall collisions that float32 can decide with certainty:
+/// their times and depths must be close to the exact ones.
 fn check_estimates(raw: &RawStep, expected: &Collisions, step: &Step<'_>, spheres: &[Sphere]) {
     let walls = step.walls().expect("the step has walls");
     for (index, hit) in raw.walls.iter().enumerate() {
@@ -781,8 +782,9 @@ fn unit_vector(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. A sphere on this
-/// side that touches the triangle at the point touches it nowhere else.
+/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. If the centre of a
+/// sphere lies from the point in this direction, and the sphere touches the triangle at the point, it touches
+/// the triangle nowhere else.
 fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     let first = rng.usize(..3);
     let [a, b, c] = [0, 1, 2].map(|k| corners[(first + k) % 3]);

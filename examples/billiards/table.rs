@@ -9,7 +9,8 @@ pub(crate) const SIZE: [f32; 2] = [2.54, 1.27];
 pub(crate) const RADIUS: f64 = 0.028_575;
 /// Mass of a ball, in kilograms.
 const MASS: f64 = 0.17;
-/// Gap between the surfaces of neighbouring balls in the triangle. It determines the order of the impacts.
+/// Gap between the surfaces of neighbouring balls in the rack (the triangle in which the balls start). It
+/// determines the order of the impacts.
 const GAP: f64 = 2e-5;
 /// Names of the walls (cushions) that [`start`] makes.
 pub(crate) const CUSHIONS: [&str; 4] = ["left", "right", "lower", "upper"];

@@ -1,4 +1,4 @@
-//! A round well, the bats in it, and the balls that hit them. The well has radius 1.
+//! The game: in a round well of radius 1, balls hit *bats*, which are boxes that the first hit switches off.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -9,13 +9,15 @@ use carom::{
 
 /// Radius of the balls.
 pub(crate) const RADIUS: f64 = 0.05;
-/// Duration of a frame, which is one step. A bat that is hit remains solid until the end of the frame.
+/// Duration of a frame, which is one step of the simulation. A bat (a box) that is hit remains solid until
+/// the end of the frame.
 const FRAME: f64 = 1.0 / 60.0;
-/// Number of bats of each ring, and the distance of the ring from the middle.
+/// Number of bats (boxes) in each ring, and the distance of the ring from the middle of the well.
 const RINGS: [(u32, f64); 2] = [(6, 0.42), (10, 0.7)];
-/// Length and thickness of a bat.
+/// Length and thickness of a bat (a box).
 const BAT: [f64; 2] = [0.24, 0.05];
-/// The corners of the triangles of a bat. Corners 0 to 3 are below, and corner k + 4 is above corner k.
+/// The corners of the triangles that form a bat, which is a box. Corners 0 to 3 are its lower corners, and
+/// corner k + 4 is above corner k.
 const TRIANGLES: [[u32; 3]; 12] = [
     [0, 1, 2],
     [0, 2, 3],
@@ -99,7 +101,8 @@ impl Game {
     pub(crate) fn play(&mut self) -> Result<Vec<Event>, Error> {
         let from = self.simulation.time();
         let before = self.simulation.spheres().to_vec();
-        // The function that decides about impacts must be pure. The bats do not change during the step.
+        // The function that decides about impacts must be pure. So it reads only `bats`, which do not change
+        // during the step.
         let bats = &self.bats;
         let report =
             self.simulation
@@ -153,13 +156,14 @@ impl Game {
         }
     }
 
-    /// Returns the number of bats that no ball has hit.
+    /// Returns the number of bats (the boxes in the well) that no ball has hit.
     pub(crate) fn remaining(&self) -> usize {
         self.bats.iter().filter(|bat| bat.hit.is_none()).count()
     }
 }
 
-/// Wall 0 is the well. The triangles of the bats follow.
+/// Returns what a ball has hit. Wall 0 of the simulation is the round well. The walls after it are the
+/// triangles of the bats, which are boxes.
 fn target(partner: Partner) -> Target {
     match partner {
         Partner::Sphere(other) => Target::Ball(other),
@@ -168,7 +172,7 @@ fn target(partner: Partner) -> Target {
     }
 }
 
-/// Returns the corners of a bat that is turned towards the middle.
+/// Returns the corners of a bat (a box) that turns its long side towards the middle of the well.
 fn corners(angle: f64, distance: f64) -> [DVec2; 4] {
     let along = 0.5 * BAT[0] * DVec2::from_angle(angle + FRAC_PI_2);
     let across = 0.5 * BAT[1] * DVec2::from_angle(angle);

@@ -104,8 +104,8 @@ fn picture(
     );
     let (sender, mapped) = std::sync::mpsc::channel();
     encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-        // Sending fails only if nothing receives any more, because this function has already returned an
-        // error.
+        // Sending fails only if the receiver no longer exists. In this case, the function that waits for
+        // the picture has already returned an error.
         let _ = sender.send(result);
     });
     gpu.queue.submit([encoder.finish()]);

@@ -1,4 +1,4 @@
-//! The window of the example, its events and its surface.
+//! The window of the example program `embed`: opens it, handles its events, and draws into it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

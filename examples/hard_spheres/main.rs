@@ -41,8 +41,8 @@ struct Args {
     /// Number of impacts of each sphere in the measured part of the run.
     #[arg(long, default_value_t = 100.0)]
     impacts: f64,
-    /// Number of impacts of each sphere before the measured part. The crystal melts slowly at packing fractions
-    /// above 0.42, which take about 300.
+    /// Number of impacts of each sphere before the measured part. The crystal in which the spheres start
+    /// melts slowly at packing fractions above 0.42, where about 300 impacts are needed.
     #[arg(long, default_value_t = 30.0)]
     equilibrate: f64,
     /// Seed of the velocities.
@@ -88,7 +88,8 @@ struct Measured {
     events: u64,
     events_per_second: f64,
     substeps: u64,
-    /// Spheres in the largest group whose impacts had to be processed one after the other. 0 on a GPU.
+    /// Number of spheres in the largest island: a group of spheres whose impacts had to be processed one
+    /// after the other. 0 on a GPU.
     largest_island: usize,
 }
 
@@ -139,7 +140,7 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
-    // Each step lasts about as long as a substep of the simulation.
+    // Each call of `step` simulates about as much time as one substep of the simulation.
     let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
     let mut from = Totals::default();

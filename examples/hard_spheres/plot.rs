@@ -11,7 +11,7 @@ pub(crate) type Point = [f64; 2];
 const CURVE: &str = "#2f6fc4";
 const MEASURED: &str = "#d1343f";
 const GRID: &str = "#d8dbe0";
-/// Largest packing fraction of the axes.
+/// Packing fraction at the right end of the horizontal axes.
 const LAST: f64 = 0.5;
 
 /// A part of the picture with axes: its lower left and its upper right corner, and the ranges of y.

@@ -1,4 +1,5 @@
-// Makes spheres, numbers and a detector on the CPU from the input of the fuzzer.
+// Makes float32 numbers and spheres from the bytes that the fuzzer generates, and makes the detector (on the
+// CPU) that is tested.
 
 use std::cell::RefCell;
 
@@ -31,13 +32,14 @@ impl Bytes<'_> {
         valid(f32::from_le_bytes(self.take()))
     }
 
-    /// Reads a small multiple of `unit`, a power of two. Such multiples and their exact sums are
-    /// often equal to one another.
+    /// Reads a small multiple of `unit`, a power of two, from the fuzzer's input. Such multiples and their
+    /// exact sums are often equal to one another.
     fn multiple(&mut self, unit: f32) -> f32 {
         valid(f32::from(self.signed()) * unit)
     }
 
-    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷, more often near 1.
+    /// Reads a power of two from 2⁻¹²⁷ to 2¹²⁷ from the next byte of the fuzzer's input. Half of all bytes
+    /// give a power near 1.
     fn unit(&mut self) -> f32 {
         let x = i32::from(self.signed());
         2_f32.powi(if x % 2 == 0 { x / 16 } else { x })

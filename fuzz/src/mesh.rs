@@ -28,7 +28,8 @@ fuzz_target!(|data: &[u8]| {
         check(&mesh, data.len() / 50);
     }
     if let Ok(mesh) = read_obj("input", data) {
-        // A vertex that is added to a polygon adds a triangle, and takes two bytes.
+        // In an OBJ file, each further triangle takes at least two bytes, because one more vertex of a
+        // polygon is one more triangle.
         check(&mesh, data.len() / 2);
     }
 });

@@ -97,9 +97,9 @@ struct CaromResults {
     sorted_columns: u32,
     // Serial number of the step, which distinguishes recorded steps.
     serial: u32,
-    // Index of a sphere that is out of range (see CAROM_IMAGE_OUT_OF_RANGE), or
-    // CAROM_NONE. With two sets, sphere i of the second set has index b_offset + i. A
-    // triangle is its index in the meshes plus CAROM_WALL.
+    // Index of a sphere or a triangle that is out of range (see
+    // CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. With two sets, sphere i of the second set
+    // has index b_offset + i. Triangle i of all meshes has index CAROM_WALL + i.
     out_of_range: u32,
     // Number of entries in the neighbour list, and number of workgroups along x in an
     // indirect dispatch over them, to be passed to carom_index(). These two numbers and
@@ -124,8 +124,8 @@ struct CaromResults {
     unused_too: u32,
 }
 
-// Status bit: the list of pairs overflowed. It holds only results.pairs of the pairs
-// found.
+// Status bit: the list of pairs has no room for all pairs found. It holds only some of
+// them, and results.pairs is the number of these.
 const CAROM_TRUNCATED = 1u;
 // Status bit: there are more time segments than the buffers can hold. Nothing was
 // searched.
@@ -271,7 +271,8 @@ struct CaromWallCollision {
     depth: f32,
 }
 
-// Returns the number of the wall.
+// Returns the number of the wall that the sphere touches. Walls of simple shapes are
+// counted first, and then the triangles.
 fn carom_wall(collision: CaromWallCollision) -> u32 {
     return collision.wall_and_grazing & ~CAROM_GRAZING;
 }
@@ -378,7 +379,9 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     if of_x > 0.0 && of_y > 0.0 && rest > 0.0 && all > 1e-30 {
         return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
-    // Otherwise the nearest point is on an edge, at this fraction of its length.
+    // If the nearest point of the triangle is not inside its face, it is on one of the
+    // edges. These numbers are the positions of the nearest points of the edges, as
+    // fractions of their lengths.
     let z = y - x;
     let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
     let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
@@ -454,9 +457,10 @@ struct CaromSimulation {
     rollbacks: u32,
     // Largest number of rounds of a complete substep of the last recording.
     rounds: u32,
-    // Status of the last search for candidate pairs that was incomplete, with the bits of
-    // `CaromResults.status`, and number of candidates in the last substep: pairs of
-    // spheres or, if they are more, pairs of a sphere and a triangle.
+    // Status of the last search for candidate pairs that was incomplete (`search_status`,
+    // with the bits of `CaromResults.status`). Number of candidates in the last substep
+    // (`candidates`): of pairs of spheres, or of pairs of a sphere and a triangle if
+    // there are more of these.
     search_status: u32,
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.
@@ -465,7 +469,8 @@ struct CaromSimulation {
     // the first.
     substep: f32,
     pace: f32,
-    // Each sphere may move at least this distance per unit of time in a substep.
+    // The assumed bound on the displacement of a sphere in a substep is at least this
+    // speed times the duration of the substep.
     pad_speed: f32,
     // Number of the current round of impacts, and 1 if the substep has no impact left to process.
     round: u32,

@@ -60,23 +60,26 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. `find` writes `time` and `next`, while other invocations read `count` and
-// `stamp` of the same sphere. `strike` writes `count` and `stamp`, while others read `time` and `next`.
+// The progress of a sphere in the substep. Two kernels write it: `find` writes the next impact (`time` and
+// `next`) while its other invocations read the state of the path (`count` and `stamp`), and `strike` writes
+// the state of the path while its other invocations read the next impact.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
     // The last round in which the path of the sphere changed.
     stamp: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If it is NEXT_CUT, the sphere keeps only its first
-    // `time` impacts.
+    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If
+    // `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the number of impacts that
+    // the sphere keeps.
     time: f32,
     next: u32,
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
     // Negative time of the sphere's last impact before the substep, or 0 if there was none.
     since: f32,
-    // If the last bound on the sphere's displacement was too small: the speed for the next bound. Otherwise 0.
+    // The speed from which the next bound on the sphere's displacement is computed if the last bound was too
+    // small. Otherwise 0.
     wide: f32,
     // Bit k is set if the sphere may touch wall k in this substep. The bits of meshes are set for all spheres of finite
     // mass.
@@ -84,14 +87,16 @@ struct Track {
 }
 
 // A piece of a sphere's path, from one impact to the next. Gravity is left out, because it displaces all
-// spheres of finite mass alike.
+// spheres of finite mass by the same vector.
 struct PathPiece {
-    // Displacement of the sphere from the start of the substep until the impact with which the piece begins.
+    // Displacement of the sphere from the start of the substep until the impact with which this piece of its
+    // path begins.
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // Identifies the impact. For a wall or a mesh: NEXT_WALL plus its number. For a candidate pair: MOST_IMPACTS times
-    // its index, plus the number of this impact in the path of the other sphere.
+    // Identifies the impact with which this piece begins. For an impact at a wall or a mesh, this is
+    // NEXT_WALL plus the number of the wall or mesh. For a candidate pair, it is MOST_IMPACTS times the index
+    // of the pair, plus the number of this impact in the path of the other sphere.
     link: u32,
 }
 

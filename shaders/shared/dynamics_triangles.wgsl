@@ -36,9 +36,10 @@ fn beside_triangle(triangle: MeshTriangle, place: vec3<f32>) -> vec3<f32> {
     return nearest;
 }
 
-// Returns how long a sphere moves until it meets a triangle, or NEVER if this takes longer than `range`. A sphere of
-// radius 0 meets no triangle. The distance of a place from a triangle is a convex function. So along an accelerated
-// path, its second derivative is at least the negative acceleration, as in `round_meeting` from outside.
+// Returns how long a sphere moves until it meets a triangle, or NEVER if this takes longer than `range`. A
+// sphere of radius 0 meets no triangle. The distance of a point from a triangle is a convex function of the
+// point's position. So while a sphere moves with constant acceleration, the second derivative of this
+// distance is at least the negative of the acceleration.
 fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds: f32, range: f32) -> f32 {
     if radius <= 0.0 {
         return NEVER;
@@ -63,7 +64,8 @@ fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds:
     return time;
 }
 
-// Returns a wall at corner a of a triangle that moves like its mesh. `mesh` is the mesh in the list of walls.
+// Returns a point wall that stands for a triangle: it is at corner a of the triangle, and moves with the
+// triangle's mesh. `mesh` is the mesh in the list of walls.
 fn wall_at_triangle(triangle: MeshTriangle, mesh: CaromWall) -> CaromWall {
     var wall = mesh;
     wall.kind = CAROM_SOLID_SPHERE;

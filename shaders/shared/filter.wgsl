@@ -12,8 +12,8 @@ struct Filtered {
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Sum of magnitudes. The rounding error of the relative position `p` is at most EPSILON / 2 times this
-    // sum.
+    // Bound on the magnitudes of the coordinates from which `p` was computed: the rounding error of the
+    // relative position `p` is at most EPSILON / 2 times `distance`.
     distance: f32,
     // Whether the relative velocity of the two spheres is so small that the time of closest approach cannot
     // be computed. If so, `t` is 0.
@@ -59,8 +59,8 @@ fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> 
     let rounding = opaque(ROUNDING * (distance + 2.0 * speed * t));
     var bound = rounding * (LINEAR * sum(abs(q)) + QUADRATIC * rounding) + ROUNDING * SQUARES * (rr + qq) + ABSOLUTE;
     if slow {
-        // Spheres that hardly move relative to each other are tested at the start of the step. The added
-        // term bounds the error from their motion in the whole step.
+        // Spheres that hardly move relative to each other are tested at the start of the step. So the error
+        // bound is increased by a bound on their relative motion in the whole step.
         bound += SLOWLY * distance * (speed * dt);
     }
     return Filtered(p, v, r, distance, slow, t, margin, bound);

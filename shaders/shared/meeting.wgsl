@@ -9,7 +9,8 @@ struct Motion {
     acceleration: vec3<f32>,
 }
 
-// A gap counts as contact if it is at most this fraction of `reach`.
+// A gap counts as contact if it is at most this fraction of `reach`, the distance at contact (for two
+// spheres, the sum of their radii).
 const CONTACT = 1.0 / 2097152.0;
 
 // At contact, an approach slower than this fraction of the speeds counts as none. The limit is a few times the
@@ -38,8 +39,9 @@ fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 
     }
     let speed = length(v);
     let way = v / max(speed, MIN_POSITIVE);
-    // The distance at the closest approach. Computing it as √(|p|² − (p·way)²) would lose most digits by
-    // cancellation.
+    // The distance of the two spheres' centres at the closest approach. `p` is their relative position, and
+    // `way` the direction of their relative velocity. Computing the distance as √(|p|² − (p·way)²) would lose
+    // most digits by cancellation.
     let aside = length(cross(p, way));
     let room = (reach - aside) * (reach + aside);
     if room < 0.0 {
@@ -62,7 +64,8 @@ fn safe_time(gap: f32, rate: f32, bend: f32) -> f32 {
     }
     let open = max(gap, 0.0);
     let root = sqrt(rate * rate + 2.0 * bend * open);
-    // Two forms of the same root. The one that subtracts no two close numbers is used.
+    // The first root of a parabola can be computed by two formulas. The one that subtracts no two close
+    // numbers is used.
     let usual = 2.0 * open / max(root - rate, MIN_POSITIVE);
     return select(usual, (root + rate) / bend, rate > 0.0 && bend > 0.0);
 }
@@ -91,13 +94,15 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         if is_contact(gap, rate, reach, RESTING * (speeds + strength * range)) {
             return time;
         }
-        // Bound on the negative second derivative of the gap. From inside, it holds where |p| ≥ reach / 2.
+        // Bound on the negative second derivative of the gap between the point and the surface. For a point
+        // inside the surface of radius `reach`, the bound holds only where the distance from the centre is at
+        // least reach / 2.
         var bend = strength;
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // Far from the surface, the point advances at most to half the reach, where the bound begins to
-                // hold.
+                // Near the centre of a hollow wall, the point advances only to the distance reach / 2 from
+                // the centre, from which on the bound on the second derivative holds.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;

@@ -21,7 +21,7 @@ struct NeighborRequest {
     padding: f32,
     // 2 / skin, or 0 if any movement of a particle makes the list invalid.
     inverse_reach: f32,
-    // Always 1. A buffer of zeros has 0, so it is not mistaken for a request.
+    // Always 1, so that a buffer filled with zeros is not mistaken for a request.
     made: u32,
     unused: u32,
 }
@@ -49,8 +49,9 @@ fn is_same_request(one: NeighborRequest, other: NeighborRequest) -> bool {
     return same && one.padding == other.padding && one.made == other.made;
 }
 
-// Returns the radius of the sphere that stands for a particle. Two of these spheres touch if the particles are
-// neighbours. The sum is rounded up to a larger float32, which gives the list a margin for rounding errors.
+// Returns the radius of the sphere that stands for a particle in the search. Two of these spheres touch if
+// the particles are neighbours. The sum of radius and padding is rounded up to a larger float32, as a margin
+// for rounding errors.
 fn padded_radius(radius: f32) -> f32 {
     if neighbor_request.padding == 0.0 || radius < 0.0 {
         return radius;

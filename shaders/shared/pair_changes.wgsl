@@ -21,8 +21,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec3<u32> {
     return now(place);
 }
 
-// Returns whether `pair` is among the first `count` pairs of a sorted list. If `of_kept` is true, it is the
-// list of the last complete step, otherwise that of this step.
+// Returns whether `pair` is among the first `count` pairs of a sorted list. This is the list of the last
+// complete step if `of_kept` is true, and otherwise the list of this step.
 fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;

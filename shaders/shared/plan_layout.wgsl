@@ -113,7 +113,8 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
             // A time segment that overlaps several time slabs (equal parts of the step) searches each of
-            // them. In all these slabs together, it meets as many spheres as in one slab of its own length.
+            // them. In all of them together, it meets as many spheres as it would meet in a single slab that
+            // is as long as the segment.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -147,8 +148,9 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid with the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries of the table of
-// cells. Entries are numbered from 0, until write_level() moves them behind those of other grids.
+// Returns the grid that has the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries of the table
+// of cells. Here, its entries are numbered from 0. Later, write_level() places them behind those of other
+// grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

@@ -29,9 +29,10 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Size limit: spheres of other size ranges search this one if they are smaller or, with two sets, of
-    // equal size. Size is half the edge of the smallest possible grid cell. Merged ranges have the smallest
-    // of their limits or, with two sets, the largest.
+    // Size limit of this size range in searches from other size ranges. In a step with one set, smaller
+    // spheres than the limit search this range. With two sets, so do spheres of the same size. Size is half
+    // the edge of the smallest possible grid cell. A range made from several ranges has the smallest of their
+    // limits or, with two sets, the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -68,8 +69,9 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's size classes in use to the counts in sh_parted. A class is counted for the longest run
-// of 2^s classes in which it is the first class in use.
+// Adds this thread's size classes in use to the counts in sh_parted. If each size range is a run of 2^s size
+// classes, some of the classes in use are the first in use in their run. Each class is counted in entry s for
+// the largest s for which it is such a first class.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
@@ -176,9 +178,10 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search among spheres of set `of_set` and of size
-// `reference`. Size is half the edge of the smallest possible grid cell. Smaller spheres search among larger
-// ones. Spheres of equal size search only in the other set.
+// Returns whether the spheres of size range number `range` search among the spheres of set `of_set` that have
+// the size limit `reference`. In a step with one set, they do if they are smaller than the limit. With two
+// sets, they do if they are of the other set, and no larger than the limit. Size is half the edge of the
+// smallest possible grid cell.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -9,7 +9,7 @@
 #import space::{others}
 #import types::{Level}
 
-// What the decision needs to know about a grid, beside its entry in the plan.
+// What is known about a grid, beside its entry in the plan, to decide which of two grids searches the other.
 struct Side {
     proxies: f32,
     power: u32,
@@ -29,7 +29,7 @@ fn side_of(ranges: SizeRange, level: Level) -> Side {
     return Side(ranges.proxies, ranges.power, all_in_box);
 }
 
-// Returns a bit mask of 64 bits in which only bit number `number` is set. It has its low word first.
+// Returns a mask of 64 bits, low word first, in which only the bit with the index `number` is set.
 fn bit_of(number: u32) -> vec2<u32> {
     let bit = 1u << (number % 32u);
     return select(vec2<u32>(bit, 0u), vec2<u32>(0u, bit), number >= 32u);
@@ -44,8 +44,9 @@ fn never_meet(one: u32, other: u32) -> bool {
     return are_two_sets() && plan.level[one].of_set == plan.level[other].of_set;
 }
 
-// Returns an upper bound of the number of rows of cells that a sphere of the grid `origin` searches in the grid
-// `to`. They are at most those in the box of the grid, if it has one.
+// Returns an upper bound of the number of rows of cells in the grid `to` that a sphere of the grid `origin`
+// searches. If the grid `to` has a box (cells with table entries of their own), these are at most the rows of
+// the box.
 fn rows_searched(origin: u32, to: u32) -> f32 {
     let along = plan.level[origin].cell * plan.level[to].inverse_cell + 2.0;
     let dims = vec2<f32>(plan.level[to].dims.yz);
@@ -94,8 +95,8 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Writes to the plan which grids the spheres of a grid search: all grids with which they have to be compared,
-// and which do not search this one.
+// Writes to the plan which grids the spheres of a grid search. For any two grids whose spheres may touch, one
+// grid searches the other: this grid searches all that do not search it.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;
@@ -115,8 +116,8 @@ fn write_searches(number: u32, levels: u32) {
     sh_cells[number] = cells;
 }
 
-// Writes an upper bound of the number of cells that all spheres search. The images of the stage `images` are
-// not in the counts of spheres.
+// Writes an upper bound of the number of cells that all spheres search. The images that the stage `images`
+// has added are not in the grids' counts of spheres, so they are added with the largest bound of any grid.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

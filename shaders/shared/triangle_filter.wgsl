@@ -14,7 +14,7 @@ struct AtTriangle {
     b: vec3<f32>,
     c: vec3<f32>,
     radius: f32,
-    // Bound of the rounding errors of all lengths.
+    // Bound of the rounding error of any length that the filter computes for this sphere and triangle.
     error: f32,
 }
 
@@ -51,8 +51,8 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         // The gap between sphere and plane at the time t, reduced by the bound of the rounding errors.
         let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
         if !(gap > 0.0) {
-            // The sphere reaches the triangle at about this time. It certainly touches slightly later, unless
-            // it only grazes.
+            // At about the time t, the sphere reaches the triangle. At the slightly later time `later`, it
+            // certainly touches the triangle, unless it only grazes.
             let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);
             return AtWall(true, certainly_touches(at, later), t, 0.0);
         }

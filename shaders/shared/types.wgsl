@@ -133,8 +133,9 @@ struct Segment {
     number: u32,
 }
 
-// One uniform grid (level), and its part of the table of cells. Each cell in the grid's box has its own
-// table entry (slot) for each time slab (part of the step). Other cells share entries, which a hash chooses.
+// One uniform grid (level), and its part of the table of cells. Spheres that pass a cell in different time
+// slabs (equal parts of the step) are in different entries of the table. Each cell in the grid's box has its
+// own entry (slot) for each time slab. Other cells share entries, which a hash chooses.
 struct Level {
     // The cell with the lowest coordinates in the grid's box, and its table entry in the first time slab
     // (part of the step).
@@ -251,8 +252,8 @@ struct WallCounters {
     out_of_range: atomic<u32>,
 }
 
-// The edges of a periodic domain along which the images (periodic copies) of a sphere touch a wall at different
-// times. The entries of other edges are 0.
+// Some edges of a periodic domain displace a sphere so that its images (periodic copies) touch a wall at
+// different times. Any other edge is stored here as 0.
 struct WallLattice {
     // xyz: an edge that the user gave. w: an upper bound of the sum of the magnitudes of its components.
     edges: array<vec4<f32>, 3>,

@@ -54,8 +54,8 @@ fn bring_chunks(
         return;
     }
     for chunk in chunks {
-        // Reads one sphere per cache line in advance, in an order that the processor predicts. A
-        // cache line holds two spheres.
+        // Brings the chunk's spheres into the cache by reading one sphere of each cache line,
+        // which holds two spheres. The processor predicts this order of reads.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));

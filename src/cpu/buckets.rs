@@ -96,8 +96,9 @@ impl<T> Default for Buckets<T> {
 }
 
 impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
-    /// Replaces all items by the contents of `chunks` chunks. The caller's function `make` writes
-    /// one chunk. The number of buckets follows from `items`, the approximate number of items.
+    /// Replaces all items. The new items come in `chunks` chunks, each of which the caller's
+    /// function `make` writes. Each item goes to the bucket that its `key` determines. The number
+    /// of buckets follows from `items`, the approximate number of items.
     pub(crate) fn fill(
         &mut self,
         chunks: usize,

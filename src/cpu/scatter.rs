@@ -105,10 +105,10 @@ impl<'a> BucketPart<'a> {
     }
 
     /// Sorts the spheres and time segments of a bucket by the table entries (slots) of their cells.
-    /// Returns the largest number of them in one slot. Writes the end of each slot, the slot of
-    /// each item, and `order`. For each sorted item, `order` has the place of its sphere, its
-    /// 32-bit name, and its grid and time segment. If `brought`, the place is in the bucket,
-    /// otherwise in the input.
+    /// Returns the number of items in the fullest slot. Writes the end of each slot, the slot of
+    /// each item, and `order`, which has three numbers for each sorted item: where its sphere is,
+    /// the 32-bit word that names the sphere or its image, and its grid and time segment (tag). If
+    /// `brought` is true, the sphere is in the bucket, and otherwise in the input.
     fn sort(
         &mut self,
         bucket: usize,
@@ -134,8 +134,9 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres, with their grids and time segments (tags), in sorted order. For each,
-    /// `order` has the index of its sphere in `source`, its 32-bit name and its tag.
+    /// Writes the spheres, with their grids and time segments (tags), in sorted order. For each of
+    /// them, `order` has the index of the sphere in `source`, the 32-bit word that names the sphere
+    /// or its image, and the tag.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {

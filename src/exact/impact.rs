@@ -58,8 +58,8 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// # Errors
 /// Returns one of these errors:
 /// - [`Error::InvalidTimeStep`] if `dt` is negative, not finite, or more than 2⁶⁰.
-/// - [`Error::InvalidSphere`] if a sphere has an invalid value. Its `index` is 0 for `a` and 1 for
-///   `b`.
+/// - [`Error::InvalidSphere`] if a sphere has an invalid value. `index` in the error is 0 for the
+///   first sphere, `a`, and 1 for the second, `b`.
 pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Error> {
     check_dt(dt)?;
     for (index, sphere) in [a, b].into_iter().enumerate() {

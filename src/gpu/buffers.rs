@@ -132,8 +132,8 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Resu
     made.array::<Ranks>("ranks", "ranks", QUANTITIES.into(), none)?;
     made.one::<GpuSpace>("space", "space", none)?;
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
-    // In a periodic domain, this buffer also has an entry for each image (periodic copy) of a
-    // sphere.
+    // The buffer of size classes has an entry for each sphere. In a periodic domain, it also has an
+    // entry for each image (periodic copy) of a sphere.
     let sized = if periodic { proxies } else { capacity.spheres };
     made.array::<u32>(name, what, sized, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;

@@ -74,7 +74,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the description with these velocities: see [`SphereMotion::Velocity`].
+    /// Returns this description of the spheres with the given velocities: see
+    /// [`SphereMotion::Velocity`].
     #[must_use]
     pub fn with_velocity(self, velocity: Attribute<'a>) -> Self {
         Self {
@@ -83,7 +84,7 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the description with these centres at the start of the step: see
+    /// Returns this description of the spheres with the given centres at the start of the step: see
     /// [`SphereMotion::PreviousCenter`].
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
@@ -93,7 +94,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns the description with collision groups, which exclude some pairs of spheres.
+    /// Returns this description of the spheres with collision groups, which exclude some pairs of
+    /// spheres.
     ///
     /// `groups` is one number for all spheres, or an [`Attribute`] with one number per sphere, with
     /// the bits of [`Sphere::groups`](crate::Sphere::groups).
@@ -142,7 +144,7 @@ pub enum SphereCount<'a> {
     /// Number of spheres as a `u32` in a GPU buffer, which the GPU reads when it runs the recorded
     /// step.
     ///
-    /// If the number exceeds `at_most`, the step finds no pairs, and its status has
+    /// If the number of spheres exceeds `at_most`, the step finds no pairs, and its status has
     /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
     InBuffer {
         /// GPU buffer of the number of spheres, with the usage `STORAGE`.
@@ -183,7 +185,7 @@ impl<'a> From<Attribute<'a>> for SphereRadius<'a> {
     }
 }
 
-/// Motion of the spheres during a time step.
+/// How an application gives the motion of its spheres during a time step.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum SphereMotion<'a> {

@@ -27,8 +27,8 @@ pub(crate) struct Dispatch {
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     workgroups: [u32; 2],
-    /// GPU buffer from which the device reads the number of workgroups instead, and the offset of
-    /// this number in bytes.
+    /// For an indirect dispatch, the GPU buffer from which the device reads the number of
+    /// workgroups, and the offset of this number in bytes.
     indirect: Option<(wgpu::Buffer, u64)>,
 }
 

@@ -34,11 +34,11 @@ impl CollisionBuffers {
     /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. No
     /// capacity shrinks.
     ///
-    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
-    /// groups that contain them. Existing tickets (readbacks in flight) remain valid, but nothing
-    /// new can be read back before the next recording. A ticket of an earlier step may require the
-    /// same capacity again, which the new buffers already have. The [`changes`](Self::changes)
-    /// continue from the last step with a complete list of pairs.
+    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind groups
+    /// that contain them. Existing tickets (readbacks in flight) remain valid, but nothing new can be
+    /// read back before the next recording. An existing ticket may still report that its step required
+    /// more capacity, although the new buffers already have this capacity. The
+    /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
     ///
     /// In a world of N spheres, spheres and time segments (parts of fast spheres' paths) together
     /// are limited. The limit is the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that
@@ -104,9 +104,10 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step has too many time segments (parts of fast spheres' paths), later steps
-                // use segments that are at least twice as long. The CPU does the same. If several
-                // steps in flight report the same length, it is doubled only once.
+                // If a step has too many time segments (parts of fast spheres' paths), the segments of
+                // later steps are at least twice as long as those of this step. The CPU backend does the
+                // same. If several steps in flight had segments of the same length, the length is
+                // doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {

@@ -31,8 +31,8 @@ const MIN_REACH: f32 = 1.0 / (1_u128 << 100) as f32;
 
 pub(super) struct Neighbors {
     pub(super) recording: Recording,
-    /// Buffers for the stage `load` of a search for neighbours. The given particles take the place of the
-    /// spheres of the step.
+    /// Buffers for the stage `load` of a search for neighbours, which loads the given particles where a step
+    /// loads its spheres.
     pub(super) given: NamedBuffers,
     pub(super) given_spheres: wgpu::Buffer,
     pub(super) request: wgpu::Buffer,
@@ -366,10 +366,11 @@ impl CollisionBuffers {
     /// and its length in `w`, for each entry of [`neighbors`](Self::neighbors): an
     /// `array<vec4<f32>>`.
     ///
-    /// The vectors are for the positions of the last search, even if it kept the list. Each component is a
-    /// float32 sum of two coordinates and, in a periodic domain, of three multiples of the edges. The shader
-    /// computes the rounding errors of the additions and adds them to the sum. It does not correct the
-    /// rounding errors of the multiples; a multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
+    /// The vectors are for the positions at the latest search, even if that search kept an older list. Each
+    /// component is a float32 sum of two coordinates and, in a periodic domain, of a multiple of each of the
+    /// three edges. The shader computes the rounding errors of the additions, and adds them to the sum. It
+    /// does not correct the rounding errors of the multiples; a multiple by −1, 0 or 1 has none. Usages:
+    /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns the same errors as [`neighbors`](Self::neighbors).

@@ -115,7 +115,8 @@ impl<'a> Extras<'a> {
     }
 }
 
-/// Describes spheres that are in one of carom's own buffers.
+/// Returns the description of spheres that are stored in one of carom's own buffers, as [`Sphere`] lays
+/// them out.
 pub(super) fn in_own_layout<'a>(
     buffer: &'a wgpu::Buffer,
     count: SphereCount<'a>,

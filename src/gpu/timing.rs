@@ -12,7 +12,7 @@ pub(super) struct StageTiming {
     /// Period of the timestamps, in nanoseconds per tick.
     pub(super) period: f32,
     pub(super) by: TimedBy,
-    /// Largest number of stages or dispatches.
+    /// Largest number of stages or dispatches that can be timed.
     pub(super) most: u32,
 }
 

@@ -156,7 +156,8 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu does not map a buffer without references, so the callback keeps one.
+        // wgpu does not map a buffer to which no reference is left, so the callback owns a
+        // reference to this buffer, in `release`.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -167,8 +168,8 @@ impl Written {
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the encoder of the step was dropped, or the upload buffer of the step could
-    /// not be mapped again.
+    /// Returns whether the encoder of the step was dropped before it was submitted, or the attempt
+    /// to map the step's upload buffer again has failed.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }

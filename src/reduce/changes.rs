@@ -15,15 +15,17 @@ use crate::Collision;
 pub struct Changes {
     /// Pairs that touch only in the later step.
     pub began: Vec<[u32; 2]>,
-    /// Periodic images of sphere b in the pairs that began.
+    /// For each pair in `began`, which touches only in the later step, the periodic image of sphere
+    /// b.
     pub began_images: Vec<[i32; 3]>,
     /// Pairs of both steps.
     pub lasted: Vec<[u32; 2]>,
-    /// Periodic images of sphere b in the pairs that lasted.
+    /// For each pair in `lasted`, which touches in both steps, the periodic image of sphere b.
     pub lasted_images: Vec<[i32; 3]>,
     /// Pairs of the earlier step that are not pairs of the later step.
     pub ended: Vec<[u32; 2]>,
-    /// Periodic images of sphere b in the pairs that ended.
+    /// For each pair in `ended`, which touches only in the earlier step, the periodic image of
+    /// sphere b.
     pub ended_images: Vec<[i32; 3]>,
 }
 

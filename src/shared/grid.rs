@@ -40,9 +40,10 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// One uniform grid, and its part of the table of cells.
 ///
-/// Each cell within a box has a table entry (slot) of its own. Neighbouring cells along x have
-/// consecutive slots, so the spheres in three such cells are one run of the sorted spheres. All
-/// other cells share slots: the slot of a cell is x plus a hash of y, z and the part of the step.
+/// The grid has a box, in which each cell has a table entry (slot) of its own. Neighbouring cells
+/// along x have consecutive slots there, so the spheres in three such cells are one run of the
+/// sorted spheres. The cells outside the box share slots: the slot of such a cell is x plus a hash
+/// of y, z and the time slab (part of the step).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
@@ -54,8 +55,9 @@ pub(crate) struct Level {
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
     pub(crate) hash_mask: u32,
-    /// log₂ of the number of equal parts of the step (time slabs) with separate cells. So a fast
-    /// sphere forms candidate pairs only with spheres that are near it at the same time.
+    /// log₂ of the number of time slabs (equal parts of the step) that have cells of their own.
+    /// Time slabs save tests of a fast sphere against spheres that are near its path only at
+    /// another time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
     /// Half the extent of the largest sphere or time segment in the grid, with a margin for

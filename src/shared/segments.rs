@@ -232,9 +232,10 @@ impl ProxySize {
         }
     }
 
-    /// Returns the sizes of [`LANES`] spheres whose paths are not cut, as
-    /// [`anywhere`](Self::anywhere) does for one sphere. `far` is the largest coordinate of an
-    /// image without the motion of the sphere, which is added here.
+    /// Returns half the cell edge that each of [`LANES`] spheres needs if no path is cut, valid for
+    /// all periodic images of the spheres. `far` is the largest coordinate of an image at rest, to
+    /// which this function adds the motion. `slack` is the largest rounding error of an image's
+    /// centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();

@@ -62,9 +62,10 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the cell edge of a grid for `proxies` spheres or time segments. The edge is as small
-    /// as the largest of them allows, whose half width is `half_cell`. But it is at least
-    /// [`MIN_CELL_PER_SPACING`] times their spacing, because smaller cells save too few tests.
+    /// Returns the cell edge of a grid for `proxies` spheres or time segments, the largest of which
+    /// has the half width `half_cell`. The edge is just wide enough for the largest, but at least
+    /// [`MIN_CELL_PER_SPACING`] times the spacing of the spheres, because smaller cells save too
+    /// few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }

@@ -5,10 +5,11 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// In a large world, one of this many spheres is sampled, but at least [`MIN_SAMPLE`] and at most
-/// [`MAX_SAMPLE`] spheres.
+/// The sample of a large world is one sphere out of this number of spheres, with at least
+/// [`MIN_SAMPLE`] and at most [`MAX_SAMPLE`] spheres in all.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// In a small world, one of this many spheres is sampled, but at most [`MIN_SAMPLE`] spheres.
+/// The sample of a small world is one sphere out of this number of spheres, with at most
+/// [`MIN_SAMPLE`] spheres in all.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
@@ -42,8 +43,8 @@ pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// Smallest slope with which the number of neighbours by distance is extrapolated, on logarithmic
-/// scales.
+/// The number of neighbours within a distance is extrapolated to smaller distances by a power law.
+/// This is the smallest exponent of this law.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
 /// Stands for log₂ of 0, if the sample has no pair within a distance.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
@@ -94,7 +95,8 @@ pub(crate) const USABLE_SLOTS: f32 = 0.999;
 /// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
 /// grid has both kinds, at least this fraction is shared.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of a grid's table entries that are shared by a hash.
+/// Smallest number of a grid's table entries that are shared by several cells, which a hash
+/// distributes.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.

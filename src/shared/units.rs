@@ -76,8 +76,8 @@ impl Scale {
     }
 }
 
-/// Converts four spheres to the units of the grids, and transposes them. If this were inlined,
-/// steps that need no conversion would be slower.
+/// Converts four spheres to the units of the grids, and transposes them. The function is not
+/// inlined, so that steps without a conversion do not contain its code.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));

@@ -27,6 +27,7 @@ pub struct WallCollision {
     /// Penetration depth at the start of the step, in the unit of length. The depth is 0 if sphere and wall
     /// touch only later.
     ///
+    /// The depth for each kind of wall is:
     /// - Half-space: how far the sphere reaches beyond the plane.
     /// - Hollow wall: how far the sphere reaches through the surface of the wall, measured along a radius of
     ///   the wall.
@@ -58,11 +59,11 @@ pub struct WallContact {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WallFeature {
-    /// The plane, the round surface, or the face of a triangle.
+    /// The sphere touches the plane of a half-space, the surface of a round wall, or the face of a triangle.
     Face,
-    /// An edge of a triangle: edge `k` joins the corners `k` and `k + 1` (edge 2 the corners 2 and 0).
+    /// An edge of a triangle. Edge `k` joins the corners `k` and `k + 1`, but edge 2 the corners 2 and 0.
     Edge(u8),
-    /// A corner of a triangle, in the order in which the mesh lists the corners.
+    /// A corner of a triangle: corner `k` is number `k` of the three corners in the mesh's list of triangles.
     Corner(u8),
 }
 

@@ -34,8 +34,8 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Returns the impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if it does
-    /// not touch.
+    /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
+    /// does not touch the wall. `shift` displaces the sphere.
     pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
         if self.certainly_misses(sphere, shift, dt) {
             return None;
@@ -65,8 +65,8 @@ impl Round {
         [p, v].map(|x| axis.map_or(x, |axis| -axis.cross(axis.cross(x))))
     }
 
-    /// Returns whether the sphere stays far from touching during a step of duration `dt`. The margin is many
-    /// times larger than the rounding errors.
+    /// Returns whether the sphere certainly does not touch the wall during a step of duration `dt`: it misses
+    /// the wall by a margin that is many times larger than the rounding errors.
     fn certainly_misses(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> bool {
         const MARGIN: f64 = 1e-12;
         let by = shift.translation().map_or(DVec3::ZERO, Translation::vector);
@@ -210,7 +210,9 @@ impl Float64 {
         dot(q, q) - self.square
     }
 
-    /// Returns the impact of a sphere that touches at the start. `gap` is |P|² − (K·|a|)².
+    /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is |P|² −
+    /// (K·|a|)², where |P| is the distance from the wall's centre or axis times |a|, K is this distance at
+    /// contact, and |a| is the length of the axis vector, or 1 for a sphere.
     fn touching(&self, gap: Approx) -> Option<Option<Impact>> {
         let length = self.length?;
         let away = dot(self.p, self.p).sqrt()?;
@@ -368,8 +370,8 @@ impl Integers {
         [self.compare(&q, &(&self.k << finer)), passed]
     }
 
-    /// Compares the time of impact with `time`. The sphere must touch the wall later in the step, but not at
-    /// the start.
+    /// Compares the time at which the sphere first touches the wall with `time`. The sphere must touch the
+    /// wall later in the step, but not at the start.
     fn touch_compared_with(&self, time: f64) -> Ordering {
         match (self.inside, self.at(time)) {
             (true, [order, _]) => order.reverse(),

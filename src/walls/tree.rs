@@ -5,7 +5,8 @@
 //! links. Before the tree is searched, a grid with one bit for each cell discards the spheres that pass only
 //! through cells without triangles.
 //!
-//! All tests are in float32. docs/exact.md (section 7) proves that they discard no triangle that is touched.
+//! All tests whether a sphere is near a cell or box are in float32. docs/exact.md (section 7) proves that
+//! they discard no triangle that the sphere touches.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,9 +25,11 @@ use crate::Error;
 use crate::lanes::{LANES, Real, each, three};
 use crate::memory::allocate;
 
-/// Bound of the rounding errors of all tests, relative to the magnitudes of the coordinates and lengths.
+/// Bound of the rounding errors of the tests of spheres at boxes and cells, relative to the magnitudes of the
+/// coordinates and lengths.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Added to all lengths, because a relative margin does not cover underflow.
+/// This length is added to all lengths in the tests of boxes and cells, because a relative margin does not
+/// cover underflow.
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
 /// Number of cells of the grid along each axis: one for each bit of a row.
 const CELLS: usize = 128;
@@ -34,8 +37,8 @@ const CELLS: usize = 128;
 /// triangles in the cell of the middle of the path or in a neighbour of this cell. The difference to 1 covers
 /// rounding.
 const MOST_CELLS: f32 = 0.99;
-/// If the bounding box of a sphere's path spans more rows of cells, the grid is skipped and the tree is
-/// searched.
+/// If the bounding box of a sphere's path spans more than this number of rows of cells, the tree is searched
+/// without a look at the grid.
 const MOST_ROWS: usize = 32;
 const MEMORY: &str = "the boxes of triangles";
 
@@ -144,7 +147,8 @@ impl Node {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct MarkedCells {
     cells_per_length: [f32; 3],
-    /// One bit for each cell. Each number is a row of cells along x.
+    /// The marks of the cells, one bit for each cell. Each element of this vector has the marks of a row of
+    /// cells along x.
     rows: Vec<u128>,
     /// The marked cells of `rows` together with all their neighbours. Each row is stored in two halves, because
     /// a single bit of 64 is faster to test than one of 128.
@@ -240,16 +244,17 @@ pub(crate) struct Tree {
     levels: Vec<u32>,
 }
 
-/// Largest number of nodes that are visited before their children are.
+/// Largest number of nodes of one level of the tree that are visited together, before any of their children.
 const MOST_NODES: usize = 128;
-/// Largest number of nodes or triangles that are found before the nodes below them are visited.
+/// Largest number of children (nodes or triangles) of the nodes that are visited together.
 const MOST_PAIRS: usize = LANES * MOST_NODES;
 
 /// The path of one sphere, the same in all lanes.
 #[derive(Clone, Copy, Debug)]
 struct PathInLanes {
     path: Path<f32x4>,
-    /// Whether the sphere moves by more than about its diameter. Planes parallel to a shorter path discard few boxes.
+    /// Whether the sphere moves by more than about its diameter. If so, boxes are also tested against planes
+    /// parallel to the path. For a shorter path, these planes discard few boxes.
     is_long: bool,
 }
 
@@ -325,8 +330,8 @@ impl Tree {
         for k in 0..3 {
             meet &= a[k].simd_le(f32x4::splat(high[k])) & b[k].simd_ge(f32x4::splat(low[k]));
         }
-        // The cell of the middle is looked up for all four spheres without a branch, because it would be hard
-        // to predict.
+        // For each of the four spheres, the cell in which the middle of its path lies is looked up, even if
+        // the result is not needed. A branch that avoids this would be hard to predict.
         let mut large = f32x4::splat(0.0);
         for k in 0..3 {
             let extent = paths.half[k].abs() + paths.reach[k];
@@ -401,7 +406,8 @@ impl Tree {
         for &(sphere, number) in visited {
             let path = &paths[sphere as usize];
             let near = self.nodes[first + number as usize].near(path, level == 0);
-            // Each child is written, but the next one takes its place unless it is near.
+            // The loop writes all four children of a node to the list. A child that is not near the sphere's
+            // path is overwritten by the next child, so the loop needs no branch.
             let places = &mut list[count..count + LANES];
             let mut place = 0;
             for lane in 0..LANES as u32 {

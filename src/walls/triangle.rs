@@ -40,7 +40,7 @@ pub(crate) enum Feature {
     Corner(u8),
 }
 
-/// A reason why no sphere can be tested against a triangle.
+/// What is wrong with an invalid triangle, against which no sphere can be tested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Defect {
     /// A coordinate is infinite, NaN, or larger than [`MAX_MAGNITUDE`].
@@ -54,7 +54,7 @@ impl Triangle {
     /// area is 0 is decided exactly.
     pub(crate) fn defect(corners: &[[f32; 3]; 3]) -> Option<Defect> {
         for (corner, point) in corners.iter().enumerate() {
-            // A NaN fails this comparison with both bounds.
+            // A coordinate that is NaN is outside of this range, because NaN fails every comparison.
             let valid = -MAX_MAGNITUDE..=MAX_MAGNITUDE;
             if let Some(axis) = point.iter().position(|x| !valid.contains(x)) {
                 return Some(Defect::Coordinate { corner, axis });

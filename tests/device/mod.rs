@@ -131,7 +131,8 @@ impl Interleaved {
     pub(crate) fn new(device: &Device, spheres: &[Sphere]) -> Self {
         let words: &[u32] = bytemuck::cast_slice(spheres);
         Self {
-            // A buffer of size 0 cannot be bound.
+            // wgpu cannot bind a buffer of size 0, so an empty list of spheres gets a buffer with one
+            // sphere.
             buffer: device.words(if words.is_empty() { &[0; 8] } else { words }),
             count: u32::try_from(spheres.len()).unwrap_or(u32::MAX),
         }

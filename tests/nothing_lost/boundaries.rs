@@ -77,8 +77,9 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // The displacements of both spheres are multiples of this unit. So their coordinates at the
-    // closest approach are multiples of `GRAIN`, the unit of all coordinates.
+    // The displacements of both spheres are multiples of `cuts` times `GRAIN`, the unit of all coordinates.
+    // After k of `cuts` equal parts of the step, they have moved by multiples of `GRAIN`. So their
+    // coordinates at the closest approach are exact.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
@@ -126,8 +127,8 @@ fn nudge(sphere: &mut Sphere, rng: &mut Rng) {
     };
     let x = &mut field[rng.usize(0..3)];
     let up = rng.bool();
-    // Numbers near 0 are increased first, because a change by a few of their ulps would have no
-    // effect.
+    // The number `x` is changed by a few ulps. Near 0, ulps are so small that this would have no effect, so
+    // such a number is first increased by 0.001.
     if x.abs() < 1e-3 {
         *x += 1e-3;
     }

@@ -33,12 +33,14 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Returns a random world. Its spheres are in the periodic cell, next to it, or `farthest` cells
-    /// away.
+    /// Returns a random world. Each of its spheres is in or near the periodic cell, or displaced from
+    /// there by at most n cells along each edge. n is 0, 1 or `farthest`, the same for all spheres of
+    /// the world.
     pub(crate) fn new(rng: &mut Rng, farthest: i32) -> Self {
         let (domain, size) = random_domain(rng);
         let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
-        // The periodic cell is half a diameter to many diameters of the largest sphere wide.
+        // The width of the periodic cell is between half the diameter of the largest sphere and many
+        // such diameters.
         let radius = size * [1.0, 0.4, 0.1, 0.02][rng.usize(..4)];
         let speed = size * [0.0, 0.05, 0.5, 6.0][rng.usize(..4)];
         let far = [0, 0, 1, farthest][rng.usize(..4)];

@@ -37,7 +37,8 @@ const EXACT: [[DVec3; 3]; 4] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// The closest approach of the two spheres is within the step. If all numbers of the pair are whole
-    /// numbers, the spheres are exactly tangent.
+    /// multiples of one unit, nothing is rounded. Then the spheres are exactly tangent, unless one number
+    /// is changed by ulps afterwards.
     Exact,
     Passing,
     /// The distance of the two spheres is smallest at the end of the step, in most cases because they
@@ -122,15 +123,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // The distance of the two centres at the closest approach, about the sum of the radii, is
-        // `size` · |`across`| · `unit`.
+        // At the closest approach, the distance of the two centres, about the sum of the radii, is `size`
+        // · |`across`| · `unit`. `across` is a vector perpendicular to the relative velocity.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
         // For most kinds of pairs, the relative displacement during the step has the length `far` ·
-        // |`along`| · `unit`.
+        // |`along`| · `unit`. `along` is a vector in its direction.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -190,7 +191,8 @@ impl Pair {
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
         // The spheres are to touch exactly. So the sum of the radii is the smallest distance of the
-        // centres during the step, computed after rounding. Whole numbers are not rounded.
+        // centres during the step, computed from the rounded numbers. If all numbers are whole multiples
+        // of `unit`, nothing is rounded, and the distance is known exactly.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;

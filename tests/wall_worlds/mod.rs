@@ -64,7 +64,8 @@ pub(crate) fn distance(sphere: &Sphere, wall: &Wall, time: Option<f64>) -> f64 {
     (p + v * time).length() - f64::from(radius)
 }
 
-/// A world of spheres and walls with many exact contacts, or with arbitrary numbers.
+/// A random world of spheres and walls. In some worlds, all numbers are small multiples of one unit, which
+/// makes many exact contacts. In the others, the numbers are arbitrary.
 pub(crate) struct World {
     pub(crate) spheres: Vec<Sphere>,
     pub(crate) walls: Walls,

@@ -78,8 +78,8 @@ pub(crate) fn micrometers(n: usize, seed: u64) -> World {
     ("micrometers", (0..n).map(sphere).collect(), 1e-3)
 }
 
-/// Returns spheres with positions, radii and velocities that range over 24 decades. About half of all pairs
-/// touch.
+/// Returns spheres whose distances from the origin, radii and speeds range from 10⁻¹² to 10¹². Even so, about
+/// half of all pairs touch.
 pub(crate) fn wild_scales(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let sphere = |_| {

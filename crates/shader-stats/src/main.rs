@@ -52,8 +52,8 @@ struct Arguments {
     /// folder.
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
-    /// Print estimates of the time of a step on an NVIDIA H200 too, before and after the restructuring of the
-    /// kernels in November 2026. docs/performance.md describes the formula.
+    /// Also print estimates of the time of a step on an NVIDIA H200, for the present kernels and for the
+    /// kernels before they were restructured in November 2026. docs/performance.md describes the formula.
     #[arg(long, conflicts_with = "only")]
     model: bool,
     /// Number of spheres with which the model simulates each benchmark scene.

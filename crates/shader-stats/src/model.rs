@@ -78,9 +78,9 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
-/// Numbers of instructions in the compiled kernels that convert spheres to other units, which no
-/// benchmark scene needs. The present kernels skip them all, and the old kernels skipped 15 for each
-/// number that they read.
+/// For each kernel, how many instructions its old and its present version skip if spheres need no
+/// conversion to other units, as in all benchmark scenes. The present kernels skip all instructions of
+/// the conversion. The old kernels skipped 15 for each number that they read.
 const CONVERSIONS: [(&str, [f64; 2]); 4] = [
     ("measure_spacing", [210.0, 484.0]),
     ("measure_sizes", [105.0, 165.0]),
@@ -103,7 +103,8 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     }
 }
 
-/// Number of instructions in the compiled kernel `pairs` when its parts were counted.
+/// Number of instructions in the version of the compiled kernel `pairs` whose parts were counted by hand
+/// for [`new_pairs`].
 const PAIRS_COUNTED: f64 = 1644.0;
 
 /// Returns how many instructions a warp executes in the present kernel `pairs`: for each part, its
@@ -187,8 +188,8 @@ fn step(
         36.0 * n,
         2.0 * MEMORY + barriers * 30.0,
     )?;
-    // The old kernel loads the words of a size class one after another, and the new one loads them
-    // all at once.
+    // The old kernel `plan` loads the numbers that describe a size class one after another. The new
+    // kernel loads them all at once.
     let loads = if is_new { 8.0 } else { 8.0 + 3.0 * 9.0 };
     add("plan", 0.0, 2.0, 0.0, loads * CACHE + count("plan")? * 4.0)?;
     add("bin", 0.0, by_proxy, 68.0 * proxies, 3.0 * MEMORY)?;
@@ -239,7 +240,8 @@ fn step(
     Ok(work)
 }
 
-/// Sums the bounds of all kernels and the launches of their dispatches.
+/// Returns the lower and the upper bound of the time of a step: the sums of the bounds of all kernels,
+/// plus the time in which the kernels are launched.
 fn total(step: &[(&str, Work)]) -> [f64; 2] {
     let launches = DISPATCH * step.len() as f64;
     step.iter().fold([launches; 2], |[low, high], (_, work)| {
@@ -349,8 +351,8 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // 3060 instructions in each of 31 250 warps take 106.5 µs to issue. Moving 96 MB takes 20
-        // µs, and 1700 clocks are 1 µs.
+        // The three times are: 106.53 µs to issue 3060 instructions in each of 31 250 warps, 20 µs to
+        // move 96 MB, and 1 µs for a chain of 1700 clocks.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

@@ -1,5 +1,5 @@
-//! The cell of a periodic domain: which images (periodic copies) of a sphere reach into it.
-//! Twin of `shaders/place_cell.wgsl`.
+//! Finds which images (periodic copies) of a sphere reach into the cell of a periodic domain. Twin
+//! of `shaders/place_cell.wgsl`.
 //!
 //! All positions are relative to a moving origin, and the cell moves with it. The grids contain
 //! every image of a sphere or time segment that reaches into the cell. No touching pair is lost:
@@ -43,8 +43,8 @@ pub(crate) struct Cell {
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
-    /// The periodic cell half way through the step, if each of its edges is parallel to a
-    /// coordinate axis.
+    /// The periodic cell, with its position half way through the step relative to the moving
+    /// origin. `None` unless each of its edges is parallel to a coordinate axis.
     aligned: Option<AlignedCell>,
     around: [Vec3; 2],
     near: Option<NearCell>,
@@ -72,8 +72,8 @@ struct NearCell {
     far: f32,
 }
 
-/// Two bit masks of a block of spheres, with one bit for each sphere. They tell where each sphere
-/// stays during the step.
+/// Two bit masks, each with one bit for each sphere of a block of spheres. They tell which spheres
+/// stay inside or near the periodic cell during the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
     /// Bit mask of the spheres that certainly stay inside the periodic cell during the step.
@@ -191,7 +191,8 @@ impl Cell {
                 within[0] & within[1] & within[2]
             };
             let inside = within(aligned.inside);
-            // In most blocks, all spheres stay inside the cell, so no further test is needed.
+            // In most blocks of spheres, all spheres stay inside the periodic cell, so the block
+            // needs no test whether its spheres stay near the cell.
             if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
                 return Stays::INSIDE;
             }
@@ -322,9 +323,9 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // Two spheres that hardly move relative to each other count as at rest (`STILL`), and
-            // their first time segments report the pair. This margin makes the boxes of these
-            // segments overlap.
+            // This enlarges the sphere's box by a small margin. Two spheres that hardly move
+            // relative to each other count as at rest (`STILL`), and their first time segments
+            // report the pair. The margin makes the boxes of these two segments overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -379,8 +380,8 @@ impl Cell {
     }
 
     /// Returns an upper bound of the error in the centres of all periodic images of many spheres,
-    /// before they are rounded to float32. The coordinates of the spheres have at most the
-    /// magnitudes `center`, and their images are displaced by at most `most(k)` times edge k.
+    /// before they are rounded to float32. `center` has the largest magnitudes of the spheres'
+    /// coordinates, and `most(k)` is the largest number of times that edge k displaces an image.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();

@@ -26,7 +26,7 @@ use crate::{Error, Sphere};
 /// Flag in the 32-bit number that names an object in the grids. If it is set, the other bits are an
 /// index into the list of periodic images. If not, they are the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Number of images after which a task adds them to the count that all tasks share.
+/// Number of images that a task lists before it adds them to the count of the images of all tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
 /// A periodic image of a sphere or time segment in the grids. It is displaced, or it is one of several images
@@ -90,7 +90,8 @@ pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     all
 };
 
-/// Returns the index of a displacement in [`DISPLACEMENTS`], or `None` if it is more than one edge.
+/// Returns the index in [`DISPLACEMENTS`] of the displacement of an image, or `None` if any lattice edge
+/// displaces the image more than once.
 #[inline(always)]
 pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
     let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -126,7 +127,8 @@ impl AllImaged {
     }
 }
 
-/// An entry of the grids: a time segment, and the name (word) of its image.
+/// An entry of the grids in a periodic domain: a time segment, and the 32-bit number that names its image
+/// (see `IMAGED`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedImage {
     pub(crate) segment: Segment,
@@ -161,7 +163,8 @@ pub(crate) struct ImageList {
 }
 
 /// A part of the grids' entries: a range of spheres, and the ranges of their images in the lists `first` and
-/// `further`. If these spheres have very many images, additional chunks without spheres have the rest.
+/// `further` of [`ImageList`]. If these spheres have very many images, the rest of the images are in
+/// additional chunks without spheres.
 #[derive(Clone, Debug)]
 struct Chunk {
     spheres: Range<usize>,
@@ -202,7 +205,7 @@ struct Part<'a> {
     first: ScratchGuard<'a, NamedImage>,
     further: ScratchGuard<'a, NamedImage>,
     imaged: ScratchGuard<'a, Imaged>,
-    /// Number of images not yet added to the count that all tasks share.
+    /// Number of images that this task has listed, but not yet added to the count of the images of all tasks.
     uncounted: u64,
 }
 
@@ -254,9 +257,9 @@ impl ImageList {
         Self::index(word).map(|index| self.imaged.places[index])
     }
 
-    /// The grids may contain several periodic copies of a touching pair. Returns whether these two
-    /// entries are the copy that reports it: the bounding boxes of the two entries intersect in a
-    /// box with its lower corner in the cell of the domain.
+    /// The grids may contain several periodic copies of a touching pair. Returns whether these two entries
+    /// form the copy that reports the pair. The bounding boxes of the two entries overlap in a box, and the
+    /// lower corner of this box is in the periodic cell for only one copy.
     #[inline(always)]
     pub(super) fn reports(&self, words: [u32; 2]) -> bool {
         let [Some(first), Some(second)] = words.map(Self::index) else {

@@ -1,4 +1,4 @@
-//! Counts the spheres and time segments of each size class.
+//! Counts the time segments of each size class. A sphere whose path is not cut is one segment.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -19,7 +19,7 @@ use crate::shared::size_class::SIZE_CLASSES;
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
     /// Number of time segments in the box around most of the sampled spheres. If the first and the
-    /// last segment of a sphere are in the box, all its segments count.
+    /// last segment of a sphere are in this box, all segments of the sphere count as inside.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
@@ -90,7 +90,8 @@ impl HistogramMemory {
 /// Counts of the time segments in each size class. Of thousands of classes, most inputs use only a
 /// few, and only these are stored.
 pub(super) struct Histogram<'a> {
-    /// For each size class in use, its position in `classes`, counted from 1.
+    /// For each size class, its position in `classes`, counted from 1, or `None` if the class is
+    /// not in use.
     places: ScratchGuard<'a, Option<NonZeroU16>>,
     pub(super) classes: ScratchGuard<'a, (usize, RunningClass)>,
 }

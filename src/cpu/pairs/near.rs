@@ -32,7 +32,8 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs that have passed the ball test, as indices among the sorted spheres and time segments.
+/// Pairs whose bounding spheres meet. Both members of a pair are indices in the sorted list of
+/// spheres and time segments.
 pub(super) struct NearPairs {
     pub(super) searchers: [u32; MAX_NEAR],
     pub(super) found: [u32; MAX_NEAR],
@@ -55,9 +56,9 @@ impl NearPairs {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Pairs the sphere `searcher` with each sphere in `ranges` whose bounding sphere meets
-    /// `probe`: the bounding sphere of `searcher`, or its path. The list must have room for all
-    /// pairs.
+    /// Lists the pairs of the sphere `searcher` and each sphere in `ranges` whose bounding sphere
+    /// meets `probe`. The probe is either the bounding sphere or the path of `searcher`. The list
+    /// must have room for all spheres in `ranges`.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,

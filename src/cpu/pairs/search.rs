@@ -62,8 +62,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         begin..self.proxies.min(begin + self.task_size())
     }
 
-    /// Returns how many spheres a task searches around. The number is large, because spheres near
-    /// each other have many neighbours in common.
+    /// Returns for how many spheres a task searches for neighbours. The number is large because
+    /// spheres near each other have many neighbours in common, which stay in the cache.
     fn task_size(&self) -> usize {
         (self.proxies / 64).clamp(1024, 8192)
     }

@@ -25,9 +25,11 @@ use crate::{Collision, Error};
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
-    /// Touching pairs without a periodic image. In open space, these are all pairs.
+    /// Touching pairs in which the second sphere is not displaced. In open space, these are all
+    /// pairs.
     pub(super) pairs: &'a mut Vec<Collision>,
-    /// Touching pairs with a periodic image.
+    /// Touching pairs in a periodic domain with a displaced second sphere, and the image
+    /// (displacement) of this sphere.
     pub(super) images: &'a mut Vec<ImageCollision>,
     /// Reports of pairs that several time segments may report. A later stage (`decide`) counts each
     /// pair once.
@@ -133,10 +135,11 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Tests the pairs `first` and `first + 1` of `near`, or only one of them if the bit mask
-    /// `there` has one bit. The list of touching pairs begins at index `begin` and has `hits`
-    /// pairs. Appends the pairs that touch, and returns the new length. Pairs with a periodic image
-    /// go to another list. The indices of touching pair k replace entry k of `near`.
+    /// Applies the swept test to the pairs `first` and `first + 1` of `near`, or only to those
+    /// whose bit in the bit mask `there` is set. Adds the pairs that touch to the list of touching
+    /// pairs, which begins at index `begin` and has `hits` pairs so far. Returns its new length.
+    /// Pairs with a periodic image go to another list. For pair k of the list of touching pairs,
+    /// the indices of its spheres are stored as entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -165,8 +168,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // The exact test decides the pairs that just touch, because it counts a pair as
-                // grazing only if this task reports the pair.
+                // Several time segments may find the same pair. A pair that just touches is left to
+                // the exact test, which counts it as grazing only if it is this task that reports
+                // the pair.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());

@@ -62,8 +62,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Applies the swept test (of moving spheres) to the pairs that still wait for it. Returns the
-    /// task's counts.
+    /// Applies the swept test (of moving spheres) to the pairs that still wait for it. Returns how
+    /// many candidates this task has tested, and how many pairs were grazing.
     pub(super) fn finish(mut self) -> Result<PairCounts, Error> {
         self.sweeper.sweep(&mut self.near);
         Ok(PairCounts {
@@ -101,8 +101,9 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         }
     }
 
-    /// Collects neighbours from ranges in which unrelated cells share an entry of the table of
-    /// cells. Keeps only neighbours in the row of cells `row`.
+    /// Collects the neighbours of a sphere from ranges of the sorted spheres. These ranges also
+    /// hold spheres of unrelated cells, which share an entry of the table of cells with the wanted
+    /// ones. Only neighbours in the row of cells `row` are kept.
     #[cold]
     fn collect_from_row(
         &mut self,

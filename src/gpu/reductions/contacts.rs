@@ -18,8 +18,8 @@ pub(crate) struct ContactBuffers {
     pub(crate) indices: wgpu::Buffer,
     /// For each sphere, the number of pairs (a, b) in which a is an earlier sphere.
     pub(crate) starts: wgpu::Buffer,
-    /// The pairs, sorted by b: the index of b across both sets, and the index of the pair in the
-    /// sorted list.
+    /// The pairs (a, b), sorted by sphere b. Each entry has two numbers: the index of sphere b,
+    /// counted through both sets, and the index of the pair in the list sorted by a.
     pub(crate) by_b: wgpu::Buffer,
 }
 

@@ -96,8 +96,8 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shader that copies each pair with the values of its two spheres, from which the
-    /// CPU computes the exact result.
+    /// The compute shader that copies each pair together with the values of its two spheres. From
+    /// these copies, the CPU computes the exact result.
     Gather, GATHER:
     gather: "gather", "main", [];
 }

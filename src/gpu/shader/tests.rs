@@ -145,7 +145,8 @@ fn declared_bindings(module: &Module) -> Vec<Declared> {
 }
 
 /// Compares the bindings that carom reads from a shader's text with those that the WGSL parser naga
-/// reads. Every device allows eight storage buffers in a shader.
+/// finds. Also tests that no shader has more than eight storage buffers, which is the number that
+/// every device allows.
 #[test]
 fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
     let design = include_str!("../../../docs/design.md").replace('\n', " ");

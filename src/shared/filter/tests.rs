@@ -29,8 +29,8 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// The largest distance from tangency among the pairs that the float32 test could not decide,
-    /// in ulps of the sum of the relative coordinates and the radii.
+    /// Among the pairs that the float32 test could not decide, the largest distance from exact
+    /// tangency. Its unit is an ulp of the sum of the relative coordinates and the radii.
     farthest: f64,
 }
 
@@ -183,7 +183,7 @@ fn filter_is_right(count: usize) {
             all.error > 1.0 / 64.0,
             "the bound is more than 64 times the worst error: {all:?}"
         );
-        // The test is meaningful only if many pairs are close to tangency.
+        // Random pairs test the error bounds only if many of them are close to tangency.
         assert!(all.grazing > all.pairs / 4, "{all:?}");
         assert!(
             (all.pairs / 4..all.pairs * 3 / 4).contains(&all.touching),

@@ -120,8 +120,8 @@ impl Integers {
         }
         // The distance of a uniformly moving point from a convex set is a convex function of time. At `time`,
         // the distance of the sphere's centre from the triangle equals the radius. If the distance is
-        // decreasing then, it was greater before. If it has its minimum then, it was the same shortly before
-        // only if the nearest point moved along the triangle.
+        // decreasing at this time, it was greater before. If the distance has its minimum at this time, it
+        // was the same shortly before only if the nearest point moved along the triangle with the sphere.
         match moved.growth(nearest.feature, &self.v) {
             Less => Equal,
             Greater => Less,
@@ -169,7 +169,8 @@ impl Nearest {
         self.compared_with_scaled(length, 0)
     }
 
-    /// Compares the distance of the nearest point, multiplied by 2^`finer`, with a length.
+    /// Compares the distance between the given point and the nearest point of the triangle, multiplied by
+    /// 2^`finer`, with a length.
     fn compared_with_scaled(&self, length: &IBig, finer: usize) -> Ordering {
         let [numerator, denominator] = &self.square;
         (numerator << (2 * finer)).cmp(&(length * length * denominator))
@@ -259,8 +260,8 @@ impl Moved {
             && square(&cross(corner, path)) <= &self.r * &self.r * whole
     }
 
-    /// Returns whether the path comes within the radius of an edge, with the nearest points inside the path and
-    /// the edge.
+    /// Returns whether the lines through the path and through edge k come within the radius of each other, at
+    /// points that are on the path and on the edge.
     fn passes_edge(&self, k: usize) -> bool {
         let (from, edge) = self.edge(k);
         let across = cross(&self.path, &edge);
@@ -269,7 +270,8 @@ impl Moved {
         if whole.is_zero() || &height * &height > &self.r * &self.r * &whole {
             return false;
         }
-        // Positions of the nearest points along the path and along the edge, as fractions of `whole`.
+        // Positions along the path and along the edge at which the two lines are nearest to each other. Each
+        // position runs from 0 at the start to `whole` at the end.
         let places = [&edge, &self.path].map(|line| dot(&cross(from, line), &across));
         let within = |place: &IBig| sign(place) != Less && *place <= whole;
         places.iter().all(within)
@@ -297,8 +299,8 @@ impl Moved {
         }
     }
 
-    /// Returns whether the nearest point, which is on `feature` (face, edge or corner), stays on the triangle
-    /// if it moves slightly with velocity −`v`.
+    /// Returns whether the nearest point of the triangle, which is on `feature` (face, edge or corner), came
+    /// along with the sphere: moved back a little, by a small multiple of −`v`, it is still on the triangle.
     fn came_along(&self, feature: Feature, v: &Vector) -> bool {
         let normal = normal(&self.corners);
         let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;

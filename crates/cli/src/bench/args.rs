@@ -50,7 +50,7 @@ pub(crate) struct Args {
     input: Option<PathBuf>,
     #[command(flatten)]
     reading: ReadArgs,
-    /// Length of the time step; without this option, 1 for benchmark scenes
+    /// Length of the time step; required with --input, otherwise 1 by default
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
     dt: Option<f32>,
     /// Set the velocities of all spheres to 0

@@ -73,13 +73,13 @@ struct Report {
     left_out: Vec<String>,
 }
 
-/// The time limit of a report.
+/// The deadline of a GPU report. Checks and measurements that would end later are left out.
 pub(super) struct Limit {
     end: Instant,
 }
 
 impl Limit {
-    /// Returns whether work of this duration is expected to end in time.
+    /// Returns whether work that takes this long would end before the deadline if it began now.
     pub(super) fn allows(&self, duration: Duration) -> bool {
         let end = Instant::now().checked_add(duration);
         end.is_some_and(|end| end <= self.end)
@@ -136,8 +136,8 @@ struct Measured {
     stages: Vec<(&'static str, f64)>,
     /// Lower and upper bound of the time of a step on an NVIDIA H200: see [`MODEL`].
     model: Option<[f64; 2]>,
-    /// The times of the kernels, or `None` if the time limit has left them out. Empty if the device has no
-    /// timestamps.
+    /// The times of the kernels. `None` if they were not measured because of the time limit. Empty if the
+    /// device has no timestamps.
     kernels: Option<Vec<KernelTime>>,
 }
 
@@ -148,7 +148,8 @@ pub(super) fn run(arguments: &Args, folder: &Path) -> anyhow::Result<()> {
     let limit = Limit {
         end: Instant::now() + duration,
     };
-    // `Backend::Auto` never chooses a software adapter, and `Backend::Gpu` takes one if there is no GPU.
+    // With `Backend::Auto`, carom never chooses a software adapter. With `Backend::Gpu`, it chooses one if
+    // there is no hardware GPU.
     let adapter = detector(arguments.backend())?.adapter().map(str::to_owned);
     let adapter = adapter.context(
         "--gpu-report needs a GPU, and no hardware GPU was found: install its driver, or add \
@@ -220,7 +221,7 @@ fn detector(backend: Backend) -> Result<Detector, carom::Error> {
     Detector::new(Options::new().with_backend(backend))
 }
 
-/// Returns the measurements of a world that were left out because of the time limit.
+/// Names the measurements of a benchmark world that the report lacks because of the time limit.
 fn left_out(
     arguments: &Args,
     scene: Scene,
@@ -241,7 +242,8 @@ fn left_out(
     of_calls.into_iter().chain(of_kernels).collect()
 }
 
-/// Compares the lists of the GPU and the CPU bit for bit, unless there is no time.
+/// Compares the list of the GPU with that of the CPU bit for bit. If `in_time` is false, the comparison would
+/// end after the time limit, and is left out.
 fn check(arguments: &Args, scene: Scene, in_time: bool) -> Check {
     let n = CHECKED.min(arguments.most());
     let spheres = scene.generate(n, arguments.seed);

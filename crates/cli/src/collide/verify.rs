@@ -20,7 +20,8 @@ pub(crate) struct Verdict {
     passed: bool,
     /// Method of the check: `exact arithmetic`, or the other backend, `gpu` or `cpu`.
     against: &'static str,
-    /// Number of pairs of spheres that were tested, or of listed pairs that were compared.
+    /// Number of pairs that were checked. With exact arithmetic, these are all pairs of spheres. With the
+    /// other backend, these are the pairs in either of the two compared lists.
     checked: u64,
     /// Number of pairs of a sphere and a wall that were tested, each triangle being a wall. `None` for a step
     /// without walls.

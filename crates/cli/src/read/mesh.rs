@@ -37,10 +37,10 @@ pub struct Mesh {
 /// How error messages locate a triangle in the file.
 #[derive(Debug, Default)]
 enum Places {
-    /// By its number, in a binary file.
+    /// In a binary file, a message gives the number of the triangle.
     #[default]
     Numbers,
-    /// By its line, in a text file. The list has the line of each triangle.
+    /// In a text file, a message gives the line of the triangle. This list has the line of each triangle.
     Lines(Vec<u64>),
 }
 
@@ -64,7 +64,8 @@ impl Mesh {
         }
     }
 
-    /// Adds a triangle on a line of a text file, or any triangle of a binary file.
+    /// Adds a triangle to the mesh. `line` is the line of the triangle in a text file. For a binary file,
+    /// `line` is ignored.
     fn push(&mut self, corners: [u32; 3], line: u64) -> Result<(), String> {
         let [a, b, c] = corners;
         if a == b || b == c || c == a {

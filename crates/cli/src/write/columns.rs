@@ -2,7 +2,7 @@
 
 use crate::write::pairs::Pair;
 
-/// The relation between the two members of a listed pair.
+/// What the pairs of a written list are: touching spheres, spheres at walls, or neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
     /// Spheres that touch: the list has the columns `a`, `b`, `toi` and `depth`.
@@ -17,7 +17,7 @@ pub enum Subject {
 /// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// Relation between the members of a listed pair, which determines the first columns.
+    /// What the pairs of the list are, which determines the first columns.
     pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,

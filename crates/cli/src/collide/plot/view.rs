@@ -12,7 +12,8 @@ pub(crate) struct View {
     /// Numbers of the coordinate axes (0 is x, 1 is y, 2 is z) to the right, upwards, and along the line of
     /// sight.
     axes: [usize; 3],
-    /// Coordinates of the middle of the plot area, along the axes to the right and upwards.
+    /// Coordinates of the point in the middle of the plot area: first along the axis that points to the
+    /// right, then along the axis that points upwards.
     pub(crate) centre: [f64; 2],
     /// Coordinate of the middle of the spheres along the line of sight.
     pub(crate) depth: f64,
