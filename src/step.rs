@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-use crate::limits::{CHUNK, MAX_SPHERES};
+use crate::limits::MAX_SPHERES;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
-use crate::validate::{InputSummary, check_and_visit, check_dt};
+use crate::validate::{InputSummary, check_and_visit, check_dt, check_spheres};
 use crate::{Domain, Error, Sphere, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
@@ -184,8 +184,17 @@ impl<'a> UncheckedStep<'a> {
     }
 
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {
-        let checked = self.check_and_visit(CHUNK, |(): &mut (), _, _| {});
-        checked.map(|(checked, _)| checked)
+        self.check_size()?;
+        let Self { spheres, dt, .. } = self;
+        let summary = match self.sets {
+            Sets::One => check_spheres(spheres, dt, None)?,
+            Sets::Two { first } => {
+                let (first, second) = spheres.split_at(first.min(spheres.len()));
+                let first = check_spheres(first, dt, Some(0))?;
+                first.merge(check_spheres(second, dt, Some(1))?)
+            }
+        };
+        Ok(self.checked(summary))
     }
 
     /// Checks the step like [`check`](Self::check), and calls `visit` for its spheres, in blocks: see
@@ -196,13 +205,8 @@ impl<'a> UncheckedStep<'a> {
         visit: impl Fn(&mut T, usize, &[Sphere]) + Sync,
     ) -> Result<(CheckedStep<'a>, Vec<T>), Error> {
         self.check_size()?;
-        let Self {
-            spheres,
-            sets,
-            dt,
-            domain,
-        } = self;
-        let (summary, values) = match sets {
+        let Self { spheres, dt, .. } = self;
+        let (summary, values) = match self.sets {
             Sets::One => check_and_visit(spheres, dt, None, block, visit)?,
             Sets::Two { first } => {
                 let (first, second) = spheres.split_at(first.min(spheres.len()));
@@ -215,14 +219,23 @@ impl<'a> UncheckedStep<'a> {
                 (first.merge(second), values)
             }
         };
-        let checked = CheckedStep {
+        Ok((self.checked(summary), values))
+    }
+
+    fn checked(self, summary: InputSummary) -> CheckedStep<'a> {
+        let Self {
+            spheres,
+            sets,
+            dt,
+            domain,
+        } = self;
+        CheckedStep {
             spheres: if self.has_pairs() { spheres } else { &[] },
             sets,
             dt,
             domain,
             summary,
-        };
-        Ok((checked, values))
+        }
     }
 
     /// Returns false if one of two sets is empty, because such a step has no pairs.

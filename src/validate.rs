@@ -66,6 +66,29 @@ impl InputSummary {
         }
     }
 
+    /// Returns the summary, or an error that names the first invalid sphere.
+    fn or_first_invalid(
+        self,
+        spheres: &[Sphere],
+        dt: f32,
+        set: Option<usize>,
+    ) -> Result<Self, Error> {
+        if self.valid {
+            return Ok(self);
+        }
+        let mut all = spheres.iter().enumerate();
+        let invalid = all.find_map(|(index, sphere)| Some((index, invalid_field(sphere, dt)?)));
+        match invalid {
+            Some((index, (field, value))) => Err(Error::InvalidSphere {
+                index,
+                set,
+                field,
+                value,
+            }),
+            None => Ok(self),
+        }
+    }
+
     pub(crate) fn extent(self) -> f32 {
         self.extent
     }
@@ -84,8 +107,11 @@ pub(crate) fn check_spheres(
     dt: f32,
     set: Option<usize>,
 ) -> Result<InputSummary, Error> {
-    let summary = check_and_visit(spheres, dt, set, CHUNK, |(): &mut (), _, _| {});
-    summary.map(|(summary, _)| summary)
+    let summaries = spheres
+        .par_chunks(CHUNK)
+        .map(|spheres| summary_of(spheres, dt));
+    let summary = summaries.reduce(InputSummary::default, InputSummary::merge);
+    summary.or_first_invalid(spheres, dt, set)
 }
 
 /// Checks spheres like [`check_spheres`], and calls `visit` with each block of `block` spheres after it was found
@@ -115,21 +141,7 @@ pub(crate) fn check_and_visit<T: Default + Send>(
     let (summaries, values): (Vec<_>, Vec<_>) = chunks.map(check).unzip();
     let summaries = summaries.into_iter();
     let summary = summaries.fold(InputSummary::default(), InputSummary::merge);
-    if summary.valid {
-        return Ok((summary, values));
-    }
-    let invalid = spheres
-        .iter()
-        .position(|sphere| invalid_field(sphere, dt).is_some());
-    match invalid.and_then(|index| Some((index, invalid_field(spheres.get(index)?, dt)?))) {
-        Some((index, (field, value))) => Err(Error::InvalidSphere {
-            index,
-            set,
-            field,
-            value,
-        }),
-        None => Ok((summary, values)),
-    }
+    Ok((summary.or_first_invalid(spheres, dt, set)?, values))
 }
 
 /// Checks the numbers in all spheres, and returns their largest magnitude and their collision
