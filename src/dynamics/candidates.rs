@@ -369,12 +369,12 @@ impl Candidates {
         (&self.flights, &self.units)
     }
 
-    /// Sets bounds of the mean speeds of all spheres of the islands from number `first` on.
-    pub(crate) fn set_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
+    /// Raises the bounds of the mean speeds of all spheres of the islands from number `first` on.
+    pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {
                 let speed = track.span / duration;
-                self.flights[member.sphere as usize].set_speed(speed, &self.units);
+                self.flights[member.sphere as usize].raise_speed(speed, &self.units);
             }
         }
     }

@@ -27,10 +27,10 @@ impl Flight {
         self.0[0].as_array()[0].to_bits()
     }
 
-    /// Sets the bound of the mean speed of a sphere that has impacts.
-    pub(crate) fn set_speed(&mut self, speed: f64, units: &Units) {
-        let speed = next_up(speed * (units.per_length * units.time));
-        self.0[1].as_mut_array()[3] = speed;
+    /// Makes the bound of the mean speed of a sphere that has impacts at least `speed`.
+    pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
+        let bound = &mut self.0[1].as_mut_array()[3];
+        *bound = bound.max(next_up(speed * (units.per_length * units.time)));
     }
 }
 

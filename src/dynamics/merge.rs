@@ -256,7 +256,7 @@ pub(crate) fn settle(
     while first < islands.list().len() {
         rounds += 1;
         let leavers = replay_from(first, islands, &start.setting(candidates))?;
-        candidates.set_speeds(first, islands, start.duration);
+        candidates.raise_speeds(first, islands, start.duration);
 
         let new = candidates.widen(detector, start, &leavers)?;
 

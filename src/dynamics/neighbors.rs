@@ -210,7 +210,7 @@ impl Chunk {
         let (center, reach) = bounds_of(own).center_and_reach();
         let reach = reach + f64::from(search.boxes.most_radius());
         let images = lattice.images_within(center, reach, search.beyond);
-        let images = images.ok_or_else(|| out_of_range(search.start.ids[leaf.start]))?;
+        let images = images.ok_or_else(|| search.out_of_range())?;
         search.count_images(images.count() - 1)?;
         let mut result = Ok(());
         images.each(|image| {
@@ -268,6 +268,13 @@ impl Search<'_> {
     #[inline]
     fn meet(&self, pair: [u32; 2]) -> bool {
         pair[0] != pair[1] && (self.all_meet || can_meet(pair, self.start))
+    }
+
+    /// Returns an error for the sphere that reaches farthest with its pad.
+    fn out_of_range(&self) -> Error {
+        let all = self.padded.iter().zip(self.start.ids);
+        let widest = all.max_by(|(a, _), (b, _)| a.radius.total_cmp(&b.radius));
+        out_of_range(widest.map_or(0, |(_, &id)| id))
     }
 
     /// Adds to the number of entries, two for each pair. Returns an error if the pairs are too many. Whether they are
