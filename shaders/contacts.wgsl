@@ -74,13 +74,12 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b into the contacts of its sphere b. Before this entry come
-    // the `index` earlier pairs of that list, and the pairs whose sphere a comes before this sphere b.
+    // Writes pair `index` of the list sorted by b into the contacts of its sphere b. The entries before this
+    // one are the `index` earlier pairs of that list, and all pairs whose index a is less than this index b.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes pair `index` of the list sorted by a into the contacts of its sphere a. Before this entry come
-    // the `index` earlier pairs of that list, and the pairs whose sphere b is this sphere a or comes before
-    // it.
+    // Writes pair `index` of the list sorted by a into the contacts of its sphere a. The entries before this
+    // one are the `index` earlier pairs of that list, and all pairs whose index b is at most this index a.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -30,8 +30,8 @@ struct Listed {
     // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of the
     // periodic cell. Unlike a vector, an array is not padded in workgroup memory.
     low: array<i32, 3>,
-    // The image in the lowest corner of the block of images that reach into the periodic cell, as packed by
-    // pack_image(). Images count from the one centred in the cell.
+    // The image in the lowest corner of the block, as packed by pack_image(): how many times each edge of
+    // the cell displaces it. The image whose sphere has its centre in the cell has the numbers 0, 0, 0.
     first: u32,
     // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,

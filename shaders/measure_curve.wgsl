@@ -23,7 +23,8 @@ struct Cost {
     segments: f32,
     // Cost of all searches, if the cells of all spheres are as wide as the time segments.
     in_cells: f32,
-    // What has to be added if the segments search among the uncut spheres instead.
+    // Difference from `in_cells` if the segments search the small cells of the uncut spheres instead. It is
+    // added in proportion to the share of uncut spheres.
     reached: f32,
 }
 
@@ -262,8 +263,8 @@ fn main(@builtin(local_invocation_index) local: u32) {
     workgroupBarrier();
     let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
-        // If the shortest time segments cut no sampled sphere, few of all spheres are fast enough to be cut.
-        // Then segments of twice this length cost least.
+        // If the path of no sampled sphere is longer than the shortest time segment, few paths of the step are
+        // cut. Then the costs are not compared, and the length is twice the shortest one.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

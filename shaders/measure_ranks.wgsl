@@ -56,8 +56,8 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // A key equal to the sphere's own counts only if it belongs to a sphere with a lower index. This
-            // is so for all keys in earlier vectors.
+            // Counts the keys that are smaller than the key of sphere k, and the equal keys of spheres with
+            // lower indices. All keys in earlier vectors belong to spheres with lower indices.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }

@@ -30,8 +30,9 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether the grids contain several images of the same time segment. If a later segment has only one
-// image, it shares the `Entry` of the first segment, whose bit SEVERAL_IMAGES does not apply to it.
+// Returns whether the grids contain several images of the time segment in `tag`. A segment after the first that
+// has only one image has no `Entry` of its own, and uses the `Entry` of the first segment. The bit
+// SEVERAL_IMAGES of that `Entry` tells only about the first segment.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;

@@ -6,7 +6,7 @@
 #import types::{Sphere}
 
 @group(0) @binding(0) var<uniform> simulation: CaromSimulation;
-// The bounding spheres at time 0 of the simulation.
+// The bounding spheres of the triangles of meshes, at time 0 of the simulation.
 @group(0) @binding(1) var<storage, read> triangle_bounds: array<Sphere>;
 @group(0) @binding(2) var<storage, read_write> moved_bounds: array<Sphere>;
 

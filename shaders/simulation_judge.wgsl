@@ -25,7 +25,8 @@ const FEW = 1000u;
 // If more than this share of the capacity for triangles near spheres is used, the next substep is not longer
 // than the last one.
 const NEARLY_FULL = 0.75;
-// A substep with at most this number of impacts, of all spheres together, is never too long.
+// When the next duration of a substep is chosen from the number of impacts of all spheres in the last substep, this
+// many of the impacts are not counted. So a few impacts never shorten it.
 const FEW_IMPACTS = 8u;
 // If a substep needs more than this share of the recorded rounds, the next substep is shorter.
 const ROUNDS = 0.75;

@@ -16,7 +16,8 @@
 @group(0) @binding(4) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 
-// Ratio of a sphere's pad to its displacement without impacts.
+// Smallest ratio of a sphere's pad (the assumed bound on its displacement in a substep) to its
+// displacement without impacts.
 const PAD = 1.1;
 
 // A factor that covers the rounding of a sphere's pad (the assumed bound on its displacement), and of its

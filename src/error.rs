@@ -150,7 +150,8 @@ pub enum Error {
     )]
     #[non_exhaustive]
     StillOverlapping {
-        /// Number of passes over all overlaps.
+        /// Number of passes made. In each pass, every two overlapping spheres were moved apart, one pair after
+        /// the other.
         passes: u32,
         /// Index (from 0) of one sphere of the pair with the deepest overlap.
         sphere: usize,

@@ -81,7 +81,7 @@ buffers.record(&mut encoder, &step)?;
 let ticket = buffers.read_exact(&mut encoder)?; // if the host needs the list too
 queue.submit([encoder.finish()]);
 
-// Some frames later. This call never waits.
+// Some frames later, take the results if they are ready. The method `try_take` never waits.
 if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
     for pair in &step.collisions {
         println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);

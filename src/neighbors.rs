@@ -256,8 +256,8 @@ impl NeighborList {
     /// Returns the entries with `i` as their first particle, as a range of indices into
     /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not exist.
     ///
-    /// In a full list, these are all neighbours of the particle. In a half list, they are its neighbours with
-    /// greater indices.
+    /// In a full list, the range has all neighbours of particle `i`. In a half list, it has those with
+    /// indices greater than `i`.
     ///
     /// ```
     /// use carom::{Detector, NeighborSearch, Options, Sphere};
@@ -351,8 +351,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the list with the pairs in `found`. To avoid a copy, may leave outdated images in
-    /// `found`.
+    /// Fills the neighbour list with the pairs in `found`. A half list swaps its images for those of `found`,
+    /// which avoids a copy and leaves the images of an earlier search in `found`.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -503,8 +503,9 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
-    // The last pair of a particle overwrites the numbers from its other pairs. Counting the pairs
-    // would be slower, because each increment would wait for the one before.
+    // Each pair overwrites what the earlier pairs with the same first particle have written, so the number
+    // from the last one remains. Counting the pairs of each particle would be slower, because each increment
+    // would wait for the one before.
     for (before, pair) in pairs.iter().enumerate() {
         rows[pair.a as usize + 1] = before + 1;
     }

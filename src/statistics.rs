@@ -46,8 +46,8 @@ pub struct Statistics {
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// On the CPU, the number excludes the caller's spheres, the detector's copy of two sets, and
-    /// the returned list. On a GPU, it excludes the buffers of the spheres and of the pairs.
+    /// On the CPU, this memory excludes the caller's spheres, the detector's copy of two sets, and the
+    /// returned list. On a GPU, it excludes the buffers of the spheres and of the pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,

@@ -459,9 +459,10 @@ impl Reach {
         reason = "the conversion saturates; images of that size are out of the reach of any step"
     )]
     fn images(&self, other: &Self, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
-        // `across[k]` is the part of edge k that is perpendicular to edges 0 to k − 1.
-        // Displacements by these earlier edges do not change the position along `across[k]`. So the
-        // range of images along the last edge is computed first.
+        // `across[k]` is the part of lattice edge k that is perpendicular to all edges with lower
+        // numbers. Displacements by these other edges do not change a position along `across[k]`.
+        // So the range of displacements is found first for the last edge, then for the second, then
+        // for the first.
         let mut across = edges;
         for k in 1..3 {
             for before in 0..k {

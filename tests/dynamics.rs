@@ -440,8 +440,8 @@ fn packing(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
     (spheres, edge)
 }
 
-/// In a crystal near close packing, almost all impacts of a substep depend on one another. Their order must
-/// still be that of the reference.
+/// In a crystal near close packing, almost all impacts of a substep depend on one another. Their order must still be
+/// that of the impacts in `Reference`, a simple event-driven simulation.
 #[test]
 fn a_jammed_packing_meets_in_the_order_of_the_reference() {
     let (spheres, edge) = packing(4, 0.735, 1);
@@ -577,8 +577,8 @@ fn removal_rule(encounter: &Encounter) -> Response {
     }
 }
 
-/// Spheres that a rule removes must hit nothing afterwards. The spheres, the impacts and the removals must be
-/// those of the reference, whether the substeps are short or long.
+/// Spheres that a rule removes must hit nothing afterwards. The spheres, the impacts and the removals must be those of
+/// `Reference`, a simple event-driven simulation, whether the substeps are short or long.
 #[test]
 fn removed_spheres_take_no_part_as_in_the_reference() {
     for (seed, substep) in [(0, 0.1), (1, 0.4), (2, 2.0), (3, 5.0)] {

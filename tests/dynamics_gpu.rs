@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    /// Records a motion by a time.
+    /// Records the commands that advance the simulation by the time `duration`.
     fn record_into(&mut self, encoder: &mut wgpu::CommandEncoder, duration: f32) {
         let spheres = DeviceSpheres::new(
             self.count,
@@ -61,7 +61,8 @@ impl World {
         recorded.unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Records and submits a motion by a time, and returns the state afterwards.
+    /// Records and submits the commands that advance the simulation by the time `duration`, and returns the state
+    /// afterwards.
     fn record(&mut self, duration: f32) -> SimulationState {
         let mut encoder = self.device.encoder();
         self.record_into(&mut encoder, duration);
@@ -611,7 +612,9 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let down = DVec3::new(0.0, 0.0, -1.0);
-    // Centres and velocities afterwards. A ball of radius 1 hits an edge at a distance of 0.6, at a height of 0.8.
+    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the impact, and
+    // the time of the impact. In the second and third case, the ball flies down beside an edge at a horizontal
+    // distance of 0.6, so its centre is 0.8 above the edge at the impact.
     let cases = [
         ([1.0, 1.0, 3.0], down, -down, 2.0),
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
@@ -635,7 +638,8 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
 
 #[test]
 fn too_many_triangles_near_the_spheres_roll_a_substep_back() {
-    // In a long substep, the ball may meet most of the triangles.
+    // In a long substep, the only sphere may meet most triangles of the mesh around it, more than the buffers have
+    // room for.
     let ball = HardSphere::new([5.0, 4.0, 3.0], 0.5).with_velocity([1.0, 2.0, -0.5]);
     let mesh = ball_of_triangles([5.0; 3], 9.5, 3);
     let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
@@ -742,8 +746,9 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let words =
         |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
     let before = words(&world);
-    // The first substep has a duration of 0.05. A ball at rest has a pad (assumed bound on its displacement) of
-    // 0, and moves farther. The next substep needs two rounds.
+    // The first recording has a substep of duration 0.05. In it, the second ball, which is at rest and has a pad
+    // (assumed bound on its displacement) of 0, is hit and moves. The substep of the second recording needs two
+    // rounds, one for each impact, and a recording has only one.
     for (rollbacks, status) in [
         (1, SimulationStatus::LEFT_PAD),
         (2, SimulationStatus::TOO_FEW_ROUNDS),

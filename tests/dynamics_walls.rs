@@ -469,8 +469,9 @@ fn a_ball_slides_along_a_plane() {
     assert_eq!(rounded(after.center.x), 300.0);
 }
 
-/// A ball that comes to rest on a floor makes jumps of the contact time. Without a contact time, the number of
-/// impacts is infinite, which is a named error.
+/// A ball bounces on a floor and loses speed in each impact. Without a contact time, the number of impacts is
+/// infinite, which is an error. With a contact time, the ball ends with tiny jumps, each of which takes about
+/// one contact time.
 #[test]
 fn a_ball_comes_to_rest_on_a_floor() {
     let ball = HardSphere::new([0.0, 0.0, 2.0], 1.0).with_velocity([1.0, 0.0, 0.0]);

@@ -792,8 +792,8 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             serial = Some(differ[0]);
             assert_eq!(results[differ[0]], before[differ[0]] + 1);
         }
-        // If no recording into an encoder succeeded, the commands in it must not change carom's results
-        // buffer.
+        // The commands of an encoder into which only failed recordings were made must not change carom's
+        // results buffer.
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
         device.queue.submit([encoder.finish()]);

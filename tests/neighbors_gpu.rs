@@ -20,7 +20,8 @@ use fastrand::Rng;
 /// A neighbour list that was read back from the GPU.
 #[derive(Debug, PartialEq)]
 struct Read {
-    /// The entries of the list: index i, index j, packed image and the mark for grazing pairs.
+    /// The entries of the neighbour list. The numbers of an entry are the indices of the particles i and j, the
+    /// packed image of j, and 1 if float32 rounding leaves open whether they are neighbours, otherwise 0.
     entries: Vec<[u32; 4]>,
     vectors: Vec<[f32; 4]>,
     offsets: Vec<u32>,

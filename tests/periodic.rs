@@ -110,8 +110,8 @@ fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     assert!(truth.missing.contains(&missing));
     assert!(truth.images.missing.contains(&missing_image));
     assert_eq!(truth.images.invented, [images[7]]);
-    // The same pair is listed if its two spheres are exchanged and the displacement of the periodic
-    // copy is negated.
+    // An entry still means the same pair if its two spheres are exchanged and the displacement of the
+    // periodic copy is negated. So `verify` must accept such an entry.
     let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
     (pairs[3].a, pairs[3].b) = (pairs[3].b, pairs[3].a);
     images[3] = images[3].map(|n| -n);

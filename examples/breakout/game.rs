@@ -77,7 +77,8 @@ impl Game {
             }
         }
         let ball = |k: u32| {
-            // The directions are multiples of the golden angle, so they share no symmetry with the bats.
+            // The balls start in directions that are multiples of the golden angle. So the directions do not
+            // share the symmetry of the rings of bats (boxes).
             let direction = DVec2::from_angle(0.4 + 2.399_963 * f64::from(k));
             HardSphere::new((0.2 * direction).extend(0.0), RADIUS)
                 .with_velocity(direction.extend(0.0))

@@ -1,4 +1,5 @@
-//! Balls in a round well that switch off the bats that they hit.
+//! Balls fly in a round well and bounce off its bats, which are small boxes. A bat that is hit is
+//! switched off.
 //!
 //! `cargo run --release --example breakout -- --output breakout.svg`
 //!

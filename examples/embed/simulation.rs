@@ -217,8 +217,9 @@ impl Simulation {
             Attribute::new(&self.positions, 12, SPHERE),
         )
         .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
-        // `CollisionBuffers::record` only adds commands to the encoder. It does not submit, poll or block.
-        // Walls may move and change from step to step. These do not.
+        // `CollisionBuffers::record` only adds commands to the encoder. It does not submit, poll or block. The
+        // walls may move, and differ from step to step, but in this example they are always the same and at
+        // rest.
         let step = Step::on_device(&spheres, self.dt).with_walls(&self.walls);
         self.buffers.record(encoder, &step)?;
         // Read back the summary of this step, unless the readback of an earlier summary is still in flight.

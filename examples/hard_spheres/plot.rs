@@ -14,7 +14,8 @@ const GRID: &str = "#d8dbe0";
 /// Packing fraction at the right end of the horizontal axes.
 const LAST: f64 = 0.5;
 
-/// A part of the picture with axes: its lower left and its upper right corner, and the ranges of y.
+/// A diagram in the picture: its lower left and upper right corners, and the lowest and highest
+/// value of its vertical axis.
 struct Axes {
     low: DVec2,
     high: DVec2,
@@ -72,7 +73,8 @@ pub(crate) fn plot(points: &[Point]) -> Drawing {
         .collect();
     let largest = deviations.iter().map(|point| point[1].abs());
     let largest = largest.fold(0.0, f64::max);
-    // The smallest of these limits that the deviations do not exceed.
+    // The vertical axis of the deviations ends at the smallest of these limits that no deviation
+    // exceeds.
     let limits = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
     let limit = limits.into_iter().find(|&limit| limit >= largest);
     let limit = limit.unwrap_or(100.0);

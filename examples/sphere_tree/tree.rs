@@ -54,7 +54,8 @@ impl Tree {
 
 /// What was searched and found in one level of the two hierarchies.
 pub(crate) struct Level {
-    /// Numbers of spheres of both bodies that were searched.
+    /// For each of the two bodies, the number of its hierarchy's nodes (spheres) that were searched in this
+    /// level.
     pub(crate) spheres: [usize; 2],
     /// Pairs of nodes that are tested in this level, one node of each body. They are the pairs whose parents
     /// touch.

@@ -80,9 +80,10 @@ struct CaromResults {
     levels: u32,
     // Length limit of time segments. A sphere is cut into the fewest segments, at most
     // 2^15, that along every axis are no longer than this limit or the sphere's
-    // diameter, whichever is greater. The limit is in your unit of length. If every
-    // coordinate, radius and displacement is below 1/256, it is in that unit divided by
-    // a power of two.
+    // diameter, whichever is greater. The limit is in your unit of length. But if every
+    // coordinate, radius and displacement is below 1/256, carom computes in a smaller
+    // unit, which is your unit divided by a power of two, and the limit is in the
+    // smaller unit.
     segment: f32,
     // Number of pairs in the sorted list of pairs.
     sorted: u32,
@@ -265,9 +266,11 @@ struct CaromWallCollision {
     // Number of the wall in the low 31 bits (see carom_wall()), and CAROM_GRAZING as the
     // highest bit.
     wall_and_grazing: u32,
-    // Time of impact from the start of the step; 0 if they touch at the start.
+    // Time of impact from the start of the step; 0 if the sphere touches the wall at
+    // the start.
     toi: f32,
-    // Penetration depth at the start of the step; 0 if they meet later.
+    // Penetration depth at the start of the step; 0 if the sphere touches the wall only
+    // later.
     depth: f32,
 }
 
@@ -371,7 +374,8 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xx = dot(x, x);
     let xy = dot(x, y);
     let yy = dot(y, y);
-    // The point of the plane nearest to q is (of_x x + of_y y) / all.
+    // The triangle has the corners 0, x and y. The point of its plane that is nearest
+    // to q is (of_x·x + of_y·y) / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;

@@ -46,7 +46,8 @@ struct SimulationCounters {
     largest: atomic<u32>,
 }
 
-// Total momentum that spheres passed to a wall: the unrounded sum of two vectors.
+// Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and
+// `low` its rounding error.
 struct WallImpulse {
     high: vec4<f32>,
     low: vec4<f32>,

@@ -41,9 +41,10 @@ struct SizeRange {
 // All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts for choosing s, where each size range is a run of 2^s size classes. Entry s counts the size classes in
-// use that are the first in their run of 2^s classes, but not in their run of 2^(s + 1) classes. The last entry
-// counts those that are the first in every run.
+// Counts for choosing s, where each size range is a run of 2^s neighbouring size classes. A size class in use
+// starts a range if no smaller class of its run is in use. Entry s counts the classes that start a range if
+// runs have 2^s classes, but not if they have 2^(s + 1). The last entry counts the classes that always start a
+// range.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
@@ -78,8 +79,8 @@ fn count_parted(used: vec4<u32>) {
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No run of size classes spans the classes of two threads. So the first class in use of a thread
-        // always starts a run.
+        // No run has size classes of two threads. So of the classes in use that one thread counts, the first
+        // always starts a range.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }

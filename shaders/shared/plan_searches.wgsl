@@ -1,6 +1,7 @@
-// Decides for any two grids which one has spheres that search the other. Twin of `src/cpu/plan/searches.rs`,
-// with one more rule: on a GPU, spheres search a grid with smaller cells only if each of them searches few
-// rows of cells and meets few spheres there, because the other invocations of its subgroup wait for it.
+// Decides, for any two grids, whether the spheres of the first search for neighbours in the second, or the
+// reverse. Twin of `src/cpu/plan/searches.rs`, with one more rule: on a GPU, spheres search a grid with
+// smaller cells only if each of them searches few rows of cells and meets few spheres there. One shader
+// invocation searches for one sphere, and the other invocations of its subgroup wait for the longest search.
 
 #needs counters, plan
 #import grid::{cell_of, in_box}
@@ -39,7 +40,7 @@ fn has_bit(mask: vec2<u32>, number: u32) -> bool {
     return any((mask & bit_of(number)) != vec2<u32>(0u));
 }
 
-// Returns whether the two grids hold spheres of one set in a step with two sets.
+// Returns whether the step has two sets of spheres, and both grids hold spheres of the same set.
 fn never_meet(one: u32, other: u32) -> bool {
     return are_two_sets() && plan.level[one].of_set == plan.level[other].of_set;
 }

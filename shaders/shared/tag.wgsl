@@ -20,7 +20,8 @@ fn segment_of(tag: u32) -> u32 {
 }
 
 // Returns the number of the time slab that contains the time segment in a tag. Time slabs are 2^time_power
-// equal parts of the step. There are at most as many as time segments of the sphere.
+// equal parts of the step. The sphere has at least as many time segments, so each segment is within one
+// slab.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

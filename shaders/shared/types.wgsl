@@ -154,7 +154,7 @@ struct Level {
     of_set: u32,
     // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
-    // Bit mask of the grids that the spheres of this one search, its own among them unless the step has two
+    // Bit mask of the grids that the spheres in this grid search. It includes this grid, unless the step has two
     // sets. The low word comes first.
     searched: vec2<u32>,
 }

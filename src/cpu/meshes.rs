@@ -163,7 +163,8 @@ impl<'a> Meshes<'a> {
             let more = found.len() as u64;
             let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
             self.limits.allow_candidates(all)?;
-            // Copied first, like the spheres.
+            // The triangles are copied in a separate loop before they are tested, so that the processor can
+            // overlap many cache misses.
             triangles.clear();
             triangles.extend(found.iter().filter_map(|&(sphere, triangle)| {
                 let corners = mesh.triangle(triangle as usize)?;

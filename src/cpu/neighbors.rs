@@ -145,9 +145,10 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // Cells that share table entries by a hash are looked up one by one. They are few,
-            // because spheres with larger cells search a grid only if each of its cells in use has
-            // its own table entry (`coarse_searches_fine`).
+            // If the searched cells share table entries by a hash, they are looked up one by one.
+            // Such a search has few cells, because it comes from a grid with smaller cells. The
+            // other direction is allowed only if each cell in use has its own table entry
+            // (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {

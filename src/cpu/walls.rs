@@ -448,8 +448,9 @@ enum Filter {
         point: [f32x4; 3],
         /// Unit vector along the axis of a cylinder.
         axis: Option<[f32x4; 3]>,
-        /// Radius of a wall at rest that every sphere touches which touches the moving wall. It is larger than
-        /// the true radius if the wall is solid, and smaller if the wall is hollow.
+        /// Radius of a wall at rest that stands for the moving wall: a sphere that touches the moving wall during the
+        /// step touches this wall, too. The radius is larger than the true one if the wall is solid, and smaller if the
+        /// wall is hollow.
         radius: f32x4,
         inside: bool,
     },

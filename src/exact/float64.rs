@@ -56,8 +56,8 @@ pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
     r: f64,
-    /// p·p with 5 rounding errors, and r² with 3. p is the relative position of two spheres, and r
-    /// the sum of their radii.
+    /// The square p·p of the relative position of two spheres, with 5 rounding errors, and the
+    /// square r² of the sum of their radii, with 3.
     squares: [f64; 2],
     /// Bound of a further error of the relative position, from the displacement of the second
     /// sphere in a periodic domain. It is 0 in open space.

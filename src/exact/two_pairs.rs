@@ -34,9 +34,10 @@ pub(crate) struct Swept {
 /// sum of its terms. One difference is p·p − r², for the relative position p of two spheres and the
 /// sum r of their radii. The other is the discriminant of the equation for the time of impact.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// A computed time of impact or depth is precise enough if two differences are at least this
-/// fraction of the sums of their terms. The differences are the discriminant of the equation for
-/// the time, and p·p − r² for the relative position p and the sum r of the radii.
+/// The time of impact and the depth of two spheres are computed from two differences: p·p − r², for
+/// the relative position p and the sum r of the radii, and the discriminant of the equation for the
+/// time. The results are precise enough if each difference is at least this fraction of the sum of
+/// its terms.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
 /// Bound of the relative error of a computed time of impact or depth. It holds if cancellation
 /// costs few digits, that is, if each difference in the computation is at least the fraction
@@ -135,9 +136,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In packings of spheres, most tested pairs just touch. So two pairs that both just touch are
-    // recognized here. A single one is left to `impact`, because a test for it would slow down all
-    // other pairs.
+    // In packings of spheres, most tested pairs just touch. Two pairs are tested at once, and the
+    // case that both just touch is recognized here. If only one of them does, it is left to
+    // `impact`, because a test for this case would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,

@@ -18,7 +18,7 @@ pub(crate) struct ScanTable {
 
 pub(crate) struct ScanLevel {
     pub(crate) words: u64,
-    /// GPU buffer of the words, padded to a multiple of four words.
+    /// GPU buffer of this list of words, padded to a multiple of four words.
     pub(crate) buffer: wgpu::Buffer,
 }
 

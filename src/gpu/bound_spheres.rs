@@ -128,8 +128,8 @@ impl<'a> Asked<'a> {
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // Index of the last value of `other` that begins before the tested value of `self`
-            // ends.
+            // A value is a range of bytes in a buffer. `nearest` is the index of the last value of
+            // `other` that begins before the tested value of `self` ends.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
@@ -261,8 +261,8 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If at most 0 spheres are permitted, the shader reads no value, so the buffer may have
-            // any size.
+            // If the application's limit on the number of spheres is 0, the shader reads no value
+            // of this attribute, so the attribute's buffer may have any size.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }

@@ -103,8 +103,8 @@ impl CollisionBuffers {
         })
     }
 
-    /// Returns the largest distance, in cells, between a sphere and the periodic cell that the last
-    /// recorded step supports, or `None` in open space.
+    /// Returns how many cells away from the periodic cell a sphere may be in the last recorded step,
+    /// or `None` in open space.
     pub(super) fn most_cells(&self) -> Option<i32> {
         self.recorded.as_ref()?.most_cells
     }

@@ -151,8 +151,8 @@ impl Context {
 
     /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // A callback cannot return this error. If the device is lost, `probe` has already marked it
-        // as lost.
+        // The error of `probe` is dropped, because this method is called by a callback, which
+        // cannot return it. If the device is lost, `probe` has already marked it as lost.
         let _ = self.scoped(|| self.probe());
     }
 }

@@ -47,8 +47,8 @@ pub(super) struct Recorded {
     pub(super) has_mesh: bool,
 }
 
-/// Numbers of pairs and of wall collisions that a readback has room for, and that it could have room
-/// for on its device.
+/// How many pairs (`pairs`) and wall collisions (`walls`) a readback has room for, and how many there
+/// could be room for at most on its device (`most`, `most_walls`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadRoom {
     pub(super) pairs: u64,
@@ -191,8 +191,9 @@ impl Read {
         Ok(images)
     }
 
-    /// Returns the wall collisions that were read back and the images of their spheres. They follow
-    /// the pairs, of type `P`, and the images of the pairs.
+    /// Returns the wall collisions that were read back, and the images of their spheres. In the bytes
+    /// read back, these two lists come after the pairs (values of the type `P`) and the images of the
+    /// pairs.
     fn walls<P, W: Pod>(&self) -> Result<(Vec<W>, Vec<[i32; 3]>), Error> {
         let image = self.recorded.most_cells.map_or(0, |_| size_of::<u32>());
         let begin = self.room.pairs as usize * (size_of::<P>() + image);

@@ -37,8 +37,8 @@
 /// - The stride of an attribute is not less than the size of one value.
 /// - Each buffer is long enough for the values of its attributes.
 /// - Different attributes share no bytes, with two exceptions. Two attributes may be the same data,
-///   with equal offset and stride. And the centre of a sphere may be stored where the previous
-///   centre of another is.
+///   with equal offset and stride. And with [`SphereMotion::PreviousCenter`], the centre of one
+///   sphere and the previous centre of another may be the same bytes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeviceSpheres<'a> {

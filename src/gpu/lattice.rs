@@ -90,7 +90,7 @@ fn with(vector: DVec3, last: f32) -> [f32; 4] {
 fn most_cells(lattice: &Lattice) -> i64 {
     let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
     let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));
-    // The displacement of a pair is the difference of its two spheres' displacements, so it may be
-    // twice as large.
+    // The displacement of a pair is the difference of the displacements of its two spheres, so it
+    // may be twice as large as the largest displacement of a sphere.
     sums.map(|sum| MOST / (2 * sum)).min().unwrap_or(0)
 }

@@ -230,7 +230,7 @@ impl<'a, 'b> NeighborSearch<'a, DeviceSpheres<'b>> {
     }
 }
 
-/// Prepares the recording of a search for neighbours of spheres on the host.
+/// Prepares the recording of a search for neighbours. The spheres to search are in host memory.
 pub(super) fn ready_host(
     search: &NeighborSearch<'_>,
     buffers: &mut CollisionBuffers,

@@ -73,10 +73,10 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// The thread that takes the results from the ticket decides exactly which pairs touch. The
-    /// copy has room for as many pairs as with [`read_raw`](Self::read_raw), at 64 bytes per
-    /// pair, or 68 in buffers for periodic domains, and at 36 or 40 bytes per wall collision.
-    /// `encoder` is the same as for [`read_summary`](Self::read_summary).
+    /// When a thread takes the results from the returned ticket, it decides exactly which pairs
+    /// touch. The readback has room for as many pairs as that of [`read_raw`](Self::read_raw). It
+    /// takes 64 bytes per pair and 36 per wall collision, or 68 and 40 in buffers for periodic
+    /// domains. `encoder` is the same as for [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -136,8 +136,9 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns for how many pairs and wall collisions the next readback has room, and for how many it
-    /// could have room on this device. `sizes` has the sizes of both in bytes.
+    /// Returns how many pairs and wall collisions the next readback has room for, and how many there
+    /// could be room for at most on this device. `sizes` has the bytes of a pair and of a wall
+    /// collision.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64

@@ -94,7 +94,8 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// The recording of the search for spheres near triangles, prepared in the same way.
+    /// The search for spheres near triangles of meshes, a further step whose values are in an upload
+    /// buffer, too.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
@@ -195,9 +196,10 @@ impl CollisionBuffers {
     /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so an
     /// encoder from another device causes a wgpu error when it is finished.
     ///
-    /// A recording creates an upload buffer if no earlier one is free and large enough, or if the
-    /// encoder that used it was dropped. It creates bind groups if no recent recording used the
-    /// same buffers of the application.
+    /// A recording uses an upload buffer of an earlier recording. It creates a new one if none is
+    /// free and large enough, or if the encoder of the earlier recording was dropped without a
+    /// submission. It creates bind groups if no recent recording used the same buffers of the
+    /// application.
     ///
     /// # Errors
     /// Returns one of these errors:
@@ -210,9 +212,9 @@ impl CollisionBuffers {
     ///   [`BufferOptions::periodic`](super::BufferOptions::periodic).
     /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
     ///   domain, [`Error::NotAskedFor`] if the buffers were created without
-    ///   [`BufferOptions::walls`](super::BufferOptions::walls), [`Error::TooManyWalls`] if that
-    ///   number is smaller than the number of walls. The same applies to
-    ///   [`triangles`](super::BufferOptions::triangles).
+    ///   [`BufferOptions::walls`](super::BufferOptions::walls), [`Error::TooManyWalls`] if the step
+    ///   has more walls than this option allows. The same applies to triangles of meshes, with the
+    ///   option [`triangles`](super::BufferOptions::triangles).
     /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described.
     /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if

@@ -27,7 +27,8 @@ bitflags::bitflags! {
     }
 }
 
-/// The state of a [`SimulationBuffers`](super::SimulationBuffers).
+/// Progress of the simulation in a [`SimulationBuffers`](super::SimulationBuffers): the time reached, the number of
+/// impacts, and why substeps were rolled back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -134,8 +134,9 @@ pub struct StepSummary {
     /// [`CollisionBuffers::record_neighbors`](super::CollisionBuffers::record_neighbors). The
     /// status and the other numbers are then those of the earlier search.
     pub kept: bool,
-    /// Name and time on the device of each stage, in order, or of each dispatch of a kernel with the
-    /// option [`kernel_times`](super::BufferOptions::kernel_times). Empty unless
+    /// Name and time on the device of each stage, in order. If the option
+    /// [`kernel_times`](super::BufferOptions::kernel_times) is set, the list has each dispatch of a
+    /// kernel instead. It is empty unless
     /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period) is set and the
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,

@@ -16,7 +16,7 @@ pub(super) struct StageTiming {
     pub(super) most: u32,
 }
 
-/// The parts of a step that are timed.
+/// The parts of a step that are timed: its stages or its dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimedBy {
     Stage,
@@ -24,7 +24,8 @@ pub(crate) enum TimedBy {
 }
 
 impl TimedBy {
-    /// Returns the parts to time in a step with this number of dispatches.
+    /// Returns whether the stages or the dispatches of a step with this number of dispatches are
+    /// timed.
     pub(crate) fn of(self, dispatches: usize) -> Self {
         if dispatches <= MOST_DISPATCHES as usize {
             self

@@ -58,8 +58,9 @@ pub(crate) fn earliest(
 }
 
 /// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
-/// `images` has the image of the sphere in each impact with a wall. Relative to the sphere itself,
-/// the wall has the opposite image.
+/// For each impact with a wall, `images` has the image of the sphere that touches the wall. The
+/// result has instead the image of the wall that touches the undisplaced sphere, which is the
+/// negative of it.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],

@@ -189,8 +189,10 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // For each other lattice edge, tries the best whole multiple, one more and one less.
-            // All combinations are tried, so that the shortest edge is found.
+            // Subtracts whole multiples of the other lattice edges from this edge. For each other
+            // edge, it tries the multiple that makes this edge shortest, the multiple one larger
+            // and the multiple one smaller. All combinations are tried, so that the shortest edge
+            // is found.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];

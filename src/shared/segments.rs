@@ -239,7 +239,7 @@ impl ProxySize {
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
-        // The factor is a little more than 2, which covers rounding.
+        // Adds the motion of the sphere with the factor 2.002 instead of 2, to cover rounding.
         let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
         let radius = path.radius + f32x4::splat(slack);
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)

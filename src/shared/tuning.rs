@@ -36,8 +36,8 @@ pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// neighbours. These two constants are the ranks of the neighbours, in order of distance.
 pub(crate) const NEAR_RANK: u32 = 4;
 pub(crate) const FAR_RANK: u32 = 12;
-/// At each end of each axis, one of this many sampled spheres is left outside the box around the
-/// sampled spheres. So outliers do not stretch the box.
+/// The box around the sampled spheres leaves out the outliers along each axis: one in this many of
+/// the sampled spheres at the lower end, and as many at the upper end.
 pub(crate) const TRIM_DIVISOR: usize = 64;
 pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
@@ -86,8 +86,9 @@ pub(crate) const MAX_FINER_ROWS: f32 = 100.0;
 /// searches that grid on a GPU.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_MET: f32 = 200.0;
-/// log₂ of the largest number of parts of the step that one time segment searches in another grid.
-/// With more parts, its shader invocation would delay all others.
+/// log₂ of the largest number of time slabs (equal parts of the step with separate cells) of another
+/// grid that one time segment searches. If it searched more slabs, its shader invocation would delay
+/// all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// The fraction of the table of cells that is divided among the grids. The rest covers rounding
 /// errors in the sizes of their parts.

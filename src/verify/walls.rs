@@ -17,10 +17,10 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 /// `images` is empty. The order of the list does not matter.
 ///
 /// The function tests all N·W pairs of N spheres and W walls, in parallel. In a periodic domain, it tests all images
-/// of the sphere that the wall can reach. It shares neither a grid nor a tree with
-/// [`Detector`](crate::Detector). A few operations in float64 discard pairs that are far apart, so 400 million pairs
-/// take some seconds. All other pairs are decided in integers, each of which takes some microseconds; pairs of two
-/// spheres are decided as in [`verify`](crate::verify()).
+/// of the sphere that the wall can reach. It shares neither a grid nor a tree with [`Detector`](crate::Detector). A
+/// few operations in float64 discard pairs that are far apart, so 400 million pairs take some seconds. All other
+/// pairs are decided in integers, which takes some microseconds per pair. A wall that is a solid sphere is compared
+/// in the same way as a second sphere in [`verify`](crate::verify()).
 ///
 /// ```
 /// use carom::{Sphere, Step, Wall, Walls, verify_walls};

@@ -176,7 +176,7 @@ impl Integers {
         }
     }
 
-    /// Compares x·|n| with `other`, where n is the normal of the half-space.
+    /// Compares the product of `x` and the length of the half-space's normal with `other`.
     fn compare(&self, x: &IBig, other: &IBig) -> Ordering {
         let signs = [sign(x), sign(other)];
         let squares = (x * x * &self.square).cmp(&(other * other));

@@ -14,12 +14,12 @@ pub(crate) const MAX_CELLS: i32 = 1 << 20;
 /// to the axis are left out, and at most two others are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderImages {
-    /// For each of the two edges: its number among the three edges of the domain, or `None` if there is no such
-    /// edge.
+    /// For each of the at most two projected edges, its number among the three edges of the domain. `None`
+    /// stands for an edge that does not exist.
     numbers: [Option<usize>; 2],
-    /// For each of the two edges beside a cylinder, the reciprocal vector d. It is perpendicular to the axis of
-    /// the cylinder, d·edge is 1 for this edge, and d·edge is 0 for the other edge. So d·x is the coordinate of
-    /// a point x along this edge.
+    /// For each of the two projected edges, the reciprocal vector d. It is perpendicular to the axis of the
+    /// cylinder, d·edge is 1 for this edge, and d·edge is 0 for the other edge. So d·x is the coordinate of a
+    /// point x along this edge.
     duals: [DVec3; 2],
 }
 
@@ -38,8 +38,9 @@ impl CylinderImages {
         [0, 1, 2].map(|k| self.numbers.contains(&Some(k)))
     }
 
-    /// Returns the projected edges for a solid cylinder. Returns `None` for other walls, and for a cylinder
-    /// parallel to all periodic edges, because all images of a sphere touch such a wall in the same way.
+    /// Projects the periodic edges of `domain` on a plane perpendicular to the axis of a solid cylinder.
+    /// Returns `None` for other walls, and for a cylinder parallel to all periodic edges, because all images of
+    /// a sphere touch such a wall in the same way.
     pub(crate) fn new(wall: &Round, domain: &Domain) -> Option<Self> {
         let axis = wall.axis.filter(|_| !wall.inside)?;
         let beside =
@@ -92,7 +93,8 @@ impl CylinderImages {
             }
             let dual = self.duals[k];
             let [from, to] = [p, end].map(|place| dual.dot(place));
-            // The reach is enlarged by far more than the rounding errors of the coordinates.
+            // The distance from the axis within which an image is listed is enlarged by far more than the
+            // rounding errors of the coordinates.
             let around =
                 dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
             let first = (-from.max(to) - around).ceil();

@@ -203,8 +203,9 @@ impl Float64 {
         }
     }
 
-    /// Returns |P + V·dt|² − (K·|a|)². The result is positive if the distance of the sphere's centre from the wall's
-    /// centre or axis at the end of the step is larger than that at contact.
+    /// Returns the squared distance of the sphere's centre from the wall's centre or axis at the end of the step,
+    /// minus the squared distance at contact. For a cylinder, both are multiplied by the squared length of the axis
+    /// vector.
     fn at_end(&self, dt: f64) -> Approx {
         let q = from_fn(|axis| self.p[axis] + self.v[axis] * Approx::exact(dt));
         dot(q, q) - self.square

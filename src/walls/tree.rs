@@ -31,11 +31,11 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// This length is added to all lengths in the tests of boxes and cells, because a relative margin does not
 /// cover underflow.
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
-/// Number of cells of the grid along each axis: one for each bit of a row.
+/// Number of cells of the grid along each axis. The marks of a row of cells along x are the bits of one `u128`.
 const CELLS: usize = 128;
-/// If half the bounding box of a sphere's path is at most this many cells long, the sphere touches only
-/// triangles in the cell of the middle of the path or in a neighbour of this cell. The difference to 1 covers
-/// rounding.
+/// If half the length of the bounding box of a sphere's path is at most this many cell edges along each axis, the
+/// sphere touches only triangles in the cell of the middle of the path or in a neighbour of this cell. A limit of 1
+/// would leave no margin for rounding.
 const MOST_CELLS: f32 = 0.99;
 /// If the bounding box of a sphere's path spans more than this number of rows of cells, the tree is searched
 /// without a look at the grid.

@@ -86,10 +86,10 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let relative = along * ((longest / unit).round().max(1.0) * unit);
     let own = match rng.u32(0..4) {
         0 | 1 => DVec3::ZERO,
-        // In this kind of pair, both spheres move, at similar speeds.
+        // In a quarter of the pairs, both spheres move, at similar speeds.
         2 => flight(power, unit, rng),
-        // In this kind of pair, both spheres move along parallel lines, towards each other or one behind the
-        // other.
+        // In a quarter of the pairs, both spheres move along parallel lines, towards each other or one
+        // behind the other.
         _ => (relative * (rng.f64() * 2.0 - 1.0) / unit).round() * unit,
     };
     let miss = match rng.u32(0..8) {

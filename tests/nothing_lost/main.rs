@@ -83,8 +83,8 @@ impl Pairs {
         (colliding.len() as u64, found.statistics)
     }
 
-    /// Panics unless `pairs` is empty. The message shows up to five of these wrong pairs, and calls their
-    /// mistake `what`.
+    /// Panics unless `pairs`, a list of wrong pairs, is empty. The message has up to five of the pairs,
+    /// and says with the text `what` why they are wrong.
     fn none(&self, world: &str, what: &str, pairs: &[(u32, u32)]) {
         let shown: Vec<String> = pairs
             .iter()

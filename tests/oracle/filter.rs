@@ -11,7 +11,7 @@
 //! The discriminant (p·v)² − v·v·(p·p − r²) of two spheres at relative position p is computed as r²·(v·v) −
 //! |p × v|², which loses digits to cancellation only for nearly tangent pairs. Float64 leaves a pair
 //! undecided only if its closest approach differs from the sum of the radii r by at most about 20u·|p| or
-//! 20u·r.
+//! 20u·r, with u = 2⁻⁵³.
 
 use std::cmp::Ordering;
 

@@ -109,8 +109,9 @@ impl AtWall {
         }
     }
 
-    /// For a cylinder, returns a vector as long as the part of `x` perpendicular to the axis, times
-    /// a factor, and the square of this factor. For other walls, returns `x` and 1.
+    /// For a cylinder, returns the cross product of the axis vector and `x`, and the squared length of
+    /// the axis vector. The product is as long as the part of `x` perpendicular to the axis, times the
+    /// length of the axis vector. For other walls, returns `x` and 1.
     fn scaled(&self, x: &[BigInt; 3]) -> ([BigInt; 3], BigInt) {
         match &self.kind {
             Kind::Round {

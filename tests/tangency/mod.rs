@@ -130,8 +130,8 @@ impl Pair {
         } else {
             scale(-2..6, rng)
         };
-        // For most kinds of pairs, the relative displacement during the step has the length `far` ·
-        // |`along`| · `unit`. `along` is a vector in its direction.
+        // For most kinds of pairs, the relative displacement of the two spheres during the step is the
+        // vector `along`, times the numbers `far` and `unit`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

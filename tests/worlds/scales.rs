@@ -57,7 +57,7 @@ pub(crate) fn far_off(n: usize, seed: u64) -> World {
     )
 }
 
-/// Returns a cube of spheres about 2·10⁵ from the origin. A common velocity moves them twice as far
+/// Returns a cube of spheres about 2·10⁵ from the origin. A common velocity moves all of them by about 4·10⁵
 /// during the step, and leaves few digits for their individual velocities.
 pub(crate) fn far_off_in_flight(n: usize, seed: u64) -> World {
     let (_, mut spheres, _) = far_off(n, seed);

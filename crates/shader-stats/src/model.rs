@@ -91,8 +91,8 @@ const CONVERSIONS: [(&str, [f64; 2]); 4] = [
 /// kernel skips them in a workgroup that cuts no path.
 const LISTING: f64 = 311.0;
 
-/// Returns how many instructions of a kernel are skipped in a scene with so many time segments for
-/// each sphere.
+/// Returns how many instructions of a kernel are skipped in a scene, where `proxies` is the mean number
+/// of time segments of a sphere.
 fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     let found = CONVERSIONS.iter().find(|(kernel, _)| *kernel == name);
     let [old, new] = found.map_or([0.0; 2], |&(_, skipped)| skipped);
@@ -216,8 +216,9 @@ fn step(
         ));
         old_pairs(&s.rounds)
     };
-    // Loads that wait for each other: three before the loops, one for each row of cells that has a
-    // loop of its own, and one for each round.
+    // Number of loads in the kernel `pairs` that wait for one another: three before its loops, one for
+    // each row of grid cells that has a loop of its own, and one for each iteration of a loop, which
+    // tests a candidate.
     let loads = 3.0 + s.loads;
     work.push((
         "pairs",

@@ -9,7 +9,8 @@ const WARP: usize = 32;
 /// as often as its longest invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rounds {
-    /// Rows of grid cells that are looked up outside the loop over a sphere's own neighbourhood.
+    /// Rows of grid cells that have a loop of their own. In the present kernel, these are only the rows in
+    /// other grids than the sphere's own. In the old kernel, these are all rows.
     pub(crate) rows: f64,
     pub(crate) candidates: f64,
     pub(crate) filters: f64,
@@ -43,7 +44,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
     pub(crate) rounds: Rounds,
-    /// Rows and candidates of a warp, one after the other, in the grid whose warps have most.
+    /// Mean number of rows of cells plus candidates that a warp processes one after the other, for the time
+    /// segments of the grid in which this number is largest.
     pub(crate) loads: f64,
     /// Numbers of time segments, of candidates and of touching candidates for each sphere.
     pub(crate) proxies: f64,
@@ -98,7 +100,8 @@ fn cut(spheres: &[Sphere], limit: f64) -> Vec<Proxy> {
     proxies
 }
 
-/// Returns the number of the half octave that contains the edge of the proxy's smallest cell.
+/// Returns the number of the size class of a time segment: 2·log₂ of the smallest cell edge that the segment
+/// allows, rounded down.
 fn class_of(proxy: &Proxy) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms are small")]
     let class = (2.0 * (2.0 * proxy.half_extent()).log2()).floor() as i32;

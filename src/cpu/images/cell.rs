@@ -226,8 +226,8 @@ impl Cell {
     }
 
     /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, else
-    /// `None`. The margins for rounding can be constants, because a sphere that passes the test is
-    /// at most one edge away from the middle of the cell.
+    /// `None`. Its margins for rounding are constants, because they have to be large enough only
+    /// for spheres at most one edge length away from the middle of the cell.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;

@@ -60,7 +60,7 @@ struct AllImaged {
 struct Code(u8);
 
 impl Code {
-    /// Code that stands for all displacements of more than one edge.
+    /// Stands, in a `Code`, for all displacements in which some lattice edge occurs more than once.
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -72,7 +72,7 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement of the image, or `None` if it is more than one edge along any edge.
+    /// Returns the displacement of the image, or `None` if some lattice edge displaces the image more than once.
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
@@ -142,9 +142,9 @@ pub(crate) struct ProxyChunk<'a> {
     /// Indices of entries that are spheres or time segments themselves, except where `replaced` has an image
     /// for a sphere.
     pub(crate) plain: Range<usize>,
-    /// Images that the grids contain instead of their spheres, which are in the range `plain`.
+    /// Images of spheres in the range `plain`. In the grids, each of these images takes the place of its sphere.
     pub(crate) replaced: &'a [NamedImage],
-    /// Images that the grids contain in addition, without taking the place of a sphere.
+    /// Further images in the grids, which take the place of no sphere.
     pub(crate) further: &'a [NamedImage],
 }
 
@@ -232,8 +232,8 @@ impl ImageList {
         }
     }
 
-    /// Returns the index of the image with this name, or `None` if the entry is a sphere that is not
-    /// displaced and has no other images in the grids.
+    /// Returns the index of the image that the number `word` stands for. Returns `None` if `word` stands for a
+    /// sphere that is not displaced and has no other images in the grids.
     #[inline(always)]
     fn index(word: u32) -> Option<usize> {
         (word & IMAGED != 0).then_some((word & !IMAGED) as usize)
@@ -265,8 +265,8 @@ impl ImageList {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        // No box begins above the cell. So along each edge, the greater of the two lower ends is in
-        // the cell if one of them is.
+        // The bounding box of an image begins inside or below the cell along each edge, never above. So the
+        // greater of the lower ends of two boxes is inside the cell if one of the two lower ends is.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }
@@ -374,7 +374,7 @@ struct Lister<'a> {
 }
 
 impl Lister<'_> {
-    /// Lists the images of some spheres, the first of which has the index `begin`.
+    /// Lists the images of a chunk of spheres. `begin` is the index of its first sphere.
     fn list<'p>(
         &self,
         begin: u32,
@@ -498,8 +498,8 @@ fn with_several(class_of: &[u16]) -> Vec<usize> {
     let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
     let mut several = Vec::new();
     for (block, classes) in class_of.chunks(BLOCK).enumerate() {
-        // Most blocks have no such sphere. The bitwise OR of all size classes in a block shows this
-        // with one branch.
+        // Most blocks have no sphere that may have several images. The bitwise OR of all size classes in a block
+        // shows this with one branch.
         if has_several(classes.iter().fold(0, |all, class| all | class)) {
             let indices = block * BLOCK..;
             let found = indices

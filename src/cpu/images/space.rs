@@ -86,8 +86,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether the grids may contain several periodic copies of a pair to which one of
-    /// some given objects belongs. `words` is the bitwise OR of the 32-bit numbers of these
+    /// Given some objects in the grids, returns whether any of them may form several periodic
+    /// copies of the same pair. `words` is the bitwise OR of the 32-bit numbers that stand for the
     /// objects.
     fn may_repeat(&self, words: u32) -> bool;
 

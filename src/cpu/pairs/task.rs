@@ -85,9 +85,9 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects neighbours from ranges that are too long for the list of pairs that wait for the
-    /// swept test. Divides the ranges into pieces, and empties the list before each piece by
-    /// testing its pairs.
+    /// Collects the neighbours of a sphere, which may be more than the list of pairs that wait for
+    /// the swept test has room for. Divides the ranges into pieces. Before each piece, the waiting
+    /// pairs are tested, which empties the list.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {

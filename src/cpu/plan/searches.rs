@@ -1,5 +1,5 @@
-//! Decides for any two grids which one has spheres that look for neighbours in the other. Twin of
-//! `shaders/shared/plan_searches.wgsl`.
+//! Decides, for any two grids, whether the spheres of the first search for neighbours in the second, or
+//! the reverse. Twin of `shaders/shared/plan_searches.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -41,8 +41,8 @@ const WALL_ERROR: f32 = 32.0;
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
 /// Limit on the number of separating planes that the float32 filter of triangles tries.
 const TRIANGLE_PLANES: u32 = 16;
-/// Margin for the range of images (periodic copies) that are tested against a wall, in cells of the domain. It
-/// exceeds the rounding errors of coordinates along the edges, unless they are large.
+/// Margin for the range of images (periodic copies) of a sphere that are tested against a wall, as a fraction of
+/// the edges of the domain. For large coordinates, the shader adds a bound of their rounding errors.
 const IMAGE_MARGIN: f32 = 1.0 / 1024.0;
 
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from

@@ -93,8 +93,8 @@ pub(crate) struct Args {
     pub(crate) gpu_report: Option<PathBuf>,
     /// Time limit of --gpu-report, in seconds
     ///
-    /// The limit is checked before every step that is checked or timed. So the report ends later than the limit
-    /// by one step at most.
+    /// After this time, no further step is checked or timed. A step that is under way is completed first, so
+    /// the report may end later than the limit by the duration of one step.
     #[arg(
         long,
         value_name = "SECONDS",

@@ -77,9 +77,9 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The number of
-    // bytes is for large worlds with spheres in random order in memory. In other worlds, it is
-    // smaller.
+    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The bytes counted
+    // here are those of a large world whose spheres lie in memory in random order. In other worlds,
+    // the stage moves fewer bytes.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,

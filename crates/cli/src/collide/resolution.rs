@@ -13,8 +13,8 @@ pub(crate) fn note(world: &World) -> Option<String> {
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // Spheres of radius 0 are left out. Rounding the position of such a point matters only relative to the
-    // radius of the sphere that the point may touch.
+    // A sphere of radius 0 (a point) does not count as the smallest sphere. Rounding of its position matters
+    // only if it is not small compared with the radius of a sphere that the point may touch.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);

@@ -27,7 +27,8 @@ pub(crate) struct Verdict {
     /// without walls.
     #[serde(skip_serializing_if = "Option::is_none")]
     checked_at_walls: Option<u64>,
-    /// Number of entries of both lists that are missing, superfluous or listed with wrong values.
+    /// Number of mistakes in the list of colliding pairs and in the list of spheres that touch walls, together:
+    /// entries that are missing, superfluous or have wrong values.
     differing: u64,
     #[serde(skip)]
     method: String,

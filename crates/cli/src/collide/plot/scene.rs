@@ -15,8 +15,8 @@ const LEAST_RADIUS: f32 = 0.75;
 /// Total area in square pixels of all dots, which stand for spheres that are too small to see. It
 /// determines the radius of a dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Length in pixels of the part of a pair's line that is drawn inside a large sphere, unless the
-/// diameter of the smaller sphere is longer.
+/// Inside a large sphere, this many pixels of the line of a pair are drawn, or as many as the diameter of
+/// the smaller sphere if that is longer.
 const MOST_WITHIN: f32 = 12.0;
 const RIMMED: f32 = 4.0;
 
@@ -39,9 +39,9 @@ pub(crate) fn draw(canvas: &mut Canvas, picture: &Picture<'_>, view: &View, clas
     let pairs = from_front(pairs.map(|pair| nearness(pair.a).max(nearness(pair.b))));
     let mut pairs = pairs.into_iter().peekable();
 
-    // Shapes are painted from front to back, and the line of a pair before all spheres at the same
-    // depth. In a two-dimensional world all depths are equal, and these spheres could otherwise
-    // hide the line.
+    // Shapes are painted from front to back: each is hidden by the shapes painted before it. The
+    // line of a pair is painted before all spheres at the same depth. Otherwise, spheres would hide
+    // it in a two-dimensional world, where all depths are equal.
     for level in order.chunk_by(|(near, _), (other, _)| near == other) {
         while let Some((_, i)) = pairs.next_if(|&(near, _)| near == level[0].0) {
             let pair = &picture.pairs[i as usize];
