@@ -308,6 +308,36 @@ fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     assert!(images.iter().all(|&count| count >= 5), "{images:?}");
 }
 
+/// Few small balls in a periodic cell, which move many cells between two impacts.
+#[test]
+fn a_dilute_gas_in_a_small_cell_takes_a_long_step() {
+    let mut rng = Rng::with_seed(1);
+    for count in [2, 8, 14] {
+        let balls = (0..count).map(|_| {
+            let center = DVec3::from([0; 3].map(|_| rng.f64()));
+            let velocity = DVec3::from([0; 3].map(|_| normal(&mut rng)));
+            HardSphere::new(center, 0.01).with_velocity(velocity)
+        });
+        let mut simulation = Simulation::new(balls.collect(), periodic(1.0)).expect("a gas");
+        let energy = simulation.kinetic_energy();
+        step(&mut simulation, 100.0);
+        assert!((simulation.kinetic_energy() / energy - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn an_edit_leaves_unwrapped_centres_as_they_are() {
+    for x in [0.0, 10.0, -1e-20, 5.0, -0.5] {
+        let ball = HardSphere::new([x, 5.0, 5.0], 0.5);
+        let mut simulation = Simulation::new(vec![ball], periodic(10.0)).expect("one ball");
+        let before = simulation.unwrapped_center(0).expect("sphere 0 exists");
+        simulation.edit(|_| ()).expect("the spheres stay valid");
+        let after = simulation.unwrapped_center(0).expect("sphere 0 exists");
+        assert_eq!(before, after);
+        assert!((before.x - x).abs() < 1e-12, "{x}: {before}");
+    }
+}
+
 #[test]
 fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
     let heavy = HardSphere::new([0.0; 3], 1.0)

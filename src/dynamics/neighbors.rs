@@ -90,7 +90,8 @@ impl Neighbors {
         });
         let results: Vec<_> = results.collect();
         results.into_iter().collect::<Result<(), Error>>()?;
-        let entries = self.chunks.iter().map(|chunk| chunk.entries.len() - LANES);
+        let chunks = self.chunks.iter();
+        let entries = chunks.map(|chunk| chunk.entries.len() - LANES + 2 * chunk.with_images.len());
         self.pairs = entries.sum::<usize>() / 2;
         Ok(())
     }
@@ -101,7 +102,7 @@ impl Neighbors {
         chunks.flat_map(|chunk| chunk.with_images.iter().copied())
     }
 
-    /// Returns the number of pairs without images.
+    /// Returns the number of pairs that the search has found.
     pub(crate) fn pairs(&self) -> usize {
         self.pairs
     }

@@ -66,6 +66,8 @@ impl State {
 
     /// Takes the spheres in the caller's order.
     pub(crate) fn import(&mut self, spheres: &[HardSphere]) {
+        // The caller may have moved the spheres anywhere, and the search is slow if they are not in order.
+        self.age = SEARCHES;
         let all = self.spheres.par_iter_mut().zip(&self.ids);
         all.for_each(|(sphere, &id)| *sphere = spheres[id as usize]);
     }
@@ -99,9 +101,15 @@ impl State {
         let all = self.spheres.par_iter_mut().zip(&mut self.cells);
         all.for_each(|(sphere, cell)| {
             let beyond = lattice.beyond(sphere.center);
-            // A place that is not a number stays.
-            if beyond.iter().any(|&beyond| beyond > most) {
+            if beyond.iter().all(|&beyond| beyond <= most) && most > 0.0 {
+                return;
+            }
+            // Rounding may take a place just below a face to the opposite face, so that it is wrapped twice.
+            for _ in 0..2 {
                 let moved = lattice.cell(sphere.center);
+                if moved == [0; 3] {
+                    return;
+                }
                 sphere.center -= lattice.shift(moved);
                 *cell = Lattice::sum(*cell, moved, 1);
             }
