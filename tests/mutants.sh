@@ -200,6 +200,8 @@ mutant 'an image of a sphere touches the sphere in two entries of the list' src/
     'image > [0; 3]' 'image != [0; 3]' "${worlds[@]}"
 mutant 'rows of pairs with images are sorted without their images' src/cpu/list.rs \
     'for row in with_images {' 'for row in with_images.into_iter().take(0) {' "${worlds[@]}"
+mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
+    'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
 mutant 'the reach of a neighbour list is rounded to nearest' src/neighbors.rs \
     '(length + skin).next_up()' 'length + skin' --test neighbors a_skin_that_float32
 mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors.rs \

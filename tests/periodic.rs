@@ -339,3 +339,29 @@ fn a_detector_without_a_choice_of_backend_uses_the_cpu() {
         .expect("the step is valid");
     assert!(open.pairs.is_empty() && open.images.is_empty());
 }
+
+#[test]
+fn a_reused_list_has_no_images_of_the_step_before() {
+    let mut detector = detector();
+    let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+    let mut list = Collisions::default();
+    let mut with_images = 0;
+    for seed in 0..6_usize {
+        let mut rng = Rng::with_seed(seed as u64);
+        let count = [3000, 2000, 3000][seed % 3];
+        let mut place = || [0; 3].map(|_| 10.0 * rng.f32());
+        let spheres: Vec<_> = (0..count).map(|_| Sphere::new(place(), 0.5)).collect();
+        let mut step = Step::new(&spheres, 0.0);
+        if seed != 3 {
+            step = step.in_domain(&domain);
+        }
+        detector
+            .detect_into(&step, &mut list)
+            .expect("a valid step");
+        let fresh = detect(&step);
+        assert_eq!(list.pairs, fresh.pairs);
+        assert_eq!(list.images, fresh.images);
+        with_images += list.images.iter().filter(|image| **image != [0; 3]).count();
+    }
+    assert!(with_images > 1000);
+}

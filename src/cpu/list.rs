@@ -244,6 +244,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_with_images_of_any_length_are_sorted() {
+        let mut rng = Rng::with_seed(2);
+        let mut memory = RowMemory::default();
+        for length in 0..40 {
+            for _ in 0..100 {
+                let mut distinct = BTreeSet::new();
+                while distinct.len() < length {
+                    distinct.insert((rng.u32(..20), [0; 3].map(|_: i32| rng.i32(-1..2))));
+                }
+                let expected: Vec<_> = distinct.into_iter().collect();
+                let mut shuffled = expected.clone();
+                rng.shuffle(&mut shuffled);
+                let pair = |&(b, _): &(u32, [i32; 3])| Collision {
+                    a: 1,
+                    b,
+                    toi: b as f32,
+                    depth: 0.0,
+                };
+                let mut row: Vec<_> = shuffled.iter().map(pair).collect();
+                let mut images: Vec<_> = shuffled.iter().map(|&(_, image)| image).collect();
+                sort_row_with_images(&mut row, &mut images, &mut memory);
+                let all_expected: Vec<_> = expected.iter().map(pair).collect();
+                let images_expected: Vec<_> = expected.iter().map(|&(_, image)| image).collect();
+                assert_eq!((row, images), (all_expected, images_expected));
+            }
+        }
+    }
+
+    #[test]
     fn rows_of_any_length_are_sorted() {
         let mut rng = Rng::with_seed(1);
         for length in 0..40 {
