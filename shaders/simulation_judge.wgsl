@@ -80,8 +80,10 @@ fn lengthen() {
         longer = min(longer, 0.8);
     }
     var next = duration * longer;
-    let load = f32(results.pairs) / (spheres * CANDIDATES);
-    if results.pairs > FEW && load > 1.0 {
+    // A shorter substep has as many pairs of spheres of one compound body, so these do not count.
+    let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
+    let load = f32(pairs) / (spheres * CANDIDATES);
+    if pairs > FEW && load > 1.0 {
         next = min(next, duration / pow(load, 0.333));
     } else if duration < 0.5 * simulation.pace {
         // The substep was short only because little time remained, so its duration says nothing about the next

@@ -41,6 +41,7 @@ fn main() {
     atomicStore(&simulation_counters.impacts, 0u);
     atomicStore(&simulation_counters.wall_impacts, 0u);
     atomicStore(&simulation_counters.left, 0u);
+    atomicStore(&simulation_counters.together, 0u);
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
     }

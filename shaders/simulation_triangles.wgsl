@@ -1,5 +1,5 @@
 // Adds the triangles that a sphere may meet in a substep of hard-sphere dynamics to the candidates of the sphere. The
-// kernels `count` and `fill` work like those of `simulation_candidates.wgsl`, on the same rows.
+// kernels `count` and `fill` work like `simulation_candidates.wgsl` and `simulation_fill.wgsl`, on the same rows.
 
 #import carom::{CaromCollision, CaromResults, CaromSimulation, CaromWall, carom_b}
 #import dynamics::{Body, MeshTriangle, NEXT_NONE, NEXT_TRIANGLE}

@@ -676,6 +676,49 @@ fn too_many_triangles_near_the_spheres_roll_a_substep_back() {
 }
 
 #[test]
+fn spheres_of_one_body_pass_through_each_other_as_on_the_cpu() {
+    let compounds = |count: u32| (0..count).map(|k| (k % 3 > 0).then_some(k % 5));
+    let [mut apart, mut together] = [0, 0];
+    for seed in 30..34 {
+        let spheres = random_spheres(24, seed, 1.0);
+        let mut rules = SimulationOptions::new().with_walls(cube());
+        if seed > 31 {
+            // In this cell, many spheres meet images of others.
+            rules = periodic(10.0).with_gravity([0.0, 0.25, -0.5]);
+        }
+        apart += assert_like_cpu(&spheres, &rules, 2.0, 2e-3).impacts;
+        let rules = rules.with_bodies(compounds(24).collect());
+        together += assert_like_cpu(&spheres, &rules, 2.0, 2e-3).impacts;
+    }
+    println!("{apart} {together}");
+    assert!(together > 20 && together < apart, "{apart} {together}");
+}
+
+#[test]
+fn overlapping_spheres_of_one_body_do_not_shorten_the_substeps() {
+    let balls: Vec<_> = (0..60)
+        .map(|k| {
+            HardSphere::new([0.01 * f64::from(k), 0.0, 0.0], 1.0).with_velocity([1.0, 0.0, 0.0])
+        })
+        .collect();
+    let rules = SimulationOptions::new().with_bodies(vec![Some(u32::MAX); 60]);
+    let options = SimulationBufferOptions::new(60)
+        .with_candidates(60 * 59 / 2)
+        .with_simulation(rules);
+    let mut world = World::new(&balls, &options);
+    let state = world.advance(10.0);
+    // The first substep takes 0.1, and each further one twice as long as the one before.
+    assert!(state.substeps <= 8, "{state:?}");
+    assert_eq!((state.impacts, state.rollbacks), (0, 0), "{state:?}");
+    for (ball, given) in world.spheres().iter().zip(&balls) {
+        assert!(
+            (ball.center.x - given.center.x - 10.0).abs() < 1e-4,
+            "{ball:?}"
+        );
+    }
+}
+
+#[test]
 fn a_piston_pushes_a_ball() {
     let ball = HardSphere::new([5.0; 3], 0.5);
     let piston = Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([2.0, 0.0, 0.0]);
@@ -850,7 +893,7 @@ fn options_that_only_the_cpu_has_are_named_errors() {
     };
     let with = |rules| SimulationBufferOptions::new(1).with_simulation(rules);
     let rules = SimulationOptions::new();
-    assert!(problem(with(rules.clone().with_bodies(vec![None]))).contains("compound bodies"));
+    assert!(problem(with(rules.clone().with_bodies(vec![None; 2]))).contains("bodies for 2"));
     assert!(problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::groups"));
     assert!(problem(with(rules.clone().with_impact_list())).contains("list of impacts"));
     let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);

@@ -261,6 +261,10 @@ mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
 
 mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
+mutant 'spheres of one body hit one another' shaders/simulation_candidates.wgsl \
+    'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
+mutant 'pairs of one body shorten the substeps' shaders/simulation_judge.wgsl \
+    'atomicLoad(&simulation_counters.together)' '0u' --test dynamics_gpu do_not_shorten
 mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bounds.wgsl \
     'let moved = bound.velocity * (simulation.time.x + simulation.time.y);' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far

@@ -44,6 +44,8 @@ struct SimulationCounters {
     // Largest speed and largest radius, as the bits of float32 numbers.
     fastest: atomic<u32>,
     largest: atomic<u32>,
+    // Number of pairs found whose two spheres belong to one compound body.
+    together: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and

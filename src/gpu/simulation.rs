@@ -278,6 +278,7 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let pieces = spheres * u64::from(MOST_IMPACTS);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
     let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
+    compounds(made, &options.simulation.bodies)?;
     let pairs = u64::from(options.most_candidates());
     made.array::<GpuCandidate>("candidates", "candidates", pairs, none)?;
     let near = if triangles(options) > 0 { pairs } else { 0 };
@@ -302,6 +303,32 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
         rows,
         bounds,
     })
+}
+
+/// Makes the buffer with the index of the first sphere of each sphere's compound body. A sphere that belongs to none
+/// has its own index.
+fn compounds(made: &mut Allocator<'_>, bodies: &[Option<u32>]) -> Result<(), Error> {
+    let (name, what) = ("compounds", "compound bodies");
+    if bodies.is_empty() {
+        made.array::<u32>(name, what, 0, BufferUsages::empty())?;
+        return Ok(());
+    }
+    let mut members = crate::memory::allocate(bodies.len(), what)?;
+    members.extend(
+        bodies
+            .iter()
+            .zip(0_u32..)
+            .filter_map(|(body, sphere)| Some(((*body)?, sphere))),
+    );
+    members.sort_unstable();
+    let mut firsts: Vec<u32> = crate::memory::allocate(bodies.len(), what)?;
+    firsts.extend(0..bodies.len() as u32);
+    for body in members.chunk_by(|one, other| one.0 == other.0) {
+        for (_, sphere) in body {
+            firsts[*sphere as usize] = body[0].1;
+        }
+    }
+    made.filled(name, what, &firsts)
 }
 
 /// Makes the buffers of the walls and of the triangles. `near` is the capacity for pairs of a sphere and a triangle.

@@ -23,6 +23,9 @@ pub struct SimulationBufferOptions {
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
     /// one is shorter.
     ///
+    /// Two spheres of one compound body take room in this list, too, if they are close to each other. A shorter substep
+    /// has no fewer of these pairs, so the capacity must suffice for them.
+    ///
     /// With meshes, the same capacity holds separately for pairs of a sphere, padded by its motion, and the bounding
     /// sphere of a triangle, at some 25 bytes each. A shorter substep has nearly as many of these pairs as a longer
     /// one, so shortening it does not help. So if [`SimulationState::candidates`](super::SimulationState::candidates)
@@ -40,9 +43,10 @@ pub struct SimulationBufferOptions {
     /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
     /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has no compound bodies, no list of impacts, at most 32
-    /// walls (each mesh counts as one), and only half-spaces as walls in a periodic domain. Collision groups of the
-    /// spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// `max_impacts` and `threads` have no effect. A GPU has no list of impacts, at most 32 walls (each mesh counts
+    /// as one), and only half-spaces as walls in a periodic domain. Compound bodies are given for as many spheres as
+    /// the buffers have room for. Collision groups of the spheres are in
+    /// [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 
@@ -115,10 +119,7 @@ impl SimulationBufferOptions {
             }
         }
         let rules = &self.simulation;
-        let only_on_cpu = [
-            (!rules.bodies.is_empty(), "compound bodies"),
-            (rules.impact_list, "a list of impacts"),
-        ];
+        let only_on_cpu = [(rules.impact_list, "a list of impacts")];
         let invalid = |problem| Err(Error::InvalidSimulation { problem });
         if let Some((_, what)) = only_on_cpu.iter().find(|(asked, _)| *asked) {
             return invalid(format!(

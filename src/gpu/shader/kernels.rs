@@ -163,8 +163,8 @@ kernels! {
     simulation_plan: "simulation_plan", "main", [];
     simulation_pad: "simulation_pad", "main", [];
     simulation_bounds: "simulation_bounds", "main", [];
-    simulation_count: "simulation_candidates", "count", [];
-    simulation_fill: "simulation_candidates", "fill", [];
+    simulation_count: "simulation_candidates", "main", [];
+    simulation_fill: "simulation_fill", "main", [];
     simulation_near_count: "simulation_triangles", "count", [];
     simulation_near_fill: "simulation_triangles", "fill", [];
     simulation_find: "simulation_find", "main", [];

@@ -439,6 +439,7 @@ layouts! {
         invalid: u32,
         fastest: u32,
         largest: u32,
+        together: u32,
     }
 
     struct WallImpulse = "WallImpulse" {
