@@ -6,24 +6,28 @@
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationCounters, SimulationRequest, Track}
-#import dynamics_triangles::{triangle_meeting, wall_at_triangle}
+#import dynamics_places::{code_at_wall, image_count, image_of_block, images_at_wall, place_at_wall}
+#import dynamics_places::{reach_at_wall, shift_of}
+#import dynamics_triangles::{triangle_meeting}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}
 #import meeting::{round_meeting, straight_meeting}
 #import paths::{path_piece}
+#import types::{WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
 @group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
-@group(0) @binding(3) var<storage, read> bodies: array<Body>;
-@group(0) @binding(4) var<storage, read> pieces: array<PathPiece>;
-@group(0) @binding(5) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(6) var<storage, read> row_starts: array<u32>;
-@group(0) @binding(7) var<storage, read> row_entries: array<u32>;
-@group(0) @binding(8) var<storage, read> simulation_triangles: array<MeshTriangle>;
-@group(0) @binding(9) var<storage, read_write> tracks: array<Track>;
-@group(0) @binding(10) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(3) var<uniform> simulation_lattices: array<WallLattice, MOST_WALLS>;
+@group(0) @binding(4) var<storage, read> bodies: array<Body>;
+@group(0) @binding(5) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(6) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(7) var<storage, read> row_starts: array<u32>;
+@group(0) @binding(8) var<storage, read> row_entries: array<u32>;
+@group(0) @binding(9) var<storage, read> simulation_triangles: array<MeshTriangle>;
+@group(0) @binding(10) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(11) var<storage, read_write> simulation_counters: SimulationCounters;
 
 // Set if any sphere of the workgroup has an impact ahead or to remove.
 var<workgroup> sh_active: atomic<u32>;
@@ -141,15 +145,59 @@ fn is_changed(sphere: u32) -> bool {
     return false;
 }
 
-// Returns when a sphere on the last piece of its path meets a triangle, or NEVER.
-fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
-    let triangle = simulation_triangles[number];
-    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
-    let motion = wall_motion(mesh, sphere, last, last.start);
-    let speeds = length(motion.velocity) + length(mesh.velocity);
+// Returns when a sphere on the last piece of its path meets a triangle, or NEVER. `near` is the pair of the sphere and
+// the triangle.
+fn meeting_at_triangle(near: Candidate, last: PathPiece) -> f32 {
+    let velocity = simulation_walls[near.place_b].velocity;
+    let motion = wall_motion(velocity, near.apart, last, last.start);
+    let speeds = length(motion.velocity) + length(velocity);
     let range = simulation.substep - last.start;
-    let wait = triangle_meeting(triangle, motion, bodies[sphere].radius, speeds, range);
+    let wait = triangle_meeting(simulation_triangles[near.b], motion, bodies[near.a].radius, speeds, range);
     return select(NEVER, last.start + wait, wait < range);
+}
+
+// The first impact of a sphere at a wall or a triangle: its time, and what is hit, as in the field `next` of `Track`.
+struct AtWall {
+    time: f32,
+    next: u32,
+}
+
+// Returns whether a sphere hits `next` before `best` if it meets both, walls or triangles, at the same time.
+fn is_wall_before(next: u32, best: u32) -> bool {
+    if next < NEXT_TRIANGLE || best < NEXT_TRIANGLE || best == NEXT_NONE {
+        return next < best;
+    }
+    let first = simulation_request.near_capacity;
+    let one = candidates[first + next - NEXT_TRIANGLE];
+    let other = candidates[first + best - NEXT_TRIANGLE];
+    return one.b < other.b || (one.b == other.b && one.image < other.image);
+}
+
+fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
+    if time < at_wall.time || (time == at_wall.time && time < NEVER && is_wall_before(next, at_wall.next)) {
+        return AtWall(time, next);
+    }
+    return at_wall;
+}
+
+// Returns the earlier one of a given impact of a sphere and its first impact at a wall of a simple shape.
+fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> AtWall {
+    var first = given;
+    let wall = simulation_walls[number];
+    let body = bodies[sphere];
+    let place = place_at_wall(wall, body.center);
+    let distance = wall.size + body.radius + reach_at_wall(wall, body.center, tracks[sphere].pad);
+    let block = images_at_wall(simulation_lattices[number], place, distance);
+    let range = simulation.substep - last.start;
+    let count = image_count(block);
+    for (var k = 0u; k < count; k++) {
+        let image = image_of_block(block, k);
+        let motion = wall_motion(wall.velocity, place + shift_of(image), last, last.start);
+        let wait = wall_meeting(wall, motion, body.radius, range);
+        let met = select(NEVER, last.start + wait, wait < range);
+        first = earlier(first, met, NEXT_WALL + code_at_wall(number, image));
+    }
+    return first;
 }
 
 // Finds the next impact of a sphere. If some impact of its path is wrong, finds instead how many impacts
@@ -161,16 +209,12 @@ fn find(sphere: u32) {
     var time = NEVER;
     var next = NEXT_NONE;
     var cut = NEVER;
-    var time_at_wall = NEVER;
-    var wall = NEXT_NONE;
+    var at_wall = AtWall(NEVER, NEXT_NONE);
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
         let index = row_entries[k];
         if index >= NEXT_TRIANGLE {
-            let met = meeting_at_triangle(sphere, last, index - NEXT_TRIANGLE);
-            if met < time_at_wall || (met == time_at_wall && met < NEVER && index < wall) {
-                time_at_wall = met;
-                wall = index;
-            }
+            let near = candidates[simulation_request.near_capacity + index - NEXT_TRIANGLE];
+            at_wall = earlier(at_wall, meeting_at_triangle(near, last), index);
             continue;
         }
         let met = first_meeting(candidates[index]);
@@ -185,22 +229,13 @@ fn find(sphere: u32) {
         kept--;
     }
     for (var k = 0u; k < simulation_request.walls; k++) {
-        if ((tracks[sphere].walls >> k) & 1u) == 0u {
-            continue;
-        }
-        let simple = simulation_walls[k];
-        let motion = wall_motion(simple, sphere, last, last.start);
-        let range = simulation.substep - last.start;
-        let wait = wall_meeting(simple, motion, bodies[sphere].radius, range);
-        let met = select(NEVER, last.start + wait, wait < range);
-        if met < time_at_wall || (met == time_at_wall && met < NEVER && NEXT_WALL + k < wall) {
-            time_at_wall = met;
-            wall = NEXT_WALL + k;
+        if ((tracks[sphere].walls >> k) & 1u) != 0u {
+            at_wall = earlier_at_wall(at_wall, sphere, last, k);
         }
     }
-    if time_at_wall < time {
-        time = time_at_wall;
-        next = wall;
+    if at_wall.time < time {
+        time = at_wall.time;
+        next = at_wall.next;
     }
     if kept < count {
         next = NEXT_CUT;

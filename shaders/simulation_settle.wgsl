@@ -2,7 +2,8 @@
 // that moved farther than their pads. Also adds up energy and virial for each workgroup, in a fixed order.
 
 #import carom::{CaromSimulation}
-#import dynamics::{Body, Candidate, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics_places::{wall_of_code}
 #import invocation::{invocation}
 #import paths::{path_piece, place_at}
 
@@ -26,12 +27,23 @@ var<workgroup> sh_impacts: atomic<u32>;
 var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
 
+// Returns whether an impact, given by the field `link` of a piece, is at a wall or a mesh.
+fn is_at(link: u32, wall: u32) -> bool {
+    if link < NEXT_WALL {
+        return false;
+    }
+    if link >= NEXT_TRIANGLE {
+        return candidates[simulation_request.near_capacity + link - NEXT_TRIANGLE].place_b == wall;
+    }
+    return wall_of_code(link - NEXT_WALL) == wall;
+}
+
 // Returns the momentum that a sphere passed to a wall or a mesh during the substep.
 fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     var sum = vec3<f32>(0.0);
     for (var number = 1u; number <= tracks[sphere].count; number++) {
         let piece = path_piece(sphere, number);
-        if piece.link == NEXT_WALL + wall {
+        if is_at(piece.link, wall) {
             sum += path_piece(sphere, number - 1u).velocity - piece.velocity;
         }
     }

@@ -5,7 +5,8 @@
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationRequest, Track}
-#import dynamics_triangles::{beside_triangle, wall_at_triangle}
+#import dynamics_places::{image_of_code, place_at_wall, shift_of, wall_of_code}
+#import dynamics_triangles::{beside_triangle}
 #import dynamics_walls::{at_wall, is_hollow}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}
@@ -86,35 +87,35 @@ fn strike_pair(index: u32, time: f32) {
 
 // Adds an impact at a wall. The normal is a unit vector from the sphere into the wall. `bend` is the acceleration
 // that the shape of the wall requires along the normal.
-fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32, wall: u32) {
+fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32) {
     let approach = max(dot(motion.velocity, normal), 0.0);
     let pressing = dot(motion.acceleration, normal) + bend;
     let since = time - last_impact(sphere, last);
     let leaving = separation(simulation_request.wall_restitution, approach, pressing, since);
-    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), NEXT_WALL + wall);
+    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), tracks[sphere].next);
 }
 
 fn strike_triangle(sphere: u32, number: u32, time: f32) {
     if tracks[sphere].count >= MOST_IMPACTS {
         return;
     }
-    let triangle = simulation_triangles[number];
-    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
+    let near = candidates[simulation_request.near_capacity + number];
     let last = path_piece(sphere, tracks[sphere].count);
-    let motion = wall_motion(mesh, sphere, last, time);
-    let away = beside_triangle(triangle, motion.place);
+    let motion = wall_motion(simulation_walls[near.place_b].velocity, near.apart, last, time);
+    let away = beside_triangle(simulation_triangles[near.b], motion.place);
     // A face is flat, and an edge or a corner curves away from the sphere. So only gravity can press the
     // sphere against the triangle, and `bend` is 0.
-    leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0, triangle.mesh);
+    leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
 }
 
-fn strike_wall(sphere: u32, number: u32, time: f32) {
+fn strike_wall(sphere: u32, code: u32, time: f32) {
     if tracks[sphere].count >= MOST_IMPACTS {
         return;
     }
-    let wall = simulation_walls[number];
+    let wall = simulation_walls[wall_of_code(code)];
+    let place = place_at_wall(wall, bodies[sphere].center) + shift_of(image_of_code(code));
     let last = path_piece(sphere, tracks[sphere].count);
-    let motion = at_wall(wall, wall_motion(wall, sphere, last, time));
+    let motion = at_wall(wall, wall_motion(wall.velocity, place, last, time));
     // Unit vector from the sphere into the wall.
     var normal = -wall.direction;
     var bend = 0.0;
@@ -125,7 +126,7 @@ fn strike_wall(sphere: u32, number: u32, time: f32) {
         let along = dot(motion.velocity, normal);
         bend = side * (dot(motion.velocity, motion.velocity) - along * along) / max(distance, MIN_POSITIVE);
     }
-    leave_wall(sphere, last, time, motion, normal, bend, number);
+    leave_wall(sphere, last, time, motion, normal, bend);
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -13,7 +13,7 @@ use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
     SimulationBuffers, SimulationState, SimulationStatus, SphereCount, Status, wgpu,
 };
-use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
+use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Sphere, Wall, Walls};
 use device::Device;
 use fastrand::Rng;
 use glam::DVec3;
@@ -25,6 +25,7 @@ struct World {
     buffers: SimulationBuffers,
     places: wgpu::Buffer,
     motions: wgpu::Buffer,
+    groups: wgpu::Buffer,
     count: u32,
 }
 
@@ -42,6 +43,7 @@ impl World {
         Self {
             places: device.words(&places),
             motions: device.words(&motions),
+            groups: device.words(&vec![0; spheres.len()]),
             device,
             buffers,
             count: spheres.len() as u32,
@@ -55,7 +57,8 @@ impl World {
             Attribute::new(&self.places, 0, 16),
             Attribute::new(&self.places, 12, 16),
         )
-        .with_velocity(Attribute::new(&self.motions, 0, 16));
+        .with_velocity(Attribute::new(&self.motions, 0, 16))
+        .with_groups(Attribute::new(&self.groups, 0, 4));
         let masses = Attribute::new(&self.motions, 12, 16);
         let recorded = (self.buffers).record(encoder, &spheres, Some(masses), duration);
         recorded.unwrap_or_else(|error| panic!("{error}"));
@@ -607,6 +610,149 @@ fn worlds_with_meshes_move_as_on_the_cpu() {
     assert!(impacts > 100, "{impacts}");
 }
 
+/// Returns the vector from the nearest image of a place to another place, in a periodic cube.
+fn nearest(from: DVec3, to: DVec3, edge: f64) -> DVec3 {
+    let apart = to - from;
+    apart - (apart / edge).round() * edge
+}
+
+#[test]
+fn worlds_with_round_walls_and_meshes_in_periodic_domains_move_as_on_the_cpu() {
+    let mut at_walls = 0;
+    for seed in 40..46 {
+        let mut spheres = random_spheres(24, seed, 0.0);
+        // A ball at a corner of the cell moves, and a pillar is parallel to an edge of the cell. In every other world,
+        // the ball is a mesh, and the pillar is inclined.
+        let center = [9.5, 0.25, 0.5];
+        let velocity = [0.5, -0.75, 0.25];
+        let is_mesh = seed % 2 == 1;
+        let mut domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+        let walls = if is_mesh {
+            let ball = ball_of_triangles(center, 1.5, 1).with_velocity(velocity);
+            let pillar = Wall::cylinder([9.75, 5.0, 0.0], [0.25, 0.0, 2.0], 0.5);
+            domain = domain.with_periodic([true, true, false]);
+            with_mesh(Walls::from_iter([pillar]), ball)
+        } else {
+            let ball = Wall::sphere(center, 1.5).with_velocity(velocity);
+            let pillar = Wall::cylinder([9.75, 5.0, 0.0], [0.0, 0.0, 2.0], 0.5);
+            Walls::from_iter([pillar, ball])
+        };
+        spheres.retain(|sphere| {
+            let from_ball = nearest(center.map(f64::from).into(), sphere.center, 10.0);
+            let pillar = DVec3::new(
+                9.75 + if is_mesh { sphere.center.z / 8.0 } else { 0.0 },
+                5.0,
+                0.0,
+            );
+            let from_pillar = nearest(pillar, sphere.center, 10.0) * DVec3::new(1.0, 1.0, 0.0);
+            from_ball.length() > sphere.radius + 1.6 && from_pillar.length() > sphere.radius + 0.6
+        });
+        // No sphere overlaps an image of another one.
+        let mut free: Vec<HardSphere> = Vec::new();
+        for sphere in spheres {
+            let is_free = |other: &HardSphere| {
+                let apart = nearest(sphere.center, other.center, 10.0).length();
+                apart > 1.01 * (sphere.radius + other.radius)
+            };
+            if free.iter().all(is_free) {
+                free.push(sphere);
+            }
+        }
+        let spheres = free;
+        let mut rules = SimulationOptions::new()
+            .with_walls(walls)
+            .with_domain(domain);
+        if seed > 42 {
+            rules = rules
+                .with_gravity([0.5, 0.0, -1.0])
+                .with_wall_restitution(0.75);
+        }
+        let state = assert_like_cpu(&spheres, &rules, 3.0, 2e-3);
+        at_walls += state.wall_impacts;
+    }
+    // In this small cell, one sphere touches several images of the same ball or mesh.
+    for seed in 46..50 {
+        let mut rng = Rng::with_seed(seed);
+        let ball = HardSphere::new([1.5, 1.25, 1.25], 0.7)
+            .with_velocity([0; 3].map(|_| 2.0 * rng.f64() - 1.0));
+        let walls = if seed % 2 == 0 {
+            Walls::from_iter([Wall::sphere([0.25; 3], 0.375)])
+        } else {
+            with_mesh(Walls::new(), ball_of_triangles([0.25; 3], 0.375, 0))
+        };
+        let rules = periodic(2.5).with_walls(walls);
+        let state = assert_like_cpu(&[ball], &rules, 8.0, 2e-3);
+        at_walls += state.wall_impacts;
+    }
+    println!("{at_walls}");
+    assert!(at_walls > 30, "{at_walls}");
+}
+
+#[test]
+fn a_wall_that_crosses_the_periodic_cell_for_a_long_time_pushes_a_ball() {
+    let corners = vec![[0.0, 3.0, 4.0], [0.0, 6.0, 4.0], [0.0, 5.0, 8.0]];
+    let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
+    let plate = plate.with_velocity([2.0, 0.0, 0.0]);
+    let ball = Wall::sphere([0.0, 5.0, 5.0], 1.0).with_velocity([2.0, 0.0, 0.0]);
+    // Each case has the walls, the half thickness of the wall, the number of impacts until time 1000, and the place of
+    // the ball then. The wall hits the ball at rest, which then has velocity 4, until it hits the next image of the wall
+    // and is at rest again. Between two impacts, the distance of 10 minus both thicknesses is passed with speed 2.
+    let cases = [
+        (Walls::from_iter([ball]), 286, 7.0),
+        (with_mesh(Walls::new(), plate), 222, 3.0),
+    ];
+    for (walls, impacts, place) in cases {
+        let rules = periodic(10.0).with_walls(walls);
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        let mut world = World::new(&[HardSphere::new([5.0; 3], 0.5)], &options);
+        let state = world.advance(1000.0);
+        println!("{state:?}");
+        assert_eq!(state.wall_impacts, impacts, "{state:?}");
+        let ball = world.spheres()[0];
+        println!("{ball:?}");
+        assert!(ball.velocity.length() < 1e-3, "{ball:?}");
+        assert!(
+            ball.center.distance(DVec3::new(place, 5.0, 5.0)) < 1e-2,
+            "{ball:?}"
+        );
+    }
+}
+
+#[test]
+fn a_ball_passes_through_meshes_whose_groups_it_ignores() {
+    let balls =
+        [2.0, 5.0].map(|x| HardSphere::new([x, 2.0, 5.0], 0.5).with_velocity([0.0, 0.0, -1.0]));
+    let groups =
+        [(1, 0), (2, 0)].map(|(of, ignored)| Sphere::default().with_groups(of, ignored).groups);
+    let plate = |z: f32, ignored: u16| {
+        let corners = [[-50.0, -50.0], [50.0, -50.0], [0.0, 80.0]].map(|[x, y]| [x, y, z]);
+        let plate = Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a plate");
+        plate.with_groups(0, ignored)
+    };
+    // The first plate ignores group 2, and the second one ignores group 1.
+    let walls = with_mesh(with_mesh(Walls::new(), plate(3.0, 2)), plate(1.0, 1));
+    let rules = SimulationOptions::new().with_walls(walls);
+    let options = SimulationBufferOptions::new(2).with_simulation(rules.clone());
+    let mut world = World::new(&balls, &options);
+    world.groups = world.device.words(&groups);
+    let state = world.advance(4.0);
+    assert_eq!(state.wall_impacts, 2, "{state:?}");
+    let impulses = wall_impulses(&world);
+    assert_eq!(impulses, [DVec3::Z * -2.0; 2]);
+    // The first ball turns back at z = 3.5, and the second one at z = 1.5.
+    let heights: Vec<_> = world.spheres().iter().map(|ball| ball.center.z).collect();
+    assert!(
+        (heights[0] - 6.0).abs() < 1e-5 && (heights[1] - 2.0).abs() < 1e-5,
+        "{heights:?}"
+    );
+    let rules = rules.with_groups(groups.to_vec());
+    let mut simulation = Simulation::new(balls.to_vec(), rules).expect("a simulation");
+    simulation.step(4.0).expect("a step");
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        assert!(gpu.center.distance(cpu.center) < 1e-5, "{gpu:?} {cpu:?}");
+    }
+}
+
 #[test]
 fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
@@ -904,10 +1050,27 @@ fn options_that_only_the_cpu_has_are_named_errors() {
         many.push_mesh(box_mesh([0.0; 3], [10.0; 3]));
     }
     assert!(problem(with(rules.clone().with_walls(many))).contains("31 walls and 2 meshes"));
-    let mesh = with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3]));
-    assert!(problem(with(periodic(9.0).with_walls(mesh))).contains("only half-spaces"));
-    let ball = Walls::from_iter([Wall::sphere([0.0; 3], 1.0)]);
-    assert!(problem(with(periodic(9.0).with_walls(ball))).contains("only half-spaces"));
+    for (center, radius) in [([1000.0, 0.0, 0.0], 1.0), ([0.0; 3], 60.0)] {
+        let ball = Walls::from_iter([wall, Wall::sphere(center, radius)]);
+        let domain = Domain::rectangular([0.0; 3], [9.0; 3]).with_periodic([false, true, true]);
+        let rules = rules.clone().with_walls(ball).with_domain(domain);
+        let made = pipeline.create_simulation(&with(rules));
+        // The domain is open along x, so the first ball may be anywhere along x.
+        match made.err() {
+            None => assert_eq!(radius, 1.0),
+            Some(Error::InvalidWall {
+                wall: 1, problem, ..
+            }) => {
+                assert!(radius == 60.0 && problem.contains("six cells"), "{problem}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let ball = Walls::from_iter([Wall::sphere([0.0, 0.0, -1000.0], 1.0)]);
+    let made = pipeline.create_simulation(&with(periodic(9.0).with_walls(ball)));
+    assert!(
+        matches!(made.err(), Some(Error::InvalidWall { wall: 0, problem, .. }) if problem.contains("100 cells"))
+    );
     let none = SimulationBufferOptions::new(1).with_rounds(0);
     let error = pipeline.create_simulation(&none).err();
     assert!(matches!(

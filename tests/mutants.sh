@@ -265,8 +265,21 @@ mutant 'spheres of one body hit one another' shaders/simulation_candidates.wgsl 
     'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
 mutant 'pairs of one body shorten the substeps' shaders/simulation_judge.wgsl \
     'atomicLoad(&simulation_counters.together)' '0u' --test dynamics_gpu do_not_shorten
+mutant 'a sphere meets one image of a round wall' shaders/shared/dynamics_places.wgsl \
+    'u32(max(i32(last) - i32(first) + 1, 0))' 'u32(clamp(i32(last) - i32(first) + 1, 0, 1))' \
+    --test dynamics_gpu periodic_domains_move
+mutant 'an image of a triangle is displaced to the wrong side' shaders/simulation_triangles.wgsl \
+    'vec3<f32>(-carom_image(word))' 'vec3<f32>(carom_image(word))' --test dynamics_gpu periodic_domains_move
+mutant 'a wall leaves the periodic cell' shaders/simulation_walls.wgsl \
+    'let cells = floor(dot(simulation_lattices[local].duals[k].xyz, far));' 'let cells = 0.0;' \
+    --test dynamics_gpu crosses_the_periodic
+mutant 'the displacement of a wall loses its rounding errors' shaders/simulation_walls.wgsl \
+    'return Sum(next.rounded, next.errors + error);' 'return Sum(next.rounded, vec3<f32>(0.0));' \
+    --test dynamics_gpu crosses_the_periodic
+mutant 'spheres hit meshes that ignore them' shaders/simulation_bounds.wgsl \
+    'vec3<f32>(0.0), bound.groups);' 'vec3<f32>(0.0), 0u);' --test dynamics_gpu groups_it_ignores
 mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bounds.wgsl \
-    'let moved = bound.velocity * (simulation.time.x + simulation.time.y);' 'let moved = bound.velocity * 0.0;' \
+    'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far
 
 echo "$killed mutants killed, $survived survived"

@@ -72,7 +72,8 @@ struct Track {
     // The last round in which the path of the sphere changed.
     stamp: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If
+    // NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
+    // triangle, or NEXT_NONE. If
     // `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the number of impacts that
     // the sphere keeps.
     time: f32,
@@ -97,13 +98,16 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // Identifies the impact with which this piece begins. For an impact at a wall or a mesh, this is
-    // NEXT_WALL plus the number of the wall or mesh. For a candidate pair, it is MOST_IMPACTS times the index
-    // of the pair, plus the number of this impact in the path of the other sphere.
+    // Identifies the impact with which this piece begins. For an impact at a wall or a triangle, this is the field
+    // `next` of `Track`. For a candidate pair, it is MOST_IMPACTS times the index of the pair, plus the number of this
+    // impact in the path of the other sphere.
     link: u32,
 }
 
-// A candidate pair: two spheres a < b that may meet in the substep.
+// A candidate pair: two spheres a < b that may meet in the substep. The list of candidates continues from the index
+// `near_capacity` of the request on with pairs of a sphere and a triangle. There, `a` is the sphere, `b` the triangle,
+// and `image` the image of the triangle. `apart` is the centre of the sphere minus corner a of that image, and
+// `place_b` is the number of the mesh in the list of walls.
 struct Candidate {
     // Centre of the image of sphere b minus the centre of sphere a.
     apart: vec3<f32>,
@@ -132,7 +136,7 @@ struct MeshTriangle {
 const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
-const NEXT_TRIANGLE = NEXT_WALL + MOST_WALLS;
+const NEXT_TRIANGLE = 0xa0000000u;
 // A time in the distant past, and a time that is never reached.
 const LONG_AGO = -1e30;
 const NEVER = GREATEST;

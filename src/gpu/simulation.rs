@@ -25,8 +25,8 @@ use super::shader::constants::{MOST_IMPACTS, MOST_WALLS};
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
     CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuMeshTriangle,
-    GpuPiece, GpuSimulation, GpuTrack, GpuWall, SimulationCounters, SimulationRequest,
-    SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
+    GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice, SimulationCounters,
+    SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
 use super::simulation_state::SimulationState;
@@ -34,7 +34,7 @@ use super::staging::Staging;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
 use crate::validate::check_dt;
-use crate::{Domain, Error, Mesh, Sphere, Step};
+use crate::{Domain, Error, Mesh, SimulationOptions, Sphere, Step};
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
@@ -58,8 +58,7 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// the end of the last complete substep, and the next recording goes on from there. The buffer
 /// [`state`](Self::state) has the time reached.
 ///
-/// Walls may be half-spaces, spheres, cylinders and, in open space, meshes of triangles, which move with constant
-/// velocities. At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes
+/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes
 /// through triangles.
 ///
 /// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32 would lose
@@ -280,8 +279,8 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
     compounds(made, &options.simulation.bodies)?;
     let pairs = u64::from(options.most_candidates());
-    made.array::<GpuCandidate>("candidates", "candidates", pairs, none)?;
     let near = if triangles(options) > 0 { pairs } else { 0 };
+    made.array::<GpuCandidate>("candidates", "candidates", pairs + near, none)?;
     let entries = 2 * pairs + near;
     made.array::<u32>("row_entries", "candidates of the spheres", entries, none)?;
     let what = "rows of candidates";
@@ -295,7 +294,7 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
     let what = "dispatch of a round";
     made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
-    let bounds = walls(made, options, near)?;
+    let bounds = walls(made, options)?;
     Ok(Storage {
         state,
         padded,
@@ -331,24 +330,42 @@ fn compounds(made: &mut Allocator<'_>, bodies: &[Option<u32>]) -> Result<(), Err
     made.filled(name, what, &firsts)
 }
 
-/// Makes the buffers of the walls and of the triangles. `near` is the capacity for pairs of a sphere and a triangle.
+/// Returns the values for all walls in an array of fixed length, with zeroed values behind them.
+fn table<T: Copy + Zeroable>(values: impl Iterator<Item = T>) -> [T; MOST_WALLS as usize] {
+    let mut table = [T::zeroed(); MOST_WALLS as usize];
+    for (place, value) in table.iter_mut().zip(values) {
+        *place = value;
+    }
+    table
+}
+
+/// Makes the buffers of the walls and of the triangles.
 /// Returns the buffer of the bounding spheres of triangles, if there are meshes.
 fn walls(
     made: &mut Allocator<'_>,
     options: &SimulationBufferOptions,
-    near: u64,
 ) -> Result<Option<wgpu::Buffer>, Error> {
-    let given = &options.simulation.walls;
+    let SimulationOptions {
+        walls: given,
+        domain,
+        ..
+    } = &options.simulation;
     let simple = given.simple().iter().map(GpuWall::new);
-    let mut list = [GpuWall::zeroed(); MOST_WALLS as usize];
     let all = simple.chain(given.meshes().iter().map(GpuWall::of_mesh));
-    for (place, wall) in list.iter_mut().zip(all) {
-        *place = wall;
-    }
+    let list = table(all);
     let what = "walls of the simulation";
     let bytes = bytemuck::cast_slice(&list);
     let walls = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
-    made.named.array::<GpuWall>("simulation_walls", &walls);
+    made.named.array::<GpuWall>("given_walls", &walls);
+    let (name, most) = ("simulation_walls", u64::from(MOST_WALLS));
+    made.array::<GpuWall>(name, "moved walls", most, BufferUsages::UNIFORM)?;
+    let of_walls = (given.simple().iter()).map(|wall| GpuWallLattice::new(wall, domain));
+    let of_meshes = (given.meshes().iter()).map(|_| GpuWallLattice::of_all_edges(domain));
+    let list = table(of_walls.chain(of_meshes));
+    let what = "lattices of the walls";
+    let bytes = bytemuck::cast_slice(&list);
+    let lattices = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    (made.named).array::<GpuWallLattice>("simulation_lattices", &lattices);
 
     let count = u64::from(triangles(options));
     let none = BufferUsages::empty();
@@ -363,8 +380,6 @@ fn walls(
     let mut bounds: Vec<Sphere> = crate::memory::allocate(count as usize, what)?;
     bounds.extend(given.meshes().iter().flat_map(Mesh::bounds));
     made.filled("triangle_bounds", what, &bounds)?;
-    let (name, what) = ("triangle_places", "triangles near the spheres");
-    made.array::<u32>(name, what, near, none)?;
     let what = "moved bounding spheres of the triangles";
     let moved = made.array::<Sphere>("moved_bounds", what, count, none)?;
     Ok(Some(moved))
@@ -391,6 +406,7 @@ impl Maker<'_> {
         let own = self.kernels.dynamics()?;
         let mut all = vec![
             self.dispatch(&own.simulation_plan, 1)?,
+            self.dispatch(&own.simulation_walls, 1)?,
             self.dispatch(&own.simulation_pad, self.spheres)?,
         ];
         if let Some(mesh) = mesh {
@@ -486,6 +502,9 @@ impl SimulationBuffers {
         }
         let near = mesh.as_ref().unwrap_or(&collisions);
         let mut found = NamedBuffers::default();
+        let images = near.buffers.periodic.as_ref();
+        let images = images.map_or(&near.buffers.results, |periodic| &periodic.pair_images);
+        found.array::<u32>("mesh_images", images);
         found.one::<CaromResults>("mesh_results", &near.buffers.results);
         found.array::<CaromCollision>("mesh_pairs", &near.buffers.pairs);
         let mesh = (mesh.zip(bounds)).map(|(collisions, bounds)| MeshSearch {
@@ -688,7 +707,7 @@ impl SimulationBuffers {
                 motion: SphereMotion::Still,
                 ..in_own_layout(&mesh.bounds, SphereCount::Known(mesh.triangles))
             };
-            let step = Step::between_on_device(&padded, &bounds, 0.0);
+            let step = Step::between_on_device(&padded, &bounds, 0.0).in_domain(domain);
             mesh.collisions.record(encoder, &step)?;
         }
         if let [rows, ..] = &self.rows.levels[..] {

@@ -1,7 +1,8 @@
 //! Options of a hard-sphere simulation on the GPU.
 
 use super::shader::constants::MOST_WALLS;
-use crate::{Error, SimulationOptions, WallShape};
+use super::shader::layout::GpuWallLattice;
+use crate::{Error, SimulationOptions};
 
 /// Options of a [`SimulationBuffers`](super::SimulationBuffers): its capacities, and the rules of the
 /// impacts.
@@ -27,7 +28,7 @@ pub struct SimulationBufferOptions {
     /// has no fewer of these pairs, so the capacity must suffice for them.
     ///
     /// With meshes, the same capacity holds separately for pairs of a sphere, padded by its motion, and the bounding
-    /// sphere of a triangle, at some 25 bytes each. A shorter substep has nearly as many of these pairs as a longer
+    /// sphere of a triangle, at some 50 bytes each. A shorter substep has nearly as many of these pairs as a longer
     /// one, so shortening it does not help. So if [`SimulationState::candidates`](super::SimulationState::candidates)
     /// exceeds the capacity and the time of the simulation no longer advances, increase the capacity, or divide large
     /// triangles into smaller ones.
@@ -43,10 +44,10 @@ pub struct SimulationBufferOptions {
     /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
     /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has no list of impacts, at most 32 walls (each mesh counts
-    /// as one), and only half-spaces as walls in a periodic domain. Compound bodies are given for as many spheres as
-    /// the buffers have room for. Collision groups of the spheres are in
-    /// [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// `max_impacts` and `threads` have no effect. A GPU has no list of impacts, and at most 32 walls (each mesh counts
+    /// as one). In a periodic domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its
+    /// radius at most six cells. Compound bodies are given for as many spheres as the buffers have room for. Collision
+    /// groups of the spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 
@@ -143,15 +144,16 @@ impl SimulationBufferOptions {
                 meshes.len()
             ));
         }
-        let is_flat = |shape: &WallShape| matches!(shape, WallShape::HalfSpace { .. });
-        let only_flat = meshes.is_empty() && walls.iter().all(|wall| is_flat(&wall.shape));
-        if !rules.domain.is_open() && !only_flat {
-            return invalid(
-                "in a periodic domain, only half-spaces can be walls of a simulation on a GPU; use \
-                 `carom::Simulation`"
+        let far = |wall| !GpuWallLattice::new(wall, &rules.domain).is_near(wall, &rules.domain);
+        match walls.iter().position(far) {
+            None => Ok(()),
+            Some(wall) => Err(Error::InvalidWall {
+                wall,
+                problem: "it is more than 100 cells away from the cell of the periodic domain, or its radius is more \
+                          than six cells, which a simulation on a GPU does not support; move it by whole edges, or \
+                          use `carom::Simulation`"
                     .into(),
-            );
+            }),
         }
-        Ok(())
     }
 }

@@ -161,12 +161,13 @@ kernels! {
     simulation_begin: "simulation_begin", "main", [];
     simulation_load: "simulation_load", "main", [];
     simulation_plan: "simulation_plan", "main", [];
+    simulation_walls: "simulation_walls", "main", [];
     simulation_pad: "simulation_pad", "main", [];
     simulation_bounds: "simulation_bounds", "main", [];
     simulation_count: "simulation_candidates", "main", [];
-    simulation_fill: "simulation_fill", "main", [];
-    simulation_near_count: "simulation_triangles", "count", [];
-    simulation_near_fill: "simulation_triangles", "fill", [];
+    simulation_near_count: "simulation_triangles", "main", [];
+    simulation_fill: "simulation_fill", "spheres", [];
+    simulation_near_fill: "simulation_fill", "triangles", [];
     simulation_find: "simulation_find", "main", [];
     simulation_continue: "simulation_continue", "main", [];
     simulation_strike: "simulation_strike", "main", [];
