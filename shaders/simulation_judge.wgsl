@@ -1,10 +1,10 @@
 // Decides whether a substep of hard-sphere dynamics is complete, and chooses the duration and the pads of the next one.
 // Dispatched as one workgroup.
 
-#import carom::{CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
+#import carom::{CAROM_IMPACTS_FULL, CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
 #import carom::{CaromResults, CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest, WallImpulse}
-#import opaque::{opaque}
+#import two_floats::{add_float}
 #import types::{Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -44,17 +44,6 @@ const MOST_PAD = 16.0;
 
 var<workgroup> sh_sums: array<vec4<f32>, SCAN_WORKGROUP>;
 
-// Adds a float32 to a number that is stored as the unrounded sum of two float32 numbers.
-fn add(sum: vec2<f32>, term: f32) -> vec2<f32> {
-    let next = opaque(sum.x + term);
-    let part = opaque(next - sum.x);
-    let rest = opaque(next - part);
-    let error = opaque(sum.x - rest) + opaque(term - part);
-    let low = opaque(sum.y + error);
-    let high = opaque(next + low);
-    return vec2<f32>(high, opaque(low - opaque(high - next)));
-}
-
 // Adds to a 64-bit counter that is stored as two 32-bit words.
 fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
     let low = sum.x + more;
@@ -65,6 +54,16 @@ fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
 // buffer is bound in place of `mesh_results`, so the result is 0.
 fn near_triangles() -> u32 {
     return select(mesh_results.found.x, 0u, simulation_request.surfaces == simulation_request.walls);
+}
+
+fn all_impacts() -> u32 {
+    return atomicLoad(&simulation_counters.impacts) + atomicLoad(&simulation_counters.wall_impacts);
+}
+
+// Returns whether the list of impacts, if there is one, has room for the impacts of this substep.
+fn is_room() -> bool {
+    let capacity = simulation_request.impact_capacity;
+    return capacity == 0u || all_impacts() <= capacity - simulation.listed;
 }
 
 // Sets the intended duration of the next substep, after a complete one.
@@ -105,12 +104,15 @@ fn accept(sums: vec4<f32>) {
     simulation.substeps += 1u;
     simulation.failures = 0u;
     simulation.rounds = max(simulation.rounds, simulation.round);
-    simulation.time = add(simulation.time, duration);
+    simulation.time = add_float(simulation.time, duration);
     simulation.remaining = max(simulation.remaining - duration, 0.0);
-    simulation.virial = add(simulation.virial, sums.x);
+    simulation.virial = add_float(simulation.virial, sums.x);
     simulation.kinetic_energy = sums.y;
     simulation.impacts = count(simulation.impacts, atomicLoad(&simulation_counters.impacts));
     simulation.wall_impacts = count(simulation.wall_impacts, atomicLoad(&simulation_counters.wall_impacts));
+    if simulation_request.impact_capacity > 0u {
+        simulation.listed += all_impacts();
+    }
     lengthen();
 }
 
@@ -136,6 +138,10 @@ fn reject(left: bool) {
         // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
         // pad. So the substep is shorter only after three failures in a row.
         shorter = simulation.failures > 2u;
+    } else {
+        simulation.status |= CAROM_IMPACTS_FULL;
+        // A list that has impacts of earlier substeps is empty in the next recording.
+        shorter = simulation.listed == 0u;
     }
     simulation.pace = simulation.substep;
     if shorter {
@@ -147,7 +153,7 @@ fn judge(sums: vec4<f32>) {
     let left = atomicLoad(&simulation_counters.left) > 0u;
     let settled = simulation.settled != 0u && is_searched();
     simulation.candidates = max(results.found.x, near_triangles());
-    if settled && !left {
+    if settled && !left && is_room() {
         accept(sums);
     } else {
         reject(left);
@@ -177,7 +183,7 @@ fn add_up(own: vec4<f32>, local: u32) {
 fn push(wall: u32, momentum: vec4<f32>) {
     let old = wall_impulses[wall];
     for (var k = 0u; k < 3u; k++) {
-        let sum = add(vec2<f32>(old.high[k], old.low[k]), momentum[k]);
+        let sum = add_float(vec2<f32>(old.high[k], old.low[k]), momentum[k]);
         wall_impulses[wall].high[k] = sum.x;
         wall_impulses[wall].low[k] = sum.y;
     }

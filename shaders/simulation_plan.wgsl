@@ -1,6 +1,6 @@
 // Chooses the duration of the next substep of hard-sphere dynamics. Dispatched as one invocation.
 
-#import carom::{CAROM_SPHERES_LEFT_OUT, CaromSimulation}
+#import carom::{CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import dynamics::{SimulationCounters, SimulationRequest}
 #import opaque::{opaque}
@@ -47,6 +47,10 @@ fn main() {
     }
     let remaining = simulation.remaining;
     if !(remaining > 0.0) {
+        return;
+    }
+    // If the list of impacts had no room for those of the last substep, it stays full until the next recording.
+    if (simulation.status & CAROM_IMPACTS_FULL) != 0u && simulation.listed > 0u && simulation.failures > 0u {
         return;
     }
     if simulation_request.spheres == 0u {

@@ -278,6 +278,13 @@ mutant 'the displacement of a wall loses its rounding errors' shaders/simulation
     --test dynamics_gpu crosses_the_periodic
 mutant 'spheres hit meshes that ignore them' shaders/simulation_bounds.wgsl \
     'vec3<f32>(0.0), bound.groups);' 'vec3<f32>(0.0), 0u);' --test dynamics_gpu groups_it_ignores
+mutant 'impacts that do not fit into their list are lost' shaders/simulation_judge.wgsl \
+    'return capacity == 0u || all_impacts() <= capacity - simulation.listed;' 'return true;' \
+    --test dynamics_gpu full_list
+mutant 'impacts are listed at the end of the substep' shaders/simulation_list.wgsl \
+    'piece.start - simulation.substep' '0.0' --test dynamics_gpu full_list
+mutant 'the list has the images of triangles' shaders/simulation_list.wgsl \
+    'pack_image(-carom_image(near.image))' 'near.image' --test dynamics_gpu have_images
 mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bounds.wgsl \
     'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far

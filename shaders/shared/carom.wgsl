@@ -438,6 +438,8 @@ const CAROM_TOO_FEW_ROUNDS = 2u;
 const CAROM_LEFT_PAD = 4u;
 // Status bit: some spheres have invalid values and were left out.
 const CAROM_SPHERES_LEFT_OUT = 8u;
+// Status bit: the list of impacts had no room for the impacts of a substep.
+const CAROM_IMPACTS_FULL = 16u;
 
 // State of a hard-sphere simulation, written by the GPU. Counts of two words have the low
 // word first. A number of two float32 is the sum of both.
@@ -446,7 +448,7 @@ struct CaromSimulation {
     time: vec2<f32>,
     // Time that recordings have requested and that has not been reached yet.
     remaining: f32,
-    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_SPHERES_LEFT_OUT.
+    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -487,4 +489,27 @@ struct CaromSimulation {
     failures: u32,
     // Serial number of the last recording.
     serial: u32,
+    // Number of impacts in the list of impacts: those of the last recording.
+    listed: u32,
+    unused: u32,
+}
+
+// An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.
+struct CaromImpact {
+    // Time of the impact, on the clock of `CaromSimulation.time`. It is the sum of both.
+    time: vec2<f32>,
+    // Index of the sphere, or the smaller of the two indices for an impact of two spheres.
+    a: u32,
+    // Index of the other sphere, or the number of the wall plus CAROM_WALL.
+    b: u32,
+    // Unit vector from the centre of sphere a to the contact point.
+    normal: vec3<f32>,
+    // Momentum that passes along the normal from sphere a to its partner.
+    impulse: f32,
+    // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
+    // that hits a wall. Pass it to carom_image().
+    image: u32,
+    unused: u32,
+    unused_too: u32,
+    unused_as_well: u32,
 }

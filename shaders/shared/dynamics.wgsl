@@ -30,6 +30,11 @@ struct SimulationRequest {
     rounds: u32,
     // Capacity for pairs of a sphere and a triangle that may meet in a substep.
     near_capacity: u32,
+    // Capacity of the list of impacts, or 0 without a list.
+    impact_capacity: u32,
+    unused: u32,
+    unused_too: u32,
+    unused_as_well: u32,
 }
 
 struct SimulationCounters {
@@ -46,6 +51,8 @@ struct SimulationCounters {
     largest: atomic<u32>,
     // Number of pairs found whose two spheres belong to one compound body.
     together: atomic<u32>,
+    // Number of impacts in the list of impacts.
+    listed: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and

@@ -18,23 +18,25 @@ use super::device_spheres::{Attribute, DeviceSpheres, SphereCount, SphereMotion}
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
 use super::options::BufferOptions;
+use super::pair_list::unpacked_image;
 use super::pipeline::CollisionPipeline;
 use super::record_step::in_own_layout;
 use super::scan::scan;
 use super::shader::constants::{MOST_IMPACTS, MOST_WALLS};
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
-    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuMeshTriangle,
-    GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice, SimulationCounters,
-    SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
+    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuImpact,
+    GpuMeshTriangle, GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice,
+    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
 use super::simulation_state::SimulationState;
-use super::staging::Staging;
+use super::staging::{Copied, Staging};
+use super::summary::WALL;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
 use crate::validate::check_dt;
-use crate::{Domain, Error, Mesh, SimulationOptions, Sphere, Step};
+use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
@@ -94,6 +96,7 @@ pub struct SimulationBuffers {
     uniform: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
+    impacts: wgpu::Buffer,
     rows: ScanTable,
     request: SimulationRequest,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
@@ -249,6 +252,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         surfaces: surfaces(options) as u32,
         rounds: options.rounds,
         near_capacity: options.most_candidates(),
+        impact_capacity: options.most_impacts(),
         ..SimulationRequest::zeroed()
     }
 }
@@ -258,6 +262,7 @@ struct Storage {
     state: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
+    impacts: wgpu::Buffer,
     rows: ScanTable,
     /// The bounding spheres of triangles at the start of a substep, if there are meshes.
     bounds: Option<wgpu::Buffer>,
@@ -292,6 +297,8 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     made.array::<[f32; 4]>(name, what, workgroups(spheres) * count, none)?;
     let (name, what) = ("wall_impulses", "impulses at the walls");
     let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
+    let most = options.most_impacts().into();
+    let impacts = made.array::<GpuImpact>("impacts", "list of impacts", most, source)?;
     let what = "dispatch of a round";
     made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
     let bounds = walls(made, options)?;
@@ -299,6 +306,7 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
         state,
         padded,
         impulses,
+        impacts,
         rows,
         bounds,
     })
@@ -393,6 +401,7 @@ struct Maker<'a> {
     sources: [&'a NamedBuffers; 3],
     spheres: u64,
     rounds: u32,
+    has_list: bool,
 }
 
 impl Maker<'_> {
@@ -453,6 +462,9 @@ impl Maker<'_> {
         all.extend_from_slice(&round[..2]);
         all.push(self.dispatch(&own.simulation_settle, self.spheres)?);
         all.push(self.dispatch(&own.simulation_judge, 1)?);
+        if self.has_list {
+            all.push(self.dispatch(&own.simulation_list, self.spheres)?);
+        }
         all.push(self.dispatch(&own.simulation_commit, self.spheres)?);
         Ok(all)
     }
@@ -482,6 +494,7 @@ impl SimulationBuffers {
             state,
             padded,
             impulses,
+            impacts,
             rows,
             bounds,
         } = storage(&mut made, &options)?;
@@ -517,6 +530,7 @@ impl SimulationBuffers {
             sources: [&search, &named, &found],
             spheres: options.spheres.into(),
             rounds: options.rounds,
+            has_list: options.most_impacts() > 0,
         };
         let before = maker.before(mesh.as_ref())?;
         let after = maker.after(&collisions, mesh.as_ref(), &rows)?;
@@ -533,6 +547,7 @@ impl SimulationBuffers {
             uniform,
             padded,
             impulses,
+            impacts,
             rows,
             before,
             after,
@@ -564,6 +579,22 @@ impl SimulationBuffers {
     /// time in which the momentum was passed.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
+    }
+
+    /// Returns the GPU buffer of the list of impacts: an `array<CaromImpact>` of [`WGSL`](super::WGSL) with the impacts
+    /// of the last recording, in no particular order. Their number is `listed` of the [`state`](Self::state). Usages:
+    /// `STORAGE` and `COPY_SRC`.
+    ///
+    /// [`read_impacts`](Self::read_impacts) copies the list to the host.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotAskedFor`] if the options do not request a list:
+    /// [`SimulationBufferOptions::with_impacts`](super::SimulationBufferOptions::with_impacts).
+    pub fn impacts(&self) -> Result<&wgpu::Buffer, Error> {
+        match self.request.impact_capacity {
+            0 => Err(Error::NotAskedFor { option: "impacts" }),
+            _ => Ok(&self.impacts),
+        }
     }
 
     /// Records the motion of the spheres by a time `duration` into the application's encoder.
@@ -648,20 +679,60 @@ impl SimulationBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<SimulationState>, Error> {
+        let size = size_of::<GpuSimulation>() as u64;
+        let (copied, serial) = self.read(encoder, size, None)?;
+        Ok(Ticket::new(copied, serial, move |copied| {
+            state_of(serial, &copied.bytes()?)
+        }))
+    }
+
+    /// Records a copy, for the host, of the state after the last recording and of the impacts of this recording, in the
+    /// order in which they happen: by time, sphere, partner and image. In a periodic domain, the place of a moving wall
+    /// is wrapped into the cell like those of the spheres, and the images of [`Impact::image`] refer to it. The normal
+    /// of an impact at a wall with impulse 0 is 0.
+    ///
+    /// The copy has the size of the whole list. `encoder` must be the encoder of the recording, or one that is
+    /// submitted later.
+    ///
+    /// # Errors
+    /// - [`Error::NotAskedFor`] if the options do not request a list of impacts.
+    /// - The errors of [`read_state`](Self::read_state).
+    ///
+    /// On an error, nothing is recorded into the encoder.
+    pub fn read_impacts(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Ticket<(SimulationState, Vec<Impact>)>, Error> {
+        let list = self.impacts()?.clone();
+        let size = size_of::<GpuSimulation>() as u64;
+        let (copied, serial) = self.read(encoder, size, Some(&list))?;
+        Ok(Ticket::new(copied, serial, move |copied| {
+            let bytes = copied.bytes()?;
+            let state = state_of(serial, &bytes)?;
+            let list = impacts(&bytes, size_of::<GpuSimulation>(), state.listed)?;
+            Ok((state, list))
+        }))
+    }
+
+    /// Records a copy of the state, and of the list of impacts if it is given. Returns the copy, and the serial number
+    /// of the last recording.
+    fn read(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        size: u64,
+        list: Option<&wgpu::Buffer>,
+    ) -> Result<(Copied, u32), Error> {
         let context = &self.kernels.context;
         context.alive()?;
         let serial = self.request.serial;
         if serial == 0 {
             return Err(Error::NothingRecorded);
         }
-        let size = size_of::<GpuSimulation>() as u64;
-        let reserved = self.staging.reserve(context, size, serial)?;
-        let copied = reserved.copy(context, encoder, &[(&self.state, size)]);
-        Ok(Ticket::new(copied, serial, move |copied| {
-            let state = SimulationState::from_bytes(&copied.bytes()?);
-            let of_recording = state.filter(|state| state.serial == serial);
-            of_recording.ok_or(Error::NotSubmitted)
-        }))
+        let mut parts = vec![(&self.state, size)];
+        parts.extend(list.map(|list| (list, list.size())));
+        let all = parts.iter().map(|(_, size)| size).sum();
+        let reserved = self.staging.reserve(context, all, serial)?;
+        Ok((reserved.copy(context, encoder, &parts), serial))
     }
 
     fn checked(&self, spheres: &DeviceSpheres<'_>) -> Result<u32, Error> {
@@ -797,6 +868,38 @@ impl SimulationBuffers {
             ],
         })
     }
+}
+
+/// Returns the state from its bytes, or an error if it is not that of the recording with this serial number.
+fn state_of(serial: u32, bytes: &[u8]) -> Result<SimulationState, Error> {
+    let state = SimulationState::from_bytes(bytes);
+    let of_recording = state.filter(|state| state.serial == serial);
+    of_recording.ok_or(Error::NotSubmitted)
+}
+
+/// Returns the list of impacts, in its order, from the bytes of the GPU's list, which begin at `offset`.
+fn impacts(bytes: &[u8], offset: usize, count: u32) -> Result<Vec<Impact>, Error> {
+    let mut list = crate::memory::allocate(count as usize, "the list of impacts")?;
+    let raw = bytes.get(offset..).unwrap_or_default();
+    let all = raw.chunks_exact(size_of::<GpuImpact>());
+    list.extend(all.take(count as usize).map(|bytes| {
+        let raw: GpuImpact = bytemuck::pod_read_unaligned(bytes);
+        let [high, low] = raw.time;
+        let partner = match raw.b.checked_sub(WALL) {
+            Some(wall) => Partner::Wall(wall),
+            None => Partner::Sphere(raw.b),
+        };
+        Impact {
+            time: f64::from(high) + f64::from(low),
+            sphere: raw.a,
+            partner,
+            image: unpacked_image(raw.image),
+            normal: glam::Vec3::from(raw.normal).as_dvec3(),
+            impulse: raw.impulse.into(),
+        }
+    }));
+    list.sort_unstable_by(Impact::order);
+    Ok(list)
 }
 
 struct BoundEnds {

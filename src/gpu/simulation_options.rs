@@ -41,11 +41,15 @@ pub struct SimulationBufferOptions {
     pub rounds: u32,
     /// Largest number of recordings that are in flight at once; at least 1. The default is 4.
     pub recordings: u32,
+    /// Capacity of the [list of impacts](super::SimulationBuffers::impacts), at 48 bytes each, or `None`. There is a
+    /// list if this option or [`SimulationOptions::impact_list`] requests it. If only the latter does, the capacity is
+    /// the number of spheres plus 1024. No impact is lost if the list is full: see
+    /// [`SimulationStatus::IMPACTS_FULL`](super::SimulationStatus::IMPACTS_FULL).
+    pub impacts: Option<u32>,
     /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
     /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has no list of impacts, and at most 32 walls (each mesh counts
-    /// as one). In a periodic domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its
+    /// `max_impacts` and `threads` have no effect. A GPU has at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its
     /// radius at most six cells. Compound bodies are given for as many spheres as the buffers have room for. Collision
     /// groups of the spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
@@ -60,6 +64,7 @@ impl SimulationBufferOptions {
             substeps: 4,
             rounds: 24,
             recordings: 4,
+            impacts: None,
             simulation: SimulationOptions::new().with_impacts_per_substep(0.2),
         }
     }
@@ -92,6 +97,13 @@ impl SimulationBufferOptions {
         self
     }
 
+    /// Returns the options with a list of impacts, with room for this number of [`impacts`](Self::impacts).
+    #[must_use]
+    pub fn with_impacts(mut self, impacts: u32) -> Self {
+        self.impacts = Some(impacts);
+        self
+    }
+
     /// Returns the options with these [rules](Self::simulation). The target number of impacts for each sphere
     /// in a substep is limited to 0.2.
     #[must_use]
@@ -108,25 +120,27 @@ impl SimulationBufferOptions {
         self.candidates.unwrap_or(usual).clamp(1, (1 << 28) - 1)
     }
 
+    /// Returns the capacity of the list of impacts, or 0 without a list.
+    pub(super) fn most_impacts(&self) -> u32 {
+        let usual = self.spheres.saturating_add(1024);
+        let requested = self.simulation.impact_list.then_some(usual);
+        self.impacts.or(requested).unwrap_or(0)
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         for (what, capacity) in [
             ("spheres", self.spheres),
             ("substeps", self.substeps),
             ("rounds", self.rounds),
             ("recordings", self.recordings),
+            ("impacts", self.impacts.unwrap_or(1)),
         ] {
             if capacity == 0 {
                 return Err(Error::ZeroCapacity { what });
             }
         }
         let rules = &self.simulation;
-        let only_on_cpu = [(rules.impact_list, "a list of impacts")];
         let invalid = |problem| Err(Error::InvalidSimulation { problem });
-        if let Some((_, what)) = only_on_cpu.iter().find(|(asked, _)| *asked) {
-            return invalid(format!(
-                "a simulation on a GPU cannot have {what}; use `carom::Simulation`"
-            ));
-        }
         if !rules.groups.is_empty() {
             return invalid(
                 "the collision groups of spheres on a GPU belong into `DeviceSpheres::groups`"

@@ -58,6 +58,7 @@ parts![
     "sum",
     "tag",
     "triangle_filter",
+    "two_floats",
     "types",
     "units",
     "wall_collisions",

@@ -173,6 +173,7 @@ kernels! {
     simulation_strike: "simulation_strike", "main", [];
     simulation_settle: "simulation_settle", "main", [];
     simulation_judge: "simulation_judge", "main", [];
+    simulation_list: "simulation_list", "main", [];
     simulation_commit: "simulation_commit", "main", [];
     simulation_positions: "simulation_store", "positions", [];
     simulation_velocities: "simulation_store", "velocities", [];

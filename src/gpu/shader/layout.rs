@@ -408,6 +408,20 @@ layouts! {
         committed: u32,
         failures: u32,
         serial: u32,
+        listed: u32,
+        unused: u32,
+    }
+
+    struct GpuImpact = "CaromImpact" {
+        time: [f32; 2],
+        a: u32,
+        b: u32,
+        normal: [f32; 3],
+        impulse: f32,
+        image: u32,
+        unused: u32,
+        unused_too: u32,
+        unused_as_well: u32,
     }
 
     struct SimulationRequest = "SimulationRequest" {
@@ -429,6 +443,10 @@ layouts! {
         serial: u32,
         rounds: u32,
         near_capacity: u32,
+        impact_capacity: u32,
+        unused: u32,
+        unused_too: u32,
+        unused_as_well: u32,
     }
 
     struct SimulationCounters = "SimulationCounters" {
@@ -440,6 +458,7 @@ layouts! {
         fastest: u32,
         largest: u32,
         together: u32,
+        listed: u32,
     }
 
     struct WallImpulse = "WallImpulse" {
