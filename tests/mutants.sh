@@ -273,6 +273,8 @@ mutant 'an image of a triangle is displaced to the wrong side' shaders/simulatio
 mutant 'a wall leaves the periodic cell' shaders/simulation_walls.wgsl \
     'let cells = floor(dot(simulation_lattices[local].duals[k].xyz, far));' 'let cells = 0.0;' \
     --test dynamics_gpu crosses_the_periodic
+mutant 'a sphere with too many images at a wall passes through it' shaders/simulation_pad.wgsl \
+    'sphere.radius = GREATEST;' '' --test dynamics_gpu crosses_the_periodic
 mutant 'the displacement of a wall loses its rounding errors' shaders/simulation_walls.wgsl \
     'return Sum(next.rounded, next.errors + error);' 'return Sum(next.rounded, vec3<f32>(0.0));' \
     --test dynamics_gpu crosses_the_periodic

@@ -50,7 +50,7 @@ pub struct SimulationBufferOptions {
     /// in a substep.
     ///
     /// `max_impacts` and `threads` have no effect. A GPU has at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its
-    /// radius at most six cells. Compound bodies are given for as many spheres as the buffers have room for. Collision
+    /// radius at most six cells. With such walls, spheres may be at most 20 cells away from the cell. Compound bodies are given for as many spheres as the buffers have room for. Collision
     /// groups of the spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
