@@ -275,9 +275,6 @@ mutant 'a wall leaves the periodic cell' shaders/simulation_walls.wgsl \
     --test dynamics_gpu crosses_the_periodic
 mutant 'a sphere with too many images at a wall passes through it' shaders/simulation_pad.wgsl \
     'sphere.radius = GREATEST;' '' --test dynamics_gpu crosses_the_periodic
-mutant 'the displacement of a wall loses its rounding errors' shaders/simulation_walls.wgsl \
-    'return Sum(next.rounded, next.errors + error);' 'return Sum(next.rounded, vec3<f32>(0.0));' \
-    --test dynamics_gpu crosses_the_periodic
 mutant 'spheres hit meshes that ignore them' shaders/simulation_bounds.wgsl \
     'vec3<f32>(0.0), bound.groups);' 'vec3<f32>(0.0), 0u);' --test dynamics_gpu groups_it_ignores
 mutant 'impacts that do not fit into their list are lost' shaders/simulation_judge.wgsl \
