@@ -53,7 +53,8 @@ impl Bounds {
         }
     }
 
-    /// Returns the centre, and a bound of the distance of the corners from it.
+    /// Returns the centre of the box, and an upper bound of the distance between it and the corners
+    /// of the box.
     pub(crate) fn center_and_reach(&self) -> (DVec3, f64) {
         let [low, high] = [self.low, self.high].map(|corner| DVec3::from(corner.map(f64::from)));
         let half = 0.5 * (high - low);
@@ -74,7 +75,7 @@ pub(crate) fn bounds_of(spheres: &[Sphere]) -> Bounds {
 #[derive(Debug, Default)]
 pub(crate) struct NearLeaves {
     leaves: Vec<u32>,
-    /// The lower and the upper corners.
+    /// The boxes of `leaves` in groups of four, each group as four lower and four upper corners.
     boxes: Vec<[[f32x4; 3]; 2]>,
     /// Working memory.
     hits: Vec<u32>,
@@ -107,7 +108,8 @@ impl NearLeaves {
     }
 }
 
-/// Eight spheres. Those that are not there are far away.
+/// A leaf of the tree: eight places for spheres. A place without a sphere has a centre far away
+/// from all spheres.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leaf {
     center: [Eight; 3],
@@ -130,7 +132,8 @@ impl Leaf {
         }
     }
 
-    /// Returns the sphere at a place, if it is there.
+    /// Returns the sphere at one of the eight places of the leaf, or `None` for a place without a
+    /// sphere.
     pub(crate) fn sphere(&self, place: usize) -> Option<Sphere> {
         let center = [0, 1, 2].map(|k| number(&self.center[k], place));
         (center[0] < FAR).then(|| Sphere::new(center, number(&self.radius, place)))
@@ -240,7 +243,8 @@ impl Iterator for Bits {
     }
 }
 
-/// Returns a mask of the four spheres that overlap one of four others each.
+/// Compares four spheres `a` with four spheres `b`, lane by lane, and returns a mask of the lanes
+/// in which the two spheres overlap.
 #[inline(always)]
 fn overlap(a: &[f32x4; 4], b: &[f32x4; 4]) -> u32 {
     let (x, y, z) = (a[0] - b[0], a[1] - b[1], a[2] - b[2]);
@@ -282,7 +286,7 @@ pub(crate) struct Boxes {
 }
 
 impl Boxes {
-    /// Makes the tree of these leaves.
+    /// Builds the tree from its leaves.
     pub(crate) fn fill(
         &mut self,
         leaves: impl IndexedParallelIterator<Item = Leaf>,
@@ -493,7 +497,8 @@ mod tests {
                     let square: f64 = away.map(|x| x * x).sum();
                     let reach = f64::from(one.radius) + f64::from(other.radius);
                     assert!(found || square > reach * reach);
-                    // Nearly all that are found overlap.
+                    // A sphere that is found overlaps the other one, or misses it by a small
+                    // distance.
                     assert!(!found || square < 1.001 * reach * reach);
                 }
             }

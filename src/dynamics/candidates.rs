@@ -1,11 +1,12 @@
 //! Candidates: the pairs of spheres that can touch while every sphere stays within its pad.
 //!
-//! The pad of a sphere is a bound on the distance that it moves from its *origin*, its place at the time of the
-//! search. A detector finds the pairs of spheres at rest, each enlarged by its pad, that overlap. The centres and
-//! radii that the detector gets are float32, so each radius also covers the rounding of its centre.
+//! The pad of a sphere is a bound on the distance that it moves from its *origin*, its place at the
+//! time of the search. The search enlarges each sphere by its pad, and finds all pairs of the
+//! enlarged spheres that overlap while at rest. Their centres and radii are float32, so each radius
+//! also covers the rounding of its centre.
 //!
-//! The candidates serve several substeps. A sphere that leaves its pad gets a wider one, and is sought anew in a tree
-//! of boxes.
+//! The candidates of one search serve several substeps. A sphere that leaves its pad gets a wider
+//! one, and its new candidates are then searched in the same tree of boxes as all others.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -36,24 +37,25 @@ const WIDER: f64 = 1.5;
 /// A pair that can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
-    /// The sphere, of two the one that the caller knows by the smaller index.
+    /// The sphere. Of two spheres, it is the one with the smaller index in the caller's list.
     pub(crate) sphere: u32,
     pub(crate) partner: Partner,
     /// Image of the second sphere, or the image of the sphere that may touch a wall.
     pub(crate) image: [i32; 3],
 }
 
-/// A candidate as one of its spheres sees it.
+/// A candidate in the list of one of its spheres, which names the other sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near<'a> {
     /// The other sphere, or the sphere itself at a wall.
     pub(crate) other: u32,
-    /// The candidate, unless it certainly is two spheres without an image.
+    /// The whole candidate, or `None` for a pair of spheres in the rows of neighbours, which has no
+    /// image.
     pub(crate) special: Option<&'a Candidate>,
 }
 
 impl Near<'_> {
-    /// Returns two spheres without an image.
+    /// Returns a candidate of a sphere and the sphere `other`, without an image.
     #[inline]
     pub(crate) fn plain(other: u32) -> Self {
         Self {
@@ -62,7 +64,7 @@ impl Near<'_> {
         }
     }
 
-    /// Returns the candidate. `sphere` is the sphere that sees it.
+    /// Returns the whole candidate, of which `sphere` is the sphere that is not `other`.
     pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
         match self.special {
             Some(candidate) => *candidate,
@@ -123,7 +125,8 @@ pub(crate) struct Candidates {
     /// Time after the search up to which the candidates are known.
     horizon: f64,
     origins: Vec<DVec3>,
-    /// How far origins lie outside the cell of a periodic domain, in cells along each edge.
+    /// For each edge of a periodic domain, the largest distance, in cells, by which an origin (the
+    /// centre of a sphere at the search) lies outside the cell.
     beyond: [f64; 3],
     pads: Vec<f64>,
     /// The spheres at their origins with their pads, at rest.
@@ -131,11 +134,12 @@ pub(crate) struct Candidates {
     /// A tree of `padded`.
     boxes: Boxes,
     neighbors: Neighbors,
-    /// The motions of all spheres since the start of the substep.
+    /// The motions of all spheres in the substep, in float32.
     flights: Vec<Flight>,
     units: Units,
     special: Special,
-    /// Number of special candidates right after the search.
+    /// Length of the list in `special` right after the search. Later, candidates of spheres with
+    /// wider pads are added to this list.
     at_search: usize,
     /// The indices of all spheres that have not been removed.
     everyone: Vec<u32>,
@@ -147,13 +151,14 @@ impl Candidates {
         self.valid = false;
     }
 
-    /// Returns whether the candidates of a substep of `count` spheres are known.
+    /// Returns whether the candidates of the last search serve for a substep that begins at `time`,
+    /// takes `duration` and has `count` spheres.
     pub(crate) fn cover(&self, time: f64, duration: f64, count: usize) -> bool {
         let many = self.special.list.len() > self.at_search + count / 4 + 500;
         self.valid && !many && time - self.time + duration <= self.horizon
     }
 
-    /// Searches the candidates of the substeps up to a time after the start.
+    /// Searches for the candidates of all substeps within the time `horizon` from `start` on.
     pub(crate) fn search(
         &mut self,
         detector: &mut Detector,
@@ -180,7 +185,8 @@ impl Candidates {
         let all = spheres.par_iter().zip(pads).enumerate();
         padded.par_extend(all.map(|(place, (sphere, &pad))| {
             if start.removed[place] {
-                // A small sphere has few pairs, which are discarded.
+                // A removed sphere takes part with radius 0, so that few pairs are found with it.
+                // The search then discards these pairs.
                 return Sphere::new(sphere.center.as_vec3(), 0.0);
             }
             Sphere {
@@ -300,7 +306,8 @@ impl Candidates {
         images.ok_or(out_of_range(start.ids[sphere as usize]))
     }
 
-    /// Returns the candidates of a sphere with other spheres that are not in the lists yet.
+    /// Returns the candidates of a sphere and another sphere that are not in the lists of
+    /// candidates yet.
     fn near(&self, sphere: u32, start: &Start<'_>) -> Result<Vec<Candidate>, Error> {
         let (mut new, mut near) = (Vec::new(), NearLeaves::default());
         let mut result = Ok(());
@@ -312,7 +319,8 @@ impl Candidates {
         result.map(|()| new)
     }
 
-    /// Lists the candidates of a sphere with an image of other spheres that are not in the lists yet.
+    /// Adds to `new` the candidates of a sphere and the image `image` of another sphere that are
+    /// not in the lists of candidates yet.
     fn near_image(
         &self,
         sphere: u32,
@@ -337,14 +345,14 @@ impl Candidates {
         Ok(())
     }
 
-    /// Returns the origin of a sphere.
+    /// Returns the origin of a sphere, its centre at the time of the search.
     #[inline]
     pub(crate) fn origin(&self, sphere: u32) -> DVec3 {
         self.origins[sphere as usize]
     }
 
     fn has(&self, candidate: &Candidate, ids: &[u32]) -> bool {
-        // A pair that barely overlaps may be in one row only.
+        // Rounding may put a pair that barely overlaps into the row of only one of its two spheres.
         candidate.ends().into_iter().all(|sphere| {
             let other = candidate.other_than(sphere);
             let mut all = self.of(sphere);
@@ -363,7 +371,8 @@ impl Candidates {
         Ok(list)
     }
 
-    /// Returns the motions of all spheres since the start of the substep, and their units.
+    /// Returns the flights of all spheres (their motions in the substep, in float32), and the units
+    /// of length and time of the flights.
     #[inline]
     pub(crate) fn flights(&self) -> (&[Flight], &Units) {
         (&self.flights, &self.units)
@@ -379,7 +388,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the motions of all spheres, which the caller sets at the end of a substep, and their units.
+    /// Returns the flights of all spheres (their motions in float32), for the caller to set at the
+    /// end of a substep, and the units of length and time of the flights.
     pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], Units) {
         (&mut self.flights, self.units)
     }
@@ -390,7 +400,8 @@ impl Candidates {
         &self.neighbors
     }
 
-    /// Returns the other candidates of a sphere.
+    /// Returns the candidates of a sphere that are not in its row of neighbours: those with walls
+    /// or with images, and those that were found after the search.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         self.special.of(sphere).map(move |candidate| Near {
@@ -417,7 +428,8 @@ impl Candidates {
         rest.filter(move |near| near.other >= sphere)
     }
 
-    /// Returns a part of the row of a sphere, and the special candidates of the sphere.
+    /// Returns the candidates of a sphere with the spheres of `row`, which is a part of its row of
+    /// neighbours, and then its candidates that are not in the row.
     #[inline]
     fn rest<'a>(&'a self, sphere: u32, row: &'a [u32]) -> impl Iterator<Item = Near<'a>> {
         let row = row.iter().filter(move |&&other| other != sphere);
@@ -434,8 +446,8 @@ impl Candidates {
     }
 }
 
-/// Returns an error of a search with the index that the caller knows the sphere by. An error of the second set, which
-/// has the bounding spheres of walls, stays as it is.
+/// Replaces the index of the sphere in an error by the caller's index of the sphere. An error about
+/// the bounding sphere of a wall (these spheres are the second set of a step) stays as it is.
 pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
     let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
     match error {
@@ -532,15 +544,16 @@ fn index(number: usize) -> u32 {
     number as u32
 }
 
-/// Makes the pads of all spheres. Returns a length of the size of the spheres with their pads, and how far centres lie
-/// outside the cell of a periodic domain, in cells along each edge.
+/// Makes the pads of all spheres. Returns the size of a typical sphere with its pad and, for each
+/// edge of a periodic domain, the largest distance, in cells, by which a centre lies outside the
+/// cell.
 fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,
     horizon: f64,
 ) -> Result<(f64, [f64; 3]), Error> {
     let spheres = start.spheres;
-    // Over the whole time, gravity moves a sphere at most this fast on average.
+    // The mean speed that gravity alone gives to a sphere during the time `horizon`.
     let falling = 0.5 * start.options.gravity.length() * horizon;
     let chunks = spheres.par_chunks(4096).map(|chunk| {
         let (mut sums, mut beyond) = ([0.0; 2], [0.0; 3]);
@@ -585,7 +598,8 @@ fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 pub(crate) fn enlarged(center: DVec3, radius: f64, lattice: &Lattice) -> Sphere {
     let rounded = center.as_vec3();
     let rounding = (rounded.as_dvec3() - center).length();
-    // Wrapping rounds the places of spheres in units of the cell.
+    // Wrapping a centre into the cell of a periodic domain rounds it, with an error in proportion
+    // to the size of the cell.
     let wrapping = 8.0 * f64::EPSILON * lattice.size();
     let radius = (radius + rounding + wrapping) * (1.0 + 1e-12);
     Sphere::new(rounded, (radius as f32).next_up())

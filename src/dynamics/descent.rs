@@ -119,7 +119,8 @@ mod tests {
         polynomial
     }
 
-    /// Polynomials with known roots fall to 0 at every second root.
+    /// The roots of each polynomial are known and simple, so it falls through 0 at every second
+    /// one.
     #[test]
     fn every_descent_is_found() {
         let mut rng = fastrand::Rng::with_seed(1);

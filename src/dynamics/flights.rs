@@ -10,31 +10,34 @@ use super::path::Piece;
 use super::walls::next_up;
 use crate::lanes::LANES;
 
-/// More than the rounding errors of the terms of a test, relative to their sizes.
+/// Bound of the float32 rounding error of a term in the tests of this file, relative to the
+/// magnitudes of the numbers in the term.
 const ERROR: f32 = 1.0 / (1 << 17) as f32;
 
-/// More than a product of numbers that are so small that it is rounded to 0.
+/// Bound of a float32 product that is so small that it is rounded to 0.
 const TINY: f32 = 1e-30;
 
-/// The motion of a sphere: its centre and radius at the start of the substep, its velocity if it meets nothing, and a
-/// bound of its mean speed.
+/// The motion of a sphere in a substep: its centre and radius at the start of the substep, its
+/// velocity if it meets nothing, and a bound of its mean speed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flight([f32x4; 2]);
 
 impl Flight {
-    /// Returns some bits, for a caller that only wants to read this from memory.
+    /// Returns some bits of the flight, for a caller that reads the flight only to bring it into
+    /// the cache.
     pub(crate) fn bits(&self) -> u32 {
         self.0[0].as_array()[0].to_bits()
     }
 
-    /// Makes the bound of the mean speed of a sphere that has impacts at least `speed`.
+    /// Raises the bound of the mean speed of the sphere to at least `speed`, because impacts have
+    /// changed its path.
     pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
         let bound = &mut self.0[1].as_mut_array()[3];
         *bound = bound.max(next_up(speed * (units.per_length * units.time)));
     }
 }
 
-/// The flights of four spheres, with each number in four lanes.
+/// The flights (motions in a substep) of four spheres, one sphere in each lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Four {
     center: [f32x4; 3],
@@ -60,7 +63,7 @@ impl Four {
     }
 }
 
-/// The units of flights.
+/// The units of length and time in which flights are given.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Units {
     /// The unit of time.
@@ -87,7 +90,8 @@ impl Units {
         ])
     }
 
-    /// Returns the test of a flight from the start of the substep to a time.
+    /// Returns the probe of a sphere that moves along its flight from the start of the substep to
+    /// the time `until`.
     #[inline]
     pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> Probe {
         let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
@@ -102,7 +106,8 @@ impl Units {
         }
     }
 
-    /// Returns the test of a piece of the path of a sphere.
+    /// Returns the probe of a sphere on a piece of its path, from the time `from` to the time
+    /// `until`.
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
         let four = |x: f64| f32x4::splat(x as f32);
@@ -122,7 +127,8 @@ impl Units {
     }
 }
 
-/// A piece of the path of a sphere, which is tested against the flights of others. Each number is in four lanes.
+/// The motion of one sphere in a range of times, to be tested against the flights of four other
+/// spheres. All four lanes are equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     center: [f32x4; 3],
@@ -136,8 +142,8 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Returns a mask of the spheres that are so near that the sphere of this flight may meet them, whatever the
-    /// directions in which both move.
+    /// Returns a mask of those of four spheres that the sphere of the probe may meet until the end
+    /// of its range of times, if only the bounds of the speeds are known, but not the directions.
     #[inline(always)]
     pub(crate) fn is_near(&self, others: &Four) -> u32 {
         let [x, y, z] = [0, 1, 2].map(|k| others.center[k] - self.center[k]);
@@ -149,7 +155,8 @@ impl Probe {
         !far.to_bitmask() & ((1 << LANES) - 1)
     }
 
-    /// Returns a mask of the spheres that the piece may meet. The others are certainly not met.
+    /// Returns a mask of those of four spheres that the sphere of the probe may meet in its range
+    /// of times. It certainly does not meet the others.
     ///
     /// The condition is that of [`may_meet`](super::predict::may_meet), with bounds of all terms that hold for every
     /// rounding error. If a term is not a number, the spheres may meet.
@@ -175,12 +182,14 @@ impl Probe {
         ];
         let square = |a: &[f32x4; 3]| a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
         let speeds = speed + self.speed;
-        // A bound of all coordinates in the range of times. Their rounding errors are proportional to it.
+        // `most` bounds all coordinates in the probe's range of times. The rounding errors of the
+        // coordinates are proportional to this bound.
         let most = self.most + speeds * self.until;
         let b_half = p[0] * v[0] + p[1] * v[1] + p[2] * v[2];
         let b_half = b_half - error * most * speeds - tiny;
         let reach = radius + self.radius;
-        // The square of the error of p is below 2⁻⁴²·most², and p² is wrong by 2⁻¹⁸·p² + 2¹⁸·2⁻⁴²·most² at most.
+        // The error of p, the vector between the two centres, is below 2⁻²¹·most, where most bounds
+        // all coordinates. So the error of p² is at most 2⁻¹⁸·p² + 2⁻²⁴·most².
         let far = error * error * f32x4::splat(1024.0);
         let c = square(&p) * one_less - reach * reach * one_more - far * most * most - tiny;
         let slow = error * error * f32x4::splat(1024.0);
@@ -269,7 +278,8 @@ mod tests {
         assert!(met > 50_000 && passed < 190_000, "{met} of {passed}");
     }
 
-    /// Spheres in front of each other, and then far apart.
+    /// One sphere meets another one in front of it. It does not meet four others that move or lie
+    /// differently.
     #[test]
     fn most_pairs_that_do_not_meet_are_told_apart() {
         let units = Units {
@@ -286,7 +296,8 @@ mod tests {
             (probe.may_meet(&four), probe.is_near(&four))
         };
         assert_eq!(beside(2.0, 0.0, -1.0), (15, 15));
-        // They separate, they pass, they are too slow, and they are too far away.
+        // The next four spheres do not meet the first one: they move apart, pass beside it, are too
+        // slow, or are too far away.
         assert_eq!(beside(1.1, 0.0, 2.0), (0, 15));
         assert_eq!(beside(2.0, 1.1, -1.0), (0, 15));
         assert_eq!(beside(2.5, 0.0, 0.1), (0, 0));
