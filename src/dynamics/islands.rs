@@ -7,7 +7,7 @@ use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
 use crate::Error;
 
-/// Place of a sphere that meets nothing.
+/// The place in `Islands::places` of a sphere without an island.
 const NONE: u32 = u32::MAX;
 
 /// Number of islands whose results share their memory, and which one thread replays.
@@ -16,14 +16,15 @@ const ISLANDS: usize = 128;
 /// A group of spheres whose impacts are processed together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Island {
-    /// Places of its spheres among the members of all islands. An island that has become a part of another one
-    /// has none.
+    /// The range of the island's spheres in `Islands::members`. The range is empty if the island
+    /// has been merged into another one.
     pub(crate) members: Range<u32>,
-    /// Number of the part with the results of the island.
+    /// Index in `Islands::parts` of the part that has the results of the island.
     pub(crate) part: u32,
-    /// Its impacts in that part, in order.
+    /// The range of the island's impacts in the part that has its results, in the order of time.
     pub(crate) impacts: Range<u32>,
-    /// Its removals in that part, sorted by sphere.
+    /// The range of the island's removals of spheres in the part that has its results, sorted by
+    /// sphere.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -36,12 +37,13 @@ pub(crate) struct Member {
     pub(crate) island: u32,
 }
 
-/// The path of a member: a range of pieces in the part of its island.
+/// The path of a sphere of an island: the range of its pieces in the part that has the results of
+/// the island.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// A bound of the distance of the path from its first point.
+    /// An upper bound of the distance between the first point of the path and its other points.
     pub(crate) span: f64,
 }
 
@@ -60,7 +62,7 @@ pub(crate) struct Part {
 pub(crate) struct Task<'a> {
     pub(crate) number: u32,
     pub(crate) islands: &'a mut [Island],
-    /// The tracks of all members of these islands.
+    /// The tracks (ranges of path pieces) of all spheres of `islands`.
     pub(crate) tracks: &'a mut [Track],
     pub(crate) part: &'a mut Part,
 }
@@ -72,16 +74,17 @@ pub(crate) struct Islands {
     parents: Vec<u32>,
     /// Place of each sphere in `members`, or [`NONE`].
     places: Vec<u32>,
-    /// One bit for each sphere: whether it has a place.
+    /// One bit for each sphere: whether the sphere belongs to an island.
     joined: Vec<u64>,
     members: Vec<Member>,
-    /// One for each member.
+    /// The track of each member: the range of its path pieces.
     tracks: Vec<Track>,
     list: Vec<Island>,
     /// The first `used` parts have results. The others keep memory for later.
     parts: Vec<Part>,
     used: usize,
-    /// One bit for each sphere, all 0 between two calls.
+    /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
+    /// bits are 0 between two calls.
     touched: Vec<u64>,
     /// The spheres of new islands, sorted, each with the number of its island.
     sorted: Vec<Member>,
@@ -131,7 +134,8 @@ impl Islands {
             self.touch(sphere);
             let island = self.member(sphere).map(|member| member.island as usize);
             if let Some(island) = island {
-                // The first of several spheres of an island takes all its members.
+                // The first sphere of an old island that is found here brings all other spheres of
+                // that island along, and leaves its list of members empty.
                 for place in std::mem::take(&mut self.list[island].members) {
                     self.touch(self.members[place as usize].sphere);
                 }
@@ -151,7 +155,8 @@ impl Islands {
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
-                // The members are counted first.
+                // Until all spheres of the new islands are known, `members.end` is the number of
+                // spheres of the island.
                 self.list[island as usize].members.end += 1;
                 push(&mut self.sorted, Member { sphere, island })?;
             }
@@ -185,7 +190,8 @@ impl Islands {
         self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
     }
 
-    /// Returns the islands from number `first` on with empty parts, and a function to look up islands of spheres.
+    /// Returns tasks to replay the islands from number `first` on, each task with an empty part for
+    /// the results, and a lookup of the islands of spheres.
     pub(crate) fn tasks(&mut self, first: usize) -> Result<(Vec<Task<'_>>, Lookup<'_>), Error> {
         let count = self.list[first..].len().div_ceil(ISLANDS);
         let from = self.used;
@@ -250,7 +256,7 @@ impl Islands {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the members of an island, each with its track.
+    /// Returns the spheres of an island, each with its track (the range of its path pieces).
     pub(crate) fn tracks(&self, island: &Island) -> impl Iterator<Item = (&Member, &Track)> {
         let places = island.members.start as usize..island.members.end as usize;
         self.members[places.clone()]
@@ -264,7 +270,7 @@ impl Islands {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the entry of a sphere, unless it has no island.
+    /// Returns the entry of a sphere in `members`, or `None` if the sphere has no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];
@@ -283,15 +289,16 @@ impl Islands {
         found.ok().map(|place| &removed[place])
     }
 
-    /// Returns a bound of the distance that a sphere moves, or `None` for the straight path of a sphere without an
-    /// island.
+    /// Returns an upper bound of the distance by which a sphere of an island moves from its place
+    /// at the start of the substep, or `None` for a sphere without an island.
     #[inline]
     pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
         let track = self.tracks.get(self.places[sphere as usize] as usize);
         track.map(|track| track.span)
     }
 
-    /// Returns the path of a sphere, or `None` for the straight path of a sphere without an island.
+    /// Returns the path of a sphere of an island, or `None` for a sphere without an island, whose
+    /// path is straight.
     #[inline]
     pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
         let place = self.places[sphere as usize] as usize;
@@ -302,7 +309,7 @@ impl Islands {
     }
 }
 
-/// Tells the island of a sphere, and its place there.
+/// Finds the spheres of an island, and the place of a sphere among them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],
@@ -319,7 +326,8 @@ impl<'a> Lookup<'a> {
     /// Returns the place of a sphere among the members of an island, if it is one of them.
     #[inline]
     pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
-        // Most spheres have no island, and their bits fill little memory.
+        // Most spheres have no island, and reading a bit of `joined` is faster than reading
+        // `places`, because the bits take less memory.
         if !has_bit(self.joined, sphere) {
             return None;
         }

@@ -15,7 +15,7 @@ pub(crate) struct Lattice {
     size: f64,
 }
 
-/// All images from `first` to `last`.
+/// A box of images: along each edge, the image number takes all values from `first` to `last`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Images {
     first: [i32; 3],
@@ -52,7 +52,8 @@ impl Lattice {
                     domain.periodic_edge((k + 1) % 3),
                     domain.periodic_edge((k + 2) % 3),
                 ];
-                // The part of the edge that is perpendicular to the other periodic edges.
+                // A vector along the part of edge k that is perpendicular to the other periodic
+                // edges. Its length does not matter.
                 let across = match (m == DVec3::ZERO, n == DVec3::ZERO) {
                     (true, true) => edge,
                     (false, true) => edge - m * (edge.dot(m) / m.length_squared()),
@@ -110,9 +111,9 @@ impl Lattice {
         })
     }
 
-    /// Returns images that include every image n such that a place, displaced by n, may lie within `reach` of another
-    /// place near the cell. The first place is in the cell, or outside it by `beyond` cells at most along each edge.
-    /// Returns `None` if the images are too far away.
+    /// For points that lie at most `beyond` cells outside the cell of the domain along each edge,
+    /// returns all images in which such a point may be within `reach` of `place`. Returns `None` if
+    /// an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells away.
     pub(crate) fn images_within(
         &self,
         place: DVec3,
@@ -141,7 +142,8 @@ impl Lattice {
         Some(images)
     }
 
-    /// Returns the sum of an image and another one with a factor.
+    /// Returns `image` + `factor`·`other`, where an image is three whole numbers. The sum
+    /// saturates.
     pub(crate) fn sum(image: [i32; 3], other: [i32; 3], factor: i32) -> [i32; 3] {
         std::array::from_fn(|k| image[k].saturating_add(other[k].saturating_mul(factor)))
     }

@@ -1,4 +1,5 @@
-//! Merge: tests the paths of new islands against the spheres outside them, until no more islands meet.
+//! Merge: replays new islands, tests their paths against the spheres outside them, and merges the
+//! islands that these tests connect, until no sphere meets another one outside its island.
 
 use std::hint::black_box;
 use std::slice::from_ref;
@@ -21,8 +22,8 @@ use crate::{Detector, Error};
 /// Smallest number of islands that a thread tests.
 const ISLANDS: usize = 64;
 
-/// Replays the islands from number `first` on. Returns the spheres that have left their pads, with the distances
-/// that they have moved.
+/// Processes the impacts of the islands from number `first` on. Returns the spheres that have left
+/// their pads, each with the distance that it has moved from its origin.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,
@@ -71,8 +72,9 @@ pub(crate) fn replay_from(
     Ok(leavers)
 }
 
-/// Returns the pairs of spheres that meet outside of the islands: the spheres of the islands from number
-/// `first` on are tested against spheres outside their islands, and the candidates in `new` as well.
+/// Returns the pairs of spheres that meet without being in the same island. Tests each sphere of
+/// the islands from number `first` on against the spheres outside its island, and the two spheres
+/// of each candidate in `new` against each other.
 pub(crate) fn find_meetings(
     first: usize,
     new: &[Candidate],
@@ -93,7 +95,8 @@ pub(crate) fn find_meetings(
     let found: Result<Vec<_>, Error> = found.collect();
     let mut meetings = found?.concat();
     for candidate in new {
-        // This may merge islands that do not meet, which only costs time.
+        // `hit` tests the straight paths even if impacts have changed them. So islands that do not
+        // meet may be merged, which only costs time.
         if setting.hit(candidate).is_some() || meets(candidate, islands, setting) {
             push(&mut meetings, candidate.ends())?;
         }
@@ -112,7 +115,8 @@ fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'
     black_box(read);
 }
 
-/// Reads the flights of the spheres near members early, like [`read_early`].
+/// Reads the flights (motions in float32) of the neighbours of `members` before the tests need
+/// them, so that the reads wait for the memory together.
 fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());
     let others = members.flat_map(|member| neighbors.of(member.sphere));
@@ -143,7 +147,8 @@ fn find_outside(
             push(probes, units.probe(piece, own.radius, [piece.start, end]))?;
         }
         let outside = |other: u32| {
-            // Two new islands are tested once.
+            // If both spheres are in new islands, only the one with the smaller index is tested
+            // against the other.
             islands.member(other).is_none_or(|others| {
                 let is_new = others.island as usize >= first;
                 others.island != member.island && !(is_new && other < sphere)
@@ -155,7 +160,8 @@ fn find_outside(
             let may_meet = probes.iter().fold(setting.mixed, may_meet);
             let joined = |lane: usize| {
                 let other = others[lane];
-                // At first, all islands are new, so each two are tested once.
+                // If `first` is 0, all islands are new. Then only the sphere with the smaller index
+                // is tested against the other.
                 let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
                 (
                     u32::from(is_tested) << lane,
@@ -195,8 +201,8 @@ fn find_outside(
     Ok(())
 }
 
-/// Returns whether the present paths of a sphere and of the other sphere of a candidate meet after the first
-/// impact of one of them.
+/// Returns whether a sphere and its partner in a candidate meet on their present paths, at a time
+/// after the first impact of at least one of them in this substep.
 #[inline]
 fn meets_near(
     (sphere, path, until): (u32, &[Piece], f64),
@@ -223,7 +229,8 @@ fn meets_near(
     })
 }
 
-/// Returns whether the present paths of a sphere and its partner meet after the first impact of one of them.
+/// Returns whether the sphere and the partner of a candidate meet on their present paths, at a time
+/// after the first impact of at least one of them in this substep.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
     // At a wall, both ends of the candidate are the sphere.
     let ends = candidate.ends();

@@ -1,4 +1,5 @@
-//! Finds all candidate pairs in the tree of boxes, and lists those without images by sphere.
+//! Finds all candidate pairs of spheres in the tree of boxes. Lists, in a row for each sphere, its
+//! pairs without images.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +28,8 @@ pub(crate) struct Neighbors {
 /// The rows of some successive spheres.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// The other spheres of the pairs. At the end are some more numbers, because the last ones are read four at a time.
+    /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
+    /// four numbers at a time, so four unused numbers follow the last row.
     entries: Vec<u32>,
     /// The start of the row of each sphere, and the end of the last row.
     starts: Vec<u32>,
@@ -44,11 +46,13 @@ struct Search<'a> {
     padded: &'a [Sphere],
     boxes: &'a Boxes,
     start: &'a Start<'a>,
-    /// How far centres lie outside the cell of a periodic domain, in cells along each edge.
+    /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a
+    /// sphere lies outside the cell.
     beyond: [f64; 3],
-    /// Whether any two different spheres may meet.
+    /// Whether no two spheres are kept from meeting by an option, an infinite mass or a removal.
     all_meet: bool,
-    /// Numbers of entries and of images so far.
+    /// Number of entries in the lists so far, two for each pair, and number of images searched so
+    /// far.
     entries: AtomicU64,
     images: AtomicU64,
 }
@@ -61,8 +65,9 @@ struct Scratch {
 }
 
 impl Neighbors {
-    /// Finds all pairs that overlap among the spheres with their pads. The tree `boxes` is made of them. `beyond` is how
-    /// far centres lie outside the cell of a periodic domain, in cells along each edge.
+    /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads. `boxes` is
+    /// the tree of these spheres. Along each edge, their centres lie at most `beyond` cells outside
+    /// the cell of a periodic domain.
     pub(crate) fn search(
         &mut self,
         padded: &[Sphere],
@@ -121,15 +126,17 @@ impl Neighbors {
         &chunk.entries[chunk.middles[place] as usize..chunk.starts[place + 1] as usize]
     }
 
-    /// Returns the spheres in the row of a sphere in groups of four, each with the number of those that count.
+    /// Returns the spheres in the row of a sphere in groups of four. With each group comes its
+    /// number of spheres that belong to the row, which is smaller than four only in the last group.
     #[inline]
     pub(crate) fn groups_of(&self, sphere: u32) -> impl Iterator<Item = ([u32; LANES], usize)> {
         let (chunk, place) = self.place(sphere);
         chunk.groups(chunk.starts[place], chunk.starts[place + 1])
     }
 
-    /// Returns the spheres of larger index in the row of a sphere in groups of four, each with the number of those that
-    /// count.
+    /// Returns the spheres of larger index in the row of a sphere in groups of four. With each
+    /// group comes its number of spheres that belong to the row, which is smaller than four only in
+    /// the last group.
     #[inline]
     pub(crate) fn groups_of_larger(
         &self,
@@ -171,7 +178,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Lists the pairs without images of the spheres of a leaf.
+    /// Lists the pairs of each sphere of a leaf with other spheres, without images.
     fn list(
         &mut self,
         leaf: std::ops::Range<usize>,
@@ -199,7 +206,7 @@ impl Chunk {
         search.count_entries(self.entries.len() - before)
     }
 
-    /// Lists the pairs with images of the spheres of a leaf and spheres of larger index.
+    /// Lists the pairs of a sphere of a leaf and an image of a sphere of larger index.
     fn list_images(
         &mut self,
         leaf: std::ops::Range<usize>,
@@ -219,7 +226,8 @@ impl Chunk {
                 return;
             }
             scratch.displaced.clear();
-            // The first sphere is displaced against the image of the second one.
+            // Instead of displacing the second sphere of each pair by `shift`, the first one is
+            // displaced by −`shift`.
             let shift = lattice.shift(image);
             scratch.displaced.extend(own.iter().map(|sphere| {
                 let center = DVec3::from(sphere.center.map(f64::from)) - shift;
@@ -230,7 +238,8 @@ impl Chunk {
         result
     }
 
-    /// Lists the pairs of the spheres from number `first` on, which are displaced, and an image of spheres of larger index.
+    /// Lists the pairs of a sphere in `scratch.displaced`, whose indices start with `first`, and
+    /// the image `image` of a sphere of larger index.
     fn list_image(
         &mut self,
         first: usize,
@@ -278,8 +287,9 @@ impl Search<'_> {
         out_of_range(widest.map_or(0, |(_, &id)| id))
     }
 
-    /// Adds to the number of entries, two for each pair. Returns an error if the pairs are too many. Whether they are
-    /// depends on the spheres only, but not by how much, because other threads stop then.
+    /// Adds to the number of entries, two for each pair. Returns an error if there are too many
+    /// pairs. The error always names one pair more than the limit, because the count at which the
+    /// threads stop depends on timing.
     fn count_entries(&self, count: usize) -> Result<(), Error> {
         let count = count as u64;
         let limit = Options::new().max_pairs;

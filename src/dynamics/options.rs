@@ -41,8 +41,9 @@ pub struct SimulationOptions {
     /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
     /// sphere, or an empty vector if every sphere may hit every other.
     pub groups: Vec<u32>,
-    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one another, and spheres
-    /// with `None` belong to no body. The program keeps the spheres of a body together.
+    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one
+    /// another, and spheres with `None` belong to no body. carom does not hold the spheres of a
+    /// body together: your program does.
     pub bodies: Vec<Option<u32>>,
     /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
     /// speed, and the rounding of results, but not the physics.
@@ -160,7 +161,8 @@ impl SimulationOptions {
         self
     }
 
-    /// Checks the numbers, for a simulation of `spheres` spheres.
+    /// Returns an error if an option is out of range, or if `groups` or `bodies` is neither empty
+    /// nor one entry for each of `spheres` spheres.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
         let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
             if allowed.contains(&value) {

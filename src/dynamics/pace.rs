@@ -18,14 +18,14 @@ const LONGER: f64 = 2.0;
 /// Distance that the fastest sphere moves in the first substep, in mean radii.
 const FIRST: f64 = 0.1;
 
-/// Distance that the fastest sphere moves at least in a substep that is short because of its candidates, in mean
-/// radii. Still shorter substeps would not have fewer candidates.
+/// A substep with too many candidates is shortened, but not so far that the fastest sphere moves
+/// less than this distance, in mean radii. An even shorter substep would not have fewer candidates.
 const LEAST: f64 = 0.001;
 
 /// Up to this number of candidate pairs, no substep is too long.
 const FEW: usize = 1000;
 
-/// How much work a substep is.
+/// The numbers that tell how much work a substep is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) spheres: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Load {
     pub(crate) pairs: usize,
     /// Whether the candidates have been sought for this substep.
     pub(crate) searched: bool,
-    /// Number of candidates that meet on straight paths after the start.
+    /// Number of candidates whose straight paths meet, later than at the very start of the substep.
     pub(crate) hits: usize,
 }
 
@@ -71,8 +71,9 @@ impl Pace {
         }
     }
 
-    /// Sets the pace after the start of a substep of this duration and load. Returns false if the substep is so long
-    /// that it is better begun anew.
+    /// Chooses the duration of the next substep by the duration and the load of the present one.
+    /// Returns false if the present substep is so much longer than this that the caller should
+    /// begin it again with the chosen duration.
     pub(crate) fn set(
         &mut self,
         duration: f64,
@@ -107,6 +108,7 @@ fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) 
     let distance = radii * sum / spheres.len().max(1) as f64;
     let falling = (2.0 * distance / options.gravity.length()).sqrt();
     let time = (distance / fastest).min(falling);
-    // Points, and spheres that nothing moves, have no such time.
+    // If all radii are 0, or if all velocities and gravity are 0, the result sets no limit to the
+    // first substep.
     if time > 0.0 { time } else { f64::INFINITY }
 }

@@ -4,7 +4,8 @@ use glam::DVec3;
 
 use super::path::Piece;
 
-/// Two spheres count as in contact up to this difference of c = |p|² − r², relative to r².
+/// Two spheres count as in contact if |p|² − r² is at most this number times r², where p is the
+/// vector between their centres, and r the sum of their radii.
 const CONTACT: f64 = 1e-12;
 
 /// Two spheres in contact count as moving apart unless they approach faster than this, relative to their
@@ -49,7 +50,8 @@ pub(crate) fn meeting(
     (time <= until).then_some(time)
 }
 
-/// Returns false if `meeting` certainly finds nothing. This is faster, because it has no branches.
+/// Returns false only if [`meeting`] certainly finds no meeting of the two spheres. This test is
+/// faster than `meeting`, because it has no branches.
 #[inline(always)]
 pub(crate) fn may_meet(
     a: &Piece,
@@ -62,7 +64,8 @@ pub(crate) fn may_meet(
     let p = (b.center - a.center) + shift + v * from;
     let b_half = p.dot(v);
     let c = p.length_squared() - reach * reach;
-    // The time until the meeting is at least c / (−2·b_half).
+    // The squared distance is too large for a meeting by c, and shrinks at most at the rate
+    // −2·b_half. So the time until the meeting is at least c / (−2·b_half).
     let early = c <= -2.0 * b_half * (until - from) * (1.0 + 1e-9);
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }

@@ -16,7 +16,8 @@ use super::substep::Setting;
 use crate::Error;
 use crate::memory::out_of_memory;
 
-/// Two that pass through each other are separate from this distance on, relative to the sum of their radii.
+/// Two spheres that pass through each other count as separate once the gap between them exceeds
+/// this number times the sum of their radii.
 const APART: f64 = 1e-9;
 
 /// Up to this number of candidates, the next impact is sought among all of them, without rows and without a queue.
@@ -25,31 +26,37 @@ const FEW: usize = 12;
 /// Working memory of a replay, reused from island to island.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<'a> {
-    /// The candidates within the island, sorted.
+    /// The links: the candidates whose spheres are both in the island, sorted.
     links: Vec<Link<'a>>,
     /// The time of the next impact of each link, or infinity.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// The links of each member, unless there are few links.
+    /// For each sphere of the island, the candidates that it belongs to. Not used if there are at
+    /// most [`FEW`] candidates.
     rows: Rows<u32>,
-    /// The impacts in `times`, and outdated ones, unless there are few links.
+    /// The predicted impacts, including outdated ones, whose time is no longer in `times`. Not used
+    /// if there are at most [`FEW`] candidates.
     queue: BinaryHeap<Event>,
-    /// The pieces that follow on impacts, in the order of time, with the place of their sphere.
+    /// The path pieces that begin with an impact, in the order of time, each with the place of its
+    /// sphere in `members`.
     turns: Vec<(u32, Piece)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Link<'a> {
     candidate: Candidate,
-    /// Places of both spheres among the members. The place of a sphere at a wall stands twice.
+    /// The places in `members` of the two spheres of the candidate. If the candidate is a sphere
+    /// and a wall, both entries are the place of the sphere.
     ends: [u32; 2],
     contact: Contact<'a>,
-    /// Whether both are passing through each other.
+    /// Whether the two spheres of the candidate, or the sphere and the wall, are passing through
+    /// each other.
     passing: bool,
 }
 
 impl Link<'_> {
-    /// Returns the places of the one or two spheres.
+    /// Returns the places in `members` of the two spheres of the candidate, or of its one sphere at
+    /// a wall.
     fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
@@ -97,7 +104,8 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// Replays an island, and writes the paths of its members and its impacts to its part.
+/// Processes the impacts of an island, and writes the impacts and the paths of the island's spheres
+/// to `part`.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -145,7 +153,7 @@ pub(crate) fn replay<'a>(
 }
 
 impl<'a> Scratch<'a> {
-    /// Collects the members and the candidates among them.
+    /// Lists the spheres of an island, and the candidates whose spheres are both in the island.
     fn begin(
         &mut self,
         island: &Island,
@@ -212,7 +220,8 @@ impl<'a> Scratch<'a> {
         self.links.len() <= FEW
     }
 
-    /// Returns the time and the link of the next impact.
+    /// Returns the time of the next impact of the island, and the index of its candidate in
+    /// `links`.
     fn next(&mut self) -> Option<(f64, usize)> {
         if self.is_small() {
             let mut next = (f64::INFINITY, 0);
@@ -231,7 +240,7 @@ impl<'a> Scratch<'a> {
         None
     }
 
-    /// Predicts the next impacts of the links of two members.
+    /// Predicts the next impact of every candidate that has at least one of two members.
     fn predict_again(
         &mut self,
         [a, b]: [usize; 2],
@@ -257,7 +266,7 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
-    /// Finds the next impact of a link from a time on.
+    /// Finds the next impact of a candidate from a time on.
     fn predict(&mut self, index: usize, from: f64, setting: &Setting<'_>) -> Result<(), Error> {
         let link = &mut self.links[index];
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
@@ -311,7 +320,8 @@ impl<'a> Scratch<'a> {
         });
         let given = |new: [Option<DVec3>; 2]| {
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
-            // The one that stays tells the impulse.
+            // The impulse is computed from the change of the velocity of a sphere that is not
+            // removed.
             let impulse = match new {
                 [Some(_), _] => -changes[0].dot(blow.normal) / a.inverse_mass,
                 [None, Some(_)] if !at_wall => changes[1].dot(blow.normal) / b.inverse_mass,
@@ -364,7 +374,8 @@ impl<'a> Scratch<'a> {
         Ok(Some((impact, blow.distance)))
     }
 
-    /// Writes the paths of all members.
+    /// Writes the paths of all spheres of the island to `pieces`, and the range of each path to
+    /// `tracks`.
     fn write_paths(
         &self,
         tracks: &mut [Track],
@@ -375,7 +386,8 @@ impl<'a> Scratch<'a> {
         for (track, member) in tracks.iter_mut().zip(&self.members) {
             let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
             track.first = number(pieces.len())?;
-            // The pieces after the first one are written below.
+            // This resets the path to its first piece. The loop over `turns` then writes the other
+            // pieces, which begin with impacts.
             track.count = 1;
             pieces.resize(pieces.len() + member.impacts as usize + 1, straight);
         }

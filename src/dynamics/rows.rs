@@ -11,8 +11,9 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Copy + Default> Rows<T> {
-    /// Makes `count` rows of the entries of the items from 0 to `items`. `entries_of` returns the entries of an
-    /// item, each with its row. Each row is in the order of the items.
+    /// Fills `count` rows. The function `entries_of` returns, for each of the items 0 to `items` −
+    /// 1, the entries of this item, each with the number of its row. Entries of a row are in the
+    /// order of their items.
     pub(crate) fn fill<I: Iterator<Item = (u32, T)>>(
         &mut self,
         count: usize,
@@ -26,7 +27,9 @@ impl<T: Copy + Default> Rows<T> {
         for (row, _) in (0..items).flat_map(&entries_of) {
             starts[row as usize] += 1;
         }
-        // Each number becomes the end of its row, and then, entry by entry from the last to the first, its start.
+        // `starts` has the lengths of the rows. A prefix sum turns each length into the end of its
+        // row. Rows are then filled from the back, and each entry lowers this end by 1, so that it
+        // ends as the start of the row.
         let mut sum = 0;
         for start in &mut *starts {
             sum += *start;
