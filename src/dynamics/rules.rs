@@ -32,14 +32,15 @@ pub enum Response {
     /// The velocities change as the masses and the restitution say.
     #[default]
     Bounce,
-    /// The two pass through each other, until they are separate.
+    /// The sphere and its partner pass through each other, until they are separate.
     Ignore,
-    /// The sphere and its partner get these velocities. The velocity of a wall is ignored. If they still approach,
-    /// they pass through each other.
+    /// The sphere and its partner get these velocities. The velocity given for a wall is ignored.
+    /// If the sphere and its partner still approach each other, they pass through each other.
     Velocities([DVec3; 2]),
-    /// A sphere with `None` is removed at the time of the impact, and hits nothing afterwards. The other one gets
-    /// its velocity, as with [`Velocities`](Self::Velocities). Walls are not removed. The impact counts like any
-    /// other, and is in the list of impacts.
+    /// The two entries are for the sphere and its partner. A sphere whose entry is `None` is
+    /// removed at the time of the impact, and hits nothing afterwards. A sphere whose entry is a
+    /// velocity gets this velocity, as with [`Velocities`](Self::Velocities). Walls are not
+    /// removed. The impact counts like any other, and is in the list of impacts.
     ///
     /// [`Simulation::is_removed`](crate::Simulation::is_removed) says what remains of a removed sphere.
     Remove([Option<DVec3>; 2]),

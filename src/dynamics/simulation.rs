@@ -30,8 +30,9 @@ use crate::{Backend, Detector, Error, Options};
 /// The state is in float64. The result has the same bytes for any number of threads. The units of length, time
 /// and mass are your choice.
 ///
-/// Spheres that overlap meet at once if they approach each other, and otherwise pass until they are separate.
-/// [`separate`](Self::separate) moves overlapping spheres apart.
+/// Two overlapping spheres have an impact at once if they approach each other. Otherwise they move
+/// on without an impact until they are separate. [`separate`](Self::separate) moves overlapping
+/// spheres apart.
 ///
 /// ```
 /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -141,7 +142,8 @@ impl Simulation {
         let mut spheres = copied(&self.spheres)?;
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();
-        // If a rule has panicked in a step, `self.spheres` is older than the state.
+        // If the caller's rule has panicked in a step, `self.state` has substeps that
+        // `self.spheres` does not have.
         self.state.export(&mut spheres, &self.lattice);
         change(&mut spheres);
         check_spheres(&spheres)?;
@@ -180,8 +182,8 @@ impl Simulation {
     /// Puts a removed sphere back, with its index and a new state.
     ///
     /// # Errors
-    /// - [`Error::InvalidSimulation`] for a sphere that is not removed.
-    /// - [`Error::InvalidHardSphere`] for a number that is out of range.
+    /// - [`Error::InvalidSimulation`] if `sphere` is not the index of a removed sphere.
+    /// - [`Error::InvalidHardSphere`] if a number in `state` is out of range.
     pub fn restore(&mut self, sphere: usize, state: HardSphere) -> Result<(), Error> {
         if !self.is_removed(sphere) {
             return Err(Error::InvalidSimulation {
@@ -279,11 +281,12 @@ impl Simulation {
 
     /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
     ///
-    /// The function must be pure: its result may depend on nothing but the encounter. It may be called for
-    /// encounters that are later discarded, in any order and on several threads. So it must not count or record:
-    /// the list of the impacts that have happened is [`StepReport::list`]. Encounters that the function ignores are
-    /// not in the list. Two that are passing through each other at the start of a substep meet again at its
-    /// start.
+    /// The function must be pure: its result may depend on nothing but the encounter. It may be
+    /// called for encounters that are later discarded, in any order and on several threads. So it
+    /// must not count or record: the list of the impacts that have happened is
+    /// [`StepReport::list`]. Encounters that the function ignores are not in the list. If two
+    /// spheres that the function lets pass through each other still approach at the start of a
+    /// substep, the function is called for them again.
     ///
     /// ```
     /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};
@@ -422,7 +425,8 @@ impl Simulation {
         self.complete(duration, end, report)
     }
 
-    /// Moves the spheres to the end of a substep, and adds its impacts to the report.
+    /// Moves the spheres to the end of a substep, and adds the impacts of this substep to the
+    /// report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
         let Substep {
             islands,
@@ -522,7 +526,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Prepares for spheres that are not where the last substep has left them.
+    /// Wraps spheres that the caller has moved into the cell of a periodic domain, and discards all
+    /// candidates.
     fn place_anew(&mut self) {
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();

@@ -17,7 +17,8 @@ const SEARCHES: u32 = 16;
 /// neighbours in memory, so most spheres are wrapped only when they are sorted.
 const BEYOND: f64 = 0.125;
 
-/// Number of successive spheres of the curve that are sorted further, so that leaves are compact.
+/// The spheres are sorted along a Morton curve. Then each run of this number of successive spheres
+/// is sorted again, so that the spheres of each leaf of the tree are close together.
 const ARRANGED: usize = 64 * EIGHT;
 
 /// The spheres in the order of a curve through space, in which the whole simulation numbers them.
@@ -116,7 +117,8 @@ impl State {
         });
     }
 
-    /// Prepares for a search for candidates: sorts the spheres if they have not been sorted for some searches.
+    /// Prepares the spheres for a search for candidates: sorts them if the last [`SEARCHES`]
+    /// searches have used the same order.
     pub(crate) fn sort(&mut self, lattice: &Lattice) -> Result<(), Error> {
         self.age += 1;
         if self.age <= SEARCHES {
@@ -160,8 +162,9 @@ struct Key {
     place: u32,
 }
 
-/// Sorts spheres such that each leaf, each node, and each run of nodes of a tree is compact: divides them by a plane
-/// at the end of a run of leaves, and each of both parts in the same way.
+/// Sorts spheres so that the spheres of each leaf and of each node of a tree are close together. A
+/// plane divides the spheres into two parts, at a boundary between leaves, and each part is then
+/// sorted in the same way.
 fn arrange(keys: &mut [Key]) {
     if keys.len() <= EIGHT {
         return;

@@ -131,7 +131,8 @@ impl Surface {
                 let polynomial = [
                     normal.dot(motion.place) - offset - radius,
                     normal.dot(motion.velocity),
-                    // Rounding must not press a sphere against a wall that it falls along.
+                    // If gravity is parallel to the wall, rounding may leave a tiny acceleration
+                    // into the wall, which must not count.
                     if force.abs() <= RESTING * motion.acceleration.length() {
                         0.0
                     } else {
@@ -258,8 +259,9 @@ pub(crate) fn round_meeting(
     first_descent(&polynomial, end, tolerance, accept)
 }
 
-/// Returns the contact of a sphere whose centre is at the place of the motion relative to the centre or axis
-/// of a round surface. `any` is the direction outwards if the place is 0.
+/// Returns the contact of a sphere with a round surface. `motion` is the motion of the sphere's
+/// centre relative to the centre or axis of the surface. `any` is used as the outward direction if
+/// the two centres coincide, or if the sphere's centre is on the axis.
 pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     let &Motion {
         place: p,

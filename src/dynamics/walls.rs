@@ -16,8 +16,9 @@ pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) velocity: DVec3,
     groups: u32,
-    /// For each edge of a periodic domain, whether images of a sphere that differ by this edge touch the wall at
-    /// different places. Along other edges, the image of a candidate is 0.
+    /// For each edge of a periodic domain, whether it changes the place of contact with the wall if
+    /// a sphere is displaced by this edge. For other edges, the image numbers of candidates with
+    /// this wall are 0.
     tells_apart: [bool; 3],
 }
 
@@ -39,13 +40,14 @@ struct Unbounded {
     images: Option<(Round, CylinderImages)>,
 }
 
-/// The spheres of a search for walls.
+/// The spheres for which a search finds the walls that they can touch, and the range of times of
+/// the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searching<'a> {
     /// Indices of the spheres.
     pub(crate) who: &'a [u32],
     pub(crate) spheres: &'a [HardSphere],
-    /// Places at the start of the time.
+    /// Centres of the spheres at the time of the search.
     pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
     pub(crate) padded: &'a [Sphere],
@@ -115,7 +117,9 @@ impl MovingWalls {
         self.list.len()
     }
 
-    /// Returns the part of an image that matters for touching a wall.
+    /// Returns an image of a sphere (three whole numbers, one for each edge) with 0 for the edges
+    /// that do not change where the sphere touches the wall. For a partner that is a sphere, the
+    /// image stays as it is.
     pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
         let Partner::Wall(number) = partner else {
             return image;
