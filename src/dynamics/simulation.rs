@@ -526,8 +526,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Wraps spheres that the caller has moved into the cell of a periodic domain, and discards all
-    /// candidates.
+    /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
+    /// spheres have been placed anew other than by a substep.
     fn place_anew(&mut self) {
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();

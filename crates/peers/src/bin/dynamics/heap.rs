@@ -6,9 +6,10 @@ use crate::queue::{Entry, Queue};
 
 type Vector = [f64; 3];
 
-/// The end of a list of spheres, and the partner of a sphere without one.
+/// Marks the end of a list of spheres. Also the partner of a sphere that has no predicted impact.
 const NONE: u32 = u32::MAX;
-/// Largest number of spheres in 27 cells. Spheres of diameter 1 are never so dense.
+/// More than the number of spheres in a cell and its 26 neighbours. Spheres of diameter 1 that do
+/// not overlap cannot be so dense.
 const AROUND: usize = 128;
 /// Edge of a block of cells that are neighbours in memory.
 const BLOCK: usize = 4;
@@ -47,11 +48,14 @@ struct Plan {
     face: u8,
 }
 
-/// The cells of the cube. Their indices are the sums of three numbers, one for each axis.
+/// The cells of the periodic cube. The index of a cell is the sum of three numbers, one for its
+/// place along each axis.
 struct Cells {
     count: u16,
     width: f64,
-    /// For each axis, a number for each cell, with the last cell before the first and the first after the last.
+    /// For each axis, the part of the cell index for each place along the axis. As the cube is
+    /// periodic, the list begins with the part of the last cell and ends with the part of the first
+    /// cell.
     parts: [Vec<u32>; 3],
     /// The first sphere in each cell.
     first: Vec<u32>,
@@ -73,18 +77,19 @@ pub(crate) struct Heap {
     pub(crate) time: f64,
     motions: Vec<Motion>,
     plans: Vec<Plan>,
-    /// The number of each sphere in the lists of the caller.
+    /// The index of each sphere in the lists that the caller has passed to `new`.
     names: Vec<u32>,
     cells: Cells,
     queue: Queue,
     around: [u32; AROUND],
-    /// The first spheres in the cells around the spheres of the current bucket.
+    /// For each event in the current bucket of the queue, the first sphere in each of the 27 cells
+    /// around the sphere of the event.
     near: Vec<u32>,
     pub(crate) hits: u64,
     /// Number of cells that spheres have left, and number of impacts that were predicted anew.
     pub(crate) exits: u64,
     pub(crate) stale: u64,
-    /// The impacts, which tests compare.
+    /// The impacts so far, if a test asks for them to compare them with those of carom.
     pub(crate) list: Option<Vec<Hit>>,
 }
 
@@ -150,7 +155,8 @@ impl Cells {
         (part(0) + part(1) + part(2)) as usize
     }
 
-    /// Returns for each axis the numbers of the cell before, of the cell and of the cell after.
+    /// Returns, for each axis, the parts of the cell index for `cell`, for its lower neighbour and
+    /// for its upper neighbour, in the order lower, own, upper.
     fn around(&self, cell: [u16; 3]) -> [[u32; 3]; 3] {
         [0, 1, 2].map(|axis| {
             let before = usize::from(cell[axis]);
@@ -159,7 +165,8 @@ impl Cells {
         })
     }
 
-    /// Returns whether a neighbour of the cell is on the other side of the cube.
+    /// Returns whether a cell is at a face of the periodic cube, so that some of its neighbours are
+    /// at the opposite face.
     fn is_outer(&self, cell: [u16; 3]) -> bool {
         cell.iter().any(|&k| k == 0 || k + 1 == self.count)
     }
@@ -353,8 +360,9 @@ impl Heap {
         self.search(sphere, now, count, cell);
     }
 
-    /// Finds the earliest impact of a sphere with the spheres in the lists that begin in `around`, if it comes before
-    /// the impact that is known for the sphere.
+    /// Searches `count` lists of spheres, which begin at the spheres in `self.around`, for the
+    /// earliest impact with `sphere`. Keeps it if it comes before the impact that is predicted for
+    /// `sphere` so far.
     fn search(&mut self, sphere: u32, now: f64, count: usize, cell: [u16; 3]) {
         if self.cells.is_outer(cell) {
             self.search_in::<true>(sphere, now, count);
@@ -385,13 +393,15 @@ impl Heap {
                 }
                 v[axis] = other.velocity[axis] - own.velocity[axis];
             }
-            // The sphere itself has b = 0.
+            // d is the vector to the other sphere, and v the relative velocity. If the other sphere
+            // is `sphere` itself, b = d·v is 0, so it is not an impact.
             let b = dot(d, v);
             let c = dot(d, d) - 1.0;
             let root = b * b - dot(v, v) * c;
             if (b < 0.0) & (root > 0.0) {
                 let time = now + (c / (root.sqrt() - b)).max(0.0);
-                // If the other sphere has an earlier event, it will then search for its next impact itself.
+                // An impact is ignored if the other sphere is predicted to have an earlier one,
+                // because the other sphere searches again when its earlier impact happens.
                 if (time < impact) & (time < other.impact) {
                     impact = time;
                     partner = index;
@@ -485,7 +495,8 @@ impl Heap {
         self.queue.push(Entry { time, sphere });
     }
 
-    /// Returns the centres and the velocities, in the order of the start.
+    /// Returns the centres and the velocities, in the order of the lists that the caller has passed
+    /// to `new`.
     pub(crate) fn state(&self) -> (Vec<Vector>, Vec<Vector>) {
         let mut places = vec![[0.0; 3]; self.motions.len()];
         let mut velocities = places.clone();

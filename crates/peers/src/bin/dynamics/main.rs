@@ -45,13 +45,13 @@ struct Arguments {
     /// Mean number of impacts of each sphere in all timed turns together.
     #[arg(long, default_value_t = 5.0)]
     events_per_sphere: f64,
-    /// Mean number of impacts of each sphere before.
+    /// Mean number of impacts of each sphere before the first turn.
     #[arg(long, default_value_t = 8.0)]
     equilibrate: f64,
     /// Number of turns.
     #[arg(long, default_value_t = 5)]
     turns: u32,
-    /// Numbers of carom's threads.
+    /// carom runs once with each of these numbers of threads.
     #[arg(long, default_value = "1,2", value_delimiter = ',')]
     threads: Vec<usize>,
     /// Run rapier3d, too.
@@ -79,7 +79,8 @@ fn rates(impacts: &[f64], seconds: &[f64]) -> (f64, f64) {
 
 /// Returns the deepest overlap of spheres of diameter 1 in a periodic cube.
 fn deepest_overlap(places: &[[f64; 3]], edge: f64) -> f64 {
-    // Spheres in neighbouring columns are compared, if their centres are at most 1 apart along x.
+    // The cube is divided into columns along x. Spheres are compared if they are in the same column
+    // or in neighbouring ones, and if their centres are at most 1 apart along x.
     let columns = edge.floor();
     let column = |place: &[f64; 3]| {
         [1, 2].map(|axis| {

@@ -1,8 +1,9 @@
 //! A queue of the next event of each sphere, for times that never go back.
 //!
-//! It is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221, 2007, 615–625), with
-//! two levels, so that insertion rarely misses the cache at a million spheres. Its entries are never removed:
-//! the simulation drops an entry if its sphere has a newer one.
+//! The queue is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221,
+//! 2007, 615–625), with two levels of buckets, so that insertion rarely misses the cache at a
+//! million spheres. An entry stays in the queue even if its sphere gets a new event: the simulation
+//! ignores outdated entries when their time comes.
 
 use std::mem::swap;
 
@@ -26,7 +27,7 @@ pub(crate) struct Queue {
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
-    /// Entries of the wide bucket that is being distributed.
+    /// Entries of the wide bucket that is being divided into narrow buckets.
     opened: Vec<Entry>,
 }
 

@@ -12,7 +12,8 @@ pub(crate) trait Run {
     fn energy(&self) -> f64;
     /// Returns the centres in a periodic cube, if the program has one.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
-    /// Returns further results of the run, as text.
+    /// Returns a line of text with numbers that are particular to the program, such as its
+    /// substeps.
     fn remark(&self) -> String;
 }
 

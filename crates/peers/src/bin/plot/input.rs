@@ -146,11 +146,13 @@ impl Run {
     }
 }
 
-/// A line with the key `contender` is from `carom-peers`. Any other line is from `carom bench`.
+/// Reads the lines of files. A line with the key `contender` is from `carom-peers`. Any other line
+/// is from `carom bench`.
 ///
 /// # Errors
 ///
-/// Returns an error if a file cannot be read, or if a line is from neither program.
+/// Returns an error if a file cannot be read, or if a line is neither from `carom-peers` nor from
+/// `carom bench`.
 pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     let mut lines = Lines::default();
     for path in files {
