@@ -1,5 +1,6 @@
-//! Merge: replays new islands, tests their paths against the spheres outside them, and merges the
-//! islands that these tests connect, until no sphere meets another one outside its island.
+//! The merge stage replays new islands, tests their paths against the spheres outside them, and
+//! merges the islands that these tests connect, until no sphere meets another one outside its
+//! island.
 
 use std::hint::black_box;
 use std::slice::from_ref;

@@ -49,7 +49,8 @@ struct Search<'a> {
     /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a
     /// sphere lies outside the cell.
     beyond: [f64; 3],
-    /// Whether no two spheres are kept from meeting by an option, an infinite mass or a removal.
+    /// Whether any two spheres may meet, because there are no bodies, no groups, no removed spheres
+    /// and no spheres of infinite mass.
     all_meet: bool,
     /// Number of entries in the lists so far, two for each pair, and number of images searched so
     /// far.

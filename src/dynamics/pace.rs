@@ -25,7 +25,7 @@ const LEAST: f64 = 0.001;
 /// Up to this number of candidate pairs, no substep is too long.
 const FEW: usize = 1000;
 
-/// The numbers that tell how much work a substep is.
+/// The numbers of spheres, candidates and impacts in a substep, which determine its computing time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) spheres: usize,
@@ -72,8 +72,8 @@ impl Pace {
     }
 
     /// Chooses the duration of the next substep by the duration and the load of the present one.
-    /// Returns false if the present substep is so much longer than this that the caller should
-    /// begin it again with the chosen duration.
+    /// Returns false if the present substep is so much longer than the chosen duration that the
+    /// caller should begin it again, with the chosen duration.
     pub(crate) fn set(
         &mut self,
         duration: f64,
@@ -108,7 +108,7 @@ fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) 
     let distance = radii * sum / spheres.len().max(1) as f64;
     let falling = (2.0 * distance / options.gravity.length()).sqrt();
     let time = (distance / fastest).min(falling);
-    // If all radii are 0, or if all velocities and gravity are 0, the result sets no limit to the
-    // first substep.
+    // If all radii are 0, or if neither velocities nor gravity move any sphere, the time is
+    // infinite, and does not limit the substep.
     if time > 0.0 { time } else { f64::INFINITY }
 }

@@ -11,9 +11,9 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Copy + Default> Rows<T> {
-    /// Fills `count` rows. The function `entries_of` returns, for each of the items 0 to `items` −
-    /// 1, the entries of this item, each with the number of its row. Entries of a row are in the
-    /// order of their items.
+    /// Fills `count` rows. The items are the numbers below `items`. The function `entries_of`
+    /// returns the entries of an item, each with the number of its row. The entries of a row are in
+    /// the order of their items.
     pub(crate) fn fill<I: Iterator<Item = (u32, T)>>(
         &mut self,
         count: usize,

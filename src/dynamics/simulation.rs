@@ -527,7 +527,7 @@ impl Simulation {
     }
 
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
-    /// spheres have been placed anew other than by a substep.
+    /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();

@@ -16,9 +16,9 @@ pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) velocity: DVec3,
     groups: u32,
-    /// For each edge of a periodic domain, whether it changes the place of contact with the wall if
-    /// a sphere is displaced by this edge. For other edges, the image numbers of candidates with
-    /// this wall are 0.
+    /// For each edge of a periodic domain, whether displacing a sphere by this edge changes where
+    /// the sphere touches the wall. For other edges, the image numbers of candidates with this wall
+    /// are 0.
     tells_apart: [bool; 3],
 }
 
