@@ -37,8 +37,8 @@ const EXACT: [[DVec3; 3]; 4] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// The closest approach of the two spheres is within the step. If all numbers of the pair are whole
-    /// multiples of one unit, nothing is rounded. Then the spheres are exactly tangent, unless one number
-    /// is changed by ulps afterwards.
+    /// multiples of one unit, nothing is rounded, so the spheres are exactly tangent. A test may then
+    /// change one of the numbers by ulps.
     Exact,
     Passing,
     /// The distance of the two spheres is smallest at the end of the step, in most cases because they
@@ -123,8 +123,8 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // At the closest approach, the distance of the two centres, about the sum of the radii, is `size`
-        // · |`across`| · `unit`. `across` is a vector perpendicular to the relative velocity.
+        // At the closest approach, the vector between the two centres is the vector `across`, times the
+        // numbers `size` and `unit`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
