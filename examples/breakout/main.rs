@@ -45,8 +45,8 @@ fn main() -> anyhow::Result<()> {
             let target = match event.target {
                 Target::Ball(other) => format!("ball {other}"),
                 Target::Well => "the well".to_owned(),
-                // A bat is switched off by its first hit, and takes part in the game until the end
-                // of the frame. Further hits in this frame are printed too.
+                // A bat that was hit takes part in the game until the end of the frame. Only then it
+                // is off. So all hits of a bat in the frame of its first hit are printed.
                 Target::Bat(bat) if on[bat] => format!("bat {bat}"),
                 Target::Bat(_) => continue,
             };

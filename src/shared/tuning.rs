@@ -5,11 +5,11 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// The sample of a large world is one sphere out of this number of spheres, with at least
-/// [`MIN_SAMPLE`] and at most [`MAX_SAMPLE`] spheres in all.
+/// In a large world, the sample has one sphere for every 512 spheres, but at least [`MIN_SAMPLE`]
+/// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// The sample of a small world is one sphere out of this number of spheres, with at most
-/// [`MIN_SAMPLE`] spheres in all.
+/// In a small world, the sample has one sphere for every 16 spheres. It grows in this way up to
+/// [`MIN_SAMPLE`] spheres, the smallest sample of a large world.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
