@@ -39,8 +39,8 @@ pub struct Verification<T = Collision> {
     /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
     /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
     pub invented: Vec<T>,
-    /// Superfluous entries of touching pairs that the list has several times. For each such pair, one entry
-    /// counts as the right one and is not in here: one with the right time and depth, if there is any.
+    /// Superfluous entries of touching pairs that the list has several times. One entry of each such pair is
+    /// not superfluous, and is left out: one with the right time and depth, if there is any.
     pub repeated: Vec<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.

@@ -278,8 +278,8 @@ fn two_balls_on_a_ring_meet_for_ever() {
     assert_eq!(rounded(center.x), 2.0 + 2000.0);
 }
 
-/// Two balls drift around a periodic ring many times. The image of an impact must refer to the balls' centres
-/// before the step, wrapped into the cell.
+/// Two balls drift around a periodic ring many times. The image number of an impact must refer to the balls'
+/// centres before the step, wrapped into the cell.
 #[test]
 fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     let edge = 10.0;

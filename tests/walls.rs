@@ -550,7 +550,7 @@ fn the_image_of_a_sphere_touches_a_wall() {
         (contact.point, contact.normal),
         (Vec3::new(0.5, 5.0, 5.0), Vec3::X)
     );
-    // The list gives the image of the sphere, [−1, 0, 0]. `earliest` gives the image of the wall that the
+    // `wall_images` has the image of the sphere, [−1, 0, 0]. `earliest` has the image of the wall that the
     // sphere hits, seen from the sphere, so all signs are opposite.
     assert_eq!(
         found.earliest()[0].map(|first| (first.wall, first.image)),

@@ -148,9 +148,9 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a grid with the layout `chosen` and with room for at most `share` + MIN_HASHED_SLOTS cells in the
-// table of cells. In the returned grid, the entries of the table are numbered from 0. Later, write_level()
-// places them behind those of other grids.
+// Returns a grid with the layout `chosen`, which may use `share` + MIN_HASHED_SLOTS entries of the table of
+// cells. These entries are numbered from 0 here. Later, write_level() moves them behind the entries of other
+// grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

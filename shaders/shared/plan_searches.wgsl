@@ -119,8 +119,8 @@ fn write_searches(number: u32, levels: u32) {
 }
 
 // Writes an upper bound of the number of cells that all spheres search. The numbers of spheres in the grids
-// do not include the images that the stage `images` has added. It is not known which grids these images are
-// in, so each image counts as many cells as a sphere of the most expensive grid.
+// do not include the images that the stage `images` has added. Each image counts here as many cells as a
+// sphere searches at most in any grid.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

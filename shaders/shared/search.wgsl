@@ -336,8 +336,7 @@ fn next_task() {
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
         // Each invocation searches twice, first to count its candidates and then to test them. At the end of
-        // each search, it adds 1 to this count of finished invocations. Only the second search is to be
-        // counted.
+        // each search, it adds 1 to sh_finished. Only the second search is to be counted.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;

@@ -136,7 +136,7 @@ impl<'a> WallSearch<'a> {
 
     /// Checks the spheres of a step for invalid values, and tests them against the walls in the same loop, so
     /// that they are read from memory only once. If the test against walls fails, [`finish`](Self::finish)
-    /// returns the error, because an error of another part of the step takes precedence.
+    /// returns the error later, because errors in the search for pairs of spheres take precedence.
     pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
         let Task { found, images, .. } = &mut self.task;
         (*found.get_mut(), *images.get_mut()) = (0, 0);

@@ -40,8 +40,8 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// its terms.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
 /// Bound of the relative error of a computed time of impact or depth. It holds if each difference
-/// in the computation is at least the fraction [`VALUE`], 2⁻¹⁶, of the sum of its terms.
-/// Cancellation then costs at most 16 bits.
+/// in the computation is at least a certain fraction, [`VALUE`], of the sum of its terms.
+/// Cancellation then costs few digits.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs of spheres, one in each half of a vector. p and v are the

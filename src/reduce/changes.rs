@@ -15,18 +15,18 @@ use crate::Collision;
 pub struct Changes {
     /// Pairs that touch only in the later of the two steps.
     pub began: Vec<[u32; 2]>,
-    /// For each pair in `began` (only in the later of the two steps), the periodic image of sphere
-    /// b.
+    /// For each pair in `began`, which touches only in the later of the two steps, the periodic
+    /// image of sphere b.
     pub began_images: Vec<[i32; 3]>,
     /// Pairs that touch in both of the two steps.
     pub lasted: Vec<[u32; 2]>,
-    /// For each pair in `lasted` (in both of the two steps), the periodic image of sphere b in the
-    /// later one.
+    /// For each pair in `lasted`, which touches in both of the two steps, the periodic image of
+    /// sphere b.
     pub lasted_images: Vec<[i32; 3]>,
     /// Pairs that touch only in the earlier of the two steps.
     pub ended: Vec<[u32; 2]>,
-    /// For each pair in `ended` (only in the earlier of the two steps), the periodic image of
-    /// sphere b.
+    /// For each pair in `ended`, which touches only in the earlier of the two steps, the periodic
+    /// image of sphere b.
     pub ended_images: Vec<[i32; 3]>,
 }
 

@@ -5,10 +5,10 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// In a large world, the sample has one sphere for every 512 spheres, but at least [`MIN_SAMPLE`]
+/// In a large world, one sphere out of this many is sampled. The sample has at least [`MIN_SAMPLE`]
 /// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// In a small world, the sample has one sphere for every 16 spheres. It grows in this way up to
+/// In a small world, one sphere out of this many is sampled. The sample grows with the world up to
 /// [`MIN_SAMPLE`] spheres, the smallest sample of a large world.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible

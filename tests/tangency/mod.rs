@@ -123,15 +123,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // At the closest approach, the vector between the two centres is the vector `across`, times the
-        // numbers `size` and `unit`.
+        // The number `size` sets the distance of the two centres at the closest approach. For most kinds
+        // of pairs, the vector between them is then `size` · `unit` · `across`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // For most kinds of pairs, the relative displacement of the two spheres during the step is the
-        // vector `along`, times the numbers `far` and `unit`.
+        // The number `far` sets how far the two spheres move relative to each other during the step. For
+        // most kinds of pairs, they move by the vector `far` · `unit` · `along`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

@@ -44,9 +44,9 @@ impl Maker<'_> {
         ];
         if let Some((kernels, bits, over)) = &walls {
             let times = self.dispatch(&kernels.wall_times, bits, *over)?;
-            // A sphere's first impact may be with a sphere or with a wall. So its earliest time is
-            // known only when the kernels for the times have run for both. The kernels that find
-            // what the sphere hits at this time run after them.
+            // A sphere's first impact may be with a sphere or with a wall. So the kernels for the
+            // earliest times run first, for pairs and for walls. The kernels that find what the
+            // sphere hits at its earliest time run after both.
             dispatches.insert(2, times);
             dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
         }

@@ -43,8 +43,8 @@ pub(super) struct Sorter {
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts a list of items by the first word of each item. The list has one item for each
-    /// touching pair.
+    /// Sorts a list of items by the first word of each item. The list has one item for each pair
+    /// that the step reports.
     FirstWord,
 }
 
