@@ -74,12 +74,14 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b into the contacts of its sphere b. The entries before this
-    // one are the `index` earlier pairs of that list, and all pairs whose index a is less than this index b.
+    // Writes pair `index` of the list sorted by b as a contact of its sphere b. Its place in
+    // `contact_indices` is `index` plus the number of pairs whose sphere a has a lower index than this
+    // sphere b.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes pair `index` of the list sorted by a into the contacts of its sphere a. The entries before this
-    // one are the `index` earlier pairs of that list, and all pairs whose index b is at most this index a.
+    // Writes pair `index` of the list sorted by a as a contact of its sphere a. Its place in
+    // `contact_indices` is `index` plus the number of pairs whose sphere b is this sphere a or has a lower
+    // index.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

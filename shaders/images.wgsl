@@ -114,9 +114,9 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Writes the `Entry` (in the list of the grids' contents) of a time segment that has several periodic
-// images. Each sphere has only one `Entry`, which its first segment uses. So for any other segment, the
-// sphere is copied first.
+// Writes the `Entry` of a time segment that has several periodic images. The first segment of a sphere has
+// the same index as the sphere, and so uses the sphere's own `Entry`. Any further segment gets an `Entry` at
+// another index, and a copy of the sphere at that index.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {

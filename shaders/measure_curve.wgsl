@@ -144,9 +144,9 @@ fn sampled_extent(k: u32, frame: Frame) -> Extent {
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// Numbers of the sampled spheres that the shortest time segments would cut: `all` is the number of these
-// spheres. Every `each`-th of them, `weighed` in total, is used to compare the costs of different lengths of
-// segments.
+// `all` is the number of sampled spheres whose paths the shortest time segments would cut. Every `each`-th of
+// these spheres is used to compare the costs of different lengths of segments. `weighed` is the number of
+// spheres used.
 struct Cut {
     all: u32,
     weighed: u32,
@@ -197,10 +197,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Number of spheres that are not cut into time segments, in the cells that a time segment searches.
-        // These cells may extend one cell edge beyond the segment on each side. In a grid of segments, each
-        // pair is found by only one of its two segments, so their number is halved above. This number is not,
-        // because uncut spheres do not search for segments.
+        // Number of uncut spheres in the cells that a time segment searches, if these spheres have a grid of
+        // their own. Its cells may extend one cell edge beyond the segment on each side. Unlike in_cells,
+        // this number is not halved: of two time segments, only one finds the other, but an uncut sphere is
+        // always found by the segment.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -210,10 +210,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of a step with this length of time segments, as the sum of its parts. If there are
-// fewer segments than uncut spheres, the segments are assumed to search the small cells of the uncut spheres,
-// in which they meet only spheres within their reach. Otherwise all spheres are assumed to be in cells as wide
-// as the segments.
+// Returns the expected cost of a step with this length of time segments, summed over the sampled paths. If
+// there are fewer segments than uncut spheres, the uncut spheres are assumed to have a grid of their own with
+// small cells, where a segment finds only the spheres within its reach. Otherwise all spheres are assumed to
+// be in cells as wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {

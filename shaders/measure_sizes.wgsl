@@ -72,7 +72,8 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Returns the sums in one entry of the workgroup's hash table of size classes.
+// Returns what the workgroup has gathered about one size class: the number of its spheres, their largest
+// size and their bounding box. `place` is the index of the size class in the hash table of the workgroup.
 fn gathered_at(place: u32) -> Addition {
     return Addition(
         atomicLoad(&sh_gathered[place].spheres),
@@ -93,8 +94,8 @@ fn gathered_at(place: u32) -> Addition {
 fn gather(place: u32, own: Addition) {
     let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    // Most spheres lie within the bounds of the spheres that were added before. For these, the comparison
-    // avoids seven atomic operations.
+    // Most spheres are no larger than the spheres that the workgroup has gathered before, and lie in their
+    // bounding box. The test for this avoids seven atomic operations.
     if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
         atomicMax(&sh_gathered[place].low[0], own.low.x);

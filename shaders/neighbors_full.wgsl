@@ -23,8 +23,8 @@ fn is_same_pair(one: u32, other: u32) -> bool {
 }
 
 // In the sorted list, pairs of the same two spheres a and b are adjacent, in ascending order of their
-// images. Among the neighbours of sphere b, the images are negated, so these pairs must be in reverse order.
-// Returns the pair that then has the place of pair `index`.
+// images. In the neighbour list of sphere b, these images have the opposite sign, so the same pairs have to
+// be in reverse order. Returns the pair that takes the place of the pair `index` if the order is reversed.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;

@@ -1,7 +1,7 @@
-// In each round of a hard-sphere simulation, finds the next impact of each sphere on the current paths. An
-// impact that an earlier round has added may turn out wrong: another sphere crosses the path earlier, or the
-// other sphere of the impact has removed it from its path. Then this kernel finds the first impact of the
-// path that has to be removed.
+// This kernel runs in each round of a hard-sphere simulation. It finds the next impact of each sphere on the
+// current paths. An impact that an earlier round has added to a path is wrong if another sphere crosses the
+// path earlier, or if the impact is no longer on the path of the other sphere. If a path has wrong impacts,
+// the kernel instead finds the first of them, so that it can be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -85,8 +85,8 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// Returns how many impacts of a sphere come before the first impact that the other sphere of the impact has
-// removed from its own path.
+// Returns how many impacts on a sphere's path come before the first orphan. An orphan is an impact with
+// another sphere whose own path no longer has this impact.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {

@@ -132,7 +132,8 @@ fn reject(left: bool) {
     } else if left {
         simulation.status |= CAROM_LEFT_PAD;
         // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
-        // pad. So the substep is shorter only after three failures in a row.
+        // pad, so the substep is first repeated with the same duration. It becomes shorter only after three
+        // failures in a row.
         shorter = simulation.failures > 2u;
     }
     simulation.pace = simulation.substep;

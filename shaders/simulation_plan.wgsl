@@ -59,7 +59,8 @@ fn main() {
     // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
-    // `exact` is close to `duration`, and subtracting it from the remaining time causes no rounding.
+    // `exact` is a duration close to `duration` that can be subtracted from `remaining` without a
+    // rounding error.
     let exact = opaque(remaining - opaque(remaining - duration));
     simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;

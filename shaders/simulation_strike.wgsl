@@ -21,9 +21,10 @@
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(7) var<storage, read> simulation_triangles: array<MeshTriangle>;
 
-// Length of the vector along which an impulse acts. The square of this length is near 2, where the rounding
-// errors of float32 are 0 on average. Near 1, the errors would not be 0 on average: float32 numbers are twice
-// as dense below 1 as above. So the energy would grow.
+// Length of the vector along which an impulse acts. Its square is 1.96. From 1 to 2, the distance between
+// neighbouring float32 numbers is constant, so the rounding errors of squares near 1.96 are 0 on average.
+// Near 1 they would not be, because float32 numbers are twice as dense below 1 as above, and the energy would
+// grow.
 const AXIS = 1.4;
 
 // Returns the time of the last impact of a sphere.

@@ -322,7 +322,8 @@ impl Detector {
         Ok(())
     }
 
-    /// Completes the list of the spheres of a checked step that touch walls. Both backends do this on the CPU.
+    /// Finishes the search for spheres that touch walls. The search began while the spheres of the step were
+    /// checked for invalid values. Both backends do this on the CPU.
     fn at_walls(
         &mut self,
         step: &UncheckedStep<'_>,
@@ -351,8 +352,8 @@ impl Detector {
         }
     }
 
-    /// Returns the collisions of a time step in a list that reuses the memory of `used`. While the spheres are
-    /// checked, `walls` finds those that touch walls.
+    /// Returns the collisions of a time step in a list that reuses the memory of `used`. While the spheres
+    /// are checked for invalid values, `walls` looks for spheres that touch walls.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,

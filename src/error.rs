@@ -125,7 +125,8 @@ pub enum Error {
     #[error("the simulation is invalid: {problem}")]
     #[non_exhaustive]
     InvalidSimulation {
-        /// Description of the fault in the option or the duration, with the allowed range.
+        /// Description of the fault in an option of the simulation, or in the duration of its step, with the
+        /// allowed range.
         problem: String,
     },
     /// A sphere has more impacts in one substep of a simulation than its options allow.
@@ -153,7 +154,8 @@ pub enum Error {
         /// Number of passes made. In each pass, every two overlapping spheres were moved apart, one pair after
         /// the other.
         passes: u32,
-        /// Index (from 0) of one sphere of the pair with the deepest overlap.
+        /// Index (from 0) of the sphere with the deepest overlap. If it overlaps another sphere, the index is
+        /// that of either sphere.
         sphere: usize,
         /// Depth of the deepest overlap.
         depth: f64,

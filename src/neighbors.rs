@@ -279,9 +279,9 @@ impl NeighborList {
     /// conditions hold:
     ///
     /// - The list was made for the same number of particles, radii (if they count), collision groups, cutoff,
-    ///   skin, kind (half or full) and domain.
-    /// - No particle has moved by more than half the skin since the list was made. A particle that was
-    ///   wrapped into a periodic cell has moved by an edge of the cell.
+    ///   skin, kind (half or full) and domain as the request.
+    /// - No particle has moved by more than half the skin since the list was made. Wrapping a particle into a
+    ///   periodic cell counts as a move by an edge of the cell.
     ///
     /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {

@@ -39,8 +39,8 @@ pub struct Verification<T = Collision> {
     /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
     /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
     pub invented: Vec<T>,
-    /// Further entries of touching pairs that are listed several times. Of the entries of such a pair, all but one
-    /// are here. The one left out has the right time and depth, if any of them has.
+    /// Superfluous entries of touching pairs that the list has several times. One entry of each such pair is
+    /// not superfluous, and is left out: one with the right time and depth, if there is any.
     pub repeated: Vec<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
@@ -56,13 +56,13 @@ pub struct Verification<T = Collision> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MistakenImages {
-    /// Periodic images of sphere b for the entries in [`Verification::missing`], which the list lacks.
+    /// For each entry of [`Verification::missing`], the periodic image of sphere b.
     pub missing: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::invented`], which are not touching pairs.
+    /// For each entry of [`Verification::invented`], the periodic image of sphere b.
     pub invented: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::repeated`], which list a pair again.
+    /// For each entry of [`Verification::repeated`], the periodic image of sphere b.
     pub repeated: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::wrong`], whose time or depth is wrong.
+    /// For each entry of [`Verification::wrong`], the periodic image of sphere b.
     pub wrong: Vec<[i32; 3]>,
 }
 
@@ -106,8 +106,8 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Returns the mistakes found in the verified list as the public result type, with periodic images if
-    /// `periodic` is true.
+    /// Converts the mistakes that the verification has found to the public result type. If `periodic` is
+    /// false, it has no periodic images.
     fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
         let entries = |list: &[ImageCollision]| list.iter().map(|c| entry(c.pair())).collect();
         let images = |list: &[ImageCollision]| {

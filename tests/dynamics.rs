@@ -278,8 +278,8 @@ fn two_balls_on_a_ring_meet_for_ever() {
     assert_eq!(rounded(center.x), 2.0 + 2000.0);
 }
 
-/// Two balls that drift around a ring many times. The image of an impact refers to the centres that the simulation shows
-/// before the step.
+/// Two balls drift around a periodic ring many times. The image number of an impact must refer to the balls'
+/// centres before the step, wrapped into the cell.
 #[test]
 fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     let edge = 10.0;
@@ -304,7 +304,7 @@ fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
         assert!((away - impact.normal).length() < 1e-9, "{impact:?}: {away}");
         images[(impact.image[0] + 1) as usize] += 1;
     }
-    // They meet in the cell and across its face on both sides.
+    // The balls must have met within the cell, and across its face in both directions.
     assert!(images.iter().all(|&count| count >= 5), "{images:?}");
 }
 
@@ -354,8 +354,8 @@ fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
         (impact.time, impact.impulse, impact.normal),
         (0.75, 4.0, DVec3::X)
     );
-    // The sum of the two momenta is still 5. The balls approached each other with speed 4, and separate with
-    // speed 2.
+    // The total momentum of the two balls is 5, as before the impact. They approached each other with speed
+    // 4. With the restitution 0.5, they separate with speed 2.
     let velocities: Vec<_> = simulation
         .spheres()
         .iter()
@@ -502,7 +502,7 @@ fn inelastic_collapse_is_an_error_without_a_contact_time() {
         matches!(error, Error::TooManyImpacts { limit: 100, .. }),
         "{error}"
     );
-    // After the error, the state is that at the end of the last complete substep.
+    // After a step that failed, the simulation is at the end of the last complete substep.
     assert!(collapsing.time() < 5.0);
     let momentum: DVec3 = collapsing.spheres().iter().map(HardSphere::momentum).sum();
     assert!(momentum.length() < 1e-12);
@@ -595,8 +595,8 @@ fn removes(a: usize, b: usize) -> [bool; 2] {
     }
 }
 
-/// Removes the spheres that the function [`removes`] chooses. If only one sphere of an impact is removed, the
-/// other keeps its velocity.
+/// A collision rule that removes the spheres that [`removes`] chooses. If it chooses only one of the two
+/// spheres of an impact, the other keeps its velocity.
 fn removal_rule(encounter: &Encounter) -> Response {
     let Partner::Sphere(other) = encounter.partner else {
         return Response::Bounce;

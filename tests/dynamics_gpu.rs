@@ -620,7 +620,8 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
         ([-0.6, 0.0, 3.0], down, DVec3::new(-0.96, 0.0, 0.28), 2.2),
         ([1.0, 1.0, -3.0], -down, down, 2.0),
-        // In the last case, the ball passes the corner of the triangle at a distance of more than its radius.
+        // This ball passes the corner of the triangle at a distance of more than its radius, and so hits
+        // nothing.
         ([-0.8, -0.8, 3.0], down, down, 6.0),
     ];
     let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
@@ -958,7 +959,8 @@ fn the_state_arrives_by_a_ticket() {
     assert_eq!(Some(state), in_buffer);
     assert!(state.serial == 1 && state.time > 0.0, "{state:?}");
 
-    // The recording is dropped, and only the copy of the state to the host is submitted.
+    // A step is recorded, but its recording is dropped before it is submitted. Reading the state afterwards
+    // must be an error.
     let mut dropped = world.device.encoder();
     world.record_into(&mut dropped, 1.0);
     drop(dropped);

@@ -217,8 +217,8 @@ fn sphere_trees_find_the_same_spheres_as_all_pairs() {
         found.sort_by_key(|hit| (hit.a, hit.b));
         assert_eq!(found.len(), direct.len());
         for (found, direct) in found.iter().zip(&direct) {
-            // Both lists of pairs count the spheres of the second set from 0, so their numbers can be
-            // compared.
+            // The indices b count from the first sphere of the second body in both lists, so the pairs can
+            // be compared.
             assert_eq!(
                 (found.a, found.b, found.toi),
                 (direct.a, direct.b, direct.toi)

@@ -479,7 +479,7 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(0, 16), at(156, 4)),
         // The array of radii precedes the array of centres in a shared buffer.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
-        // The number of spheres is stored in the unused bytes after the second centre.
+        // The number of spheres is stored in the padding after the centre of sphere 1.
         DeviceSpheres::new(
             SphereCount::InBuffer {
                 buffer: &buffer,
@@ -499,8 +499,8 @@ fn unusual_layouts_are_accepted() -> Result {
         // i + 1, and has the radius of one of these points.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
-        // Each centre is at the start of a struct of 64 bytes. The radii are an array within the first of
-        // these structs.
+        // Each centre is at the start of a struct of 64 bytes. The ten radii lie one after the other in
+        // the rest of the first struct.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
         // The centres and the radii share a buffer, and the stride of the centres is a multiple of that of
         // the radii.

@@ -398,7 +398,7 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     // A step without walls in the same buffers has no wall collisions.
     let none = summary(&device, &mut buffers, &Step::new(&spheres, 1.0));
     assert_eq!((none.walls, none.walls_found), (0, 0));
-    // The step has ten wall collisions, for which an indirect dispatch needs one workgroup.
+    // The step has ten wall collisions, few enough for one workgroup of the indirect dispatch.
     summary(&device, &mut buffers, &step);
     assert_eq!(
         device.read(buffers.wall_dispatch().expect("asked for")),
@@ -782,9 +782,9 @@ fn unit_vector(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. If the centre of a
-/// sphere lies from the point in this direction, and the sphere touches the triangle at the point, it touches
-/// the triangle nowhere else.
+/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. A sphere that
+/// touches the triangle at this point and has its centre in this direction from the point touches the
+/// triangle nowhere else.
 fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     let first = rng.usize(..3);
     let [a, b, c] = [0, 1, 2].map(|k| corners[(first + k) % 3]);

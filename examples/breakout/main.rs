@@ -45,8 +45,8 @@ fn main() -> anyhow::Result<()> {
             let target = match event.target {
                 Target::Ball(other) => format!("ball {other}"),
                 Target::Well => "the well".to_owned(),
-                // A bat is switched off by its first hit, and takes part in the game until the end
-                // of the frame. Further hits in this frame are printed too.
+                // A bat stays in the game until the end of the frame in which it is hit first, and
+                // only then is off. So all its hits in this frame are printed.
                 Target::Bat(bat) if on[bat] => format!("bat {bat}"),
                 Target::Bat(_) => continue,
             };

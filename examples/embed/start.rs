@@ -96,8 +96,8 @@ fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     }
 }
 
-/// A torus in the box, around the centre of the first of the hot regions, which is at the front of the box. The
-/// torus extends a little beyond the front.
+/// A torus at the front of the box that contains all spheres. It lies around the centre of the first hot
+/// region of `FIRES`, which is on the front face of the box. It extends a little beyond this face.
 struct Torus {
     sides: [f32; 3],
 }

@@ -79,8 +79,8 @@ fn describe(time: Option<f32>) -> String {
 fn picture(levels: &[Level], chain: &Tree, rod: &Tree, first: Option<f32>) -> Drawing {
     let panel = DVec2::new(5.6, 4.7);
     let rows = (levels.len() / 2) as f64;
-    // There are two panels in a row. The legend stands beside the last panel if it is alone in its row, and
-    // otherwise below the last row.
+    // The picture has two panels in each row. If the number of panels is odd, the legend stands beside the
+    // last panel, and otherwise below the last row.
     let last = if levels.len().is_multiple_of(2) {
         2.2
     } else {

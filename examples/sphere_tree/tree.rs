@@ -52,7 +52,8 @@ impl Tree {
     }
 }
 
-/// What was searched and found in one level of the two hierarchies.
+/// Result of the search in one level of the two hierarchies: the pairs of nodes that were tested, and those
+/// that touch.
 pub(crate) struct Level {
     /// For each of the two bodies, the number of its hierarchy's nodes (spheres) that were searched in this
     /// level.

@@ -461,11 +461,11 @@ struct CaromSimulation {
     rollbacks: u32,
     // Largest number of rounds of a complete substep of the last recording.
     rounds: u32,
-    // Status of the last search for candidate pairs that was incomplete (`search_status`,
-    // with the bits of `CaromResults.status`). Number of candidates in the last substep
-    // (`candidates`): of pairs of spheres, or of pairs of a sphere and a triangle if
-    // there are more of these.
+    // What made the last incomplete search for candidate pairs incomplete, with the bits of
+    // `CaromResults.status`.
     search_status: u32,
+    // Number of candidate pairs of spheres in the last substep, or of pairs of a sphere and a triangle if
+    // that number is larger.
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.
     spheres: u32,

@@ -61,9 +61,9 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. Two kernels write it: `find` writes the next impact (`time` and
-// `next`) while its other invocations read the state of the path (`count` and `stamp`), and `strike` writes
-// the state of the path while its other invocations read the next impact.
+// The progress of a sphere in the substep. The kernel `find` writes its next impact (`time` and `next`), and
+// the kernel `strike` writes the state of its path (`count` and `stamp`). Each of the two kernels reads what
+// the other has written, of several spheres, so neither kernel reads numbers that it writes at the same time.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
@@ -79,8 +79,8 @@ struct Track {
     pad: f32,
     // Negative time of the sphere's last impact before the substep, or 0 if there was none.
     since: f32,
-    // The speed from which the next bound on the sphere's displacement is computed if the last bound was too
-    // small. Otherwise 0.
+    // If the last bound on the displacement of the sphere was too small: a speed from which the next bound is
+    // computed. Otherwise 0.
     wide: f32,
     // Bit k is set if the sphere may touch wall k in this substep. The bits of meshes are set for all spheres of finite
     // mass.

@@ -101,8 +101,9 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // Near the centre of a hollow wall, the point advances only to the distance reach / 2 from
-                // the centre, from which on the bound on the second derivative holds.
+                // Nearer to the centre of a hollow wall, the bound on the second derivative does not hold. So
+                // the time advances only until the moving point can reach the distance reach / 2 from the
+                // centre.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;

@@ -29,10 +29,10 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Size limit of this size range in searches from other size ranges. In a step with one set, smaller
-    // spheres than the limit search this range. With two sets, so do spheres of the same size. Size is half
-    // the edge of the smallest possible grid cell. A range made from several ranges has the smallest of their
-    // limits or, with two sets, the largest.
+    // Spheres of other size ranges search this range if their size is less than this limit. In a step with
+    // two sets, they also do if their size equals the limit. The size of a sphere is half the edge of the
+    // smallest grid cell that is possible for it. A range that was merged from several ranges has the
+    // smallest of their limits or, with two sets, the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -70,9 +70,9 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's size classes in use to the counts in sh_parted. If each size range is a run of 2^s size
-// classes, some of the classes in use are the first in use in their run. Each class is counted in entry s for
-// the largest s for which it is such a first class.
+// Counts this thread's size classes in use in sh_parted. Size ranges are runs of 2^s size classes, where s is
+// still to be chosen. For each class in use, the thread finds the largest s for which no smaller class of the
+// same run is in use, and adds 1 to entry s.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
@@ -179,10 +179,10 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search among the spheres of set `of_set` that have
-// the size limit `reference`. In a step with one set, they do if they are smaller than the limit. With two
-// sets, they do if they are of the other set, and no larger than the limit. Size is half the edge of the
-// smallest possible grid cell.
+// Returns whether the spheres of size range number `range` search a size range that has spheres of set
+// `of_set` and the size limit `reference`. In a step with one set, they do if they are smaller than the
+// limit. With two sets, they do if they belong to the other set and are not larger than the limit. The size
+// of a sphere is half the edge of the smallest grid cell that is possible for it.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

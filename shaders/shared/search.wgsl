@@ -51,10 +51,11 @@ struct Searcher {
 // from 0 on.
 struct Candidates {
     count: u32,
-    // For each of the first four ranges, the number of candidates in it and in all ranges before it.
+    // For each of the first four of the five ranges, the number of candidates in this range and in the ranges
+    // before it.
     past: vec4<u32>,
-    // For each of the first four ranges, the number to add to a candidate's number, modulo 2^32, to get its
-    // index among the sorted spheres.
+    // For each of the first four of the five ranges, the number to add to a candidate's number, modulo 2^32,
+    // to get its index among the sorted spheres.
     shift: vec4<u32>,
     last_shift: u32,
 }
@@ -170,9 +171,10 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns a block of cells of another grid. It contains all spheres that may touch the searching sphere during
-// its time segment. Along each axis, the block extends from the middle of the segment by half the extent of
-// the segment plus half that of the largest sphere in the other grid.
+// Returns the block of cells of another grid that contains all spheres there that may touch the searching
+// sphere during its time segment. Along each axis, the block extends on both sides of the middle of the
+// segment. It extends by half the extent of the segment plus half the extent of the largest sphere in the
+// other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -333,8 +335,8 @@ fn next_task() {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // The searches that counted the candidates have also counted the invocations that finished. The
-        // searches that test the candidates count these invocations again, so the number starts at 0.
+        // Each invocation searches twice, first to count its candidates and then to test them. At the end of
+        // each search, it adds 1 to sh_finished. Only the second search is to be counted.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;

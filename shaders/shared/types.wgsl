@@ -252,8 +252,9 @@ struct WallCounters {
     out_of_range: atomic<u32>,
 }
 
-// Some edges of a periodic domain displace a sphere so that its images (periodic copies) touch a wall at
-// different times. Any other edge is stored here as 0.
+// The edges of a periodic domain that make a difference at one wall: images (periodic copies) of a sphere
+// that are displaced along such an edge do not touch this wall at the same time as the sphere. All other
+// edges are stored as 0.
 struct WallLattice {
     // xyz: an edge that the user gave. w: an upper bound of the sum of the magnitudes of its components.
     edges: array<vec4<f32>, 3>,

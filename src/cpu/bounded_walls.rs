@@ -77,8 +77,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Decides whether a sphere touches a wall exactly, for a pair of this sphere and the bounding sphere of
-    /// the wall. `image` is the image (periodic copy) of the sphere that is tested.
+    /// Decides exactly whether a sphere touches a wall. `pair` names this sphere and the bounding sphere of
+    /// the wall. `image` is the periodic image (displaced copy) of the sphere that is tested.
     fn test(
         &self,
         pair: &Collision,

@@ -104,11 +104,12 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the spheres and time segments of a bucket by the table entries (slots) of their cells.
-    /// Returns the number of items in the fullest slot. Writes the end of each slot, the slot of
-    /// each item, and `order`, which has three numbers for each sorted item: where its sphere is,
-    /// the 32-bit word that names the sphere or its image, and its grid and time segment (tag). If
-    /// `brought` is true, the sphere is in the bucket, and otherwise in the input.
+    /// Sorts the spheres and time segments of a bucket (its items) by the table entries (slots) of
+    /// their cells. Returns the number of items in the fullest slot. Writes the end of each slot
+    /// and the slot of each item. For each sorted item, writes three numbers to `order`: the place
+    /// from which its sphere is read, the 32-bit word that names the sphere or its image, and its
+    /// grid and time segment (tag). If `brought` is true, this place is in the bucket's own copy of
+    /// its spheres, and otherwise in the input.
     fn sort(
         &mut self,
         bucket: usize,

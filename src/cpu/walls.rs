@@ -92,7 +92,8 @@ pub(crate) struct WallSearch<'a> {
 struct Part {
     found: WallHits,
     near_meshes: Vec<NearMesh>,
-    /// The walls near four spheres, each with a mask of the spheres.
+    /// The walls near a block of four spheres. Each has a bit mask, in which bit k is set if sphere k of the
+    /// block may touch the wall.
     near_walls: Vec<(u32, u32)>,
     error: Option<Error>,
 }
@@ -133,9 +134,9 @@ impl<'a> WallSearch<'a> {
         }
     }
 
-    /// Checks a step, and tests its spheres against the walls. A separate loop for the walls would read all
-    /// spheres from memory once more. An error at a wall is returned by [`finish`](Self::finish), because errors
-    /// of the pairs of spheres come first.
+    /// Checks the spheres of a step for invalid values, and tests them against the walls in the same loop, so
+    /// that they are read from memory only once. If the test against walls fails, [`finish`](Self::finish)
+    /// returns the error later, because errors in the search for pairs of spheres take precedence.
     pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
         let Task { found, images, .. } = &mut self.task;
         (*found.get_mut(), *images.get_mut()) = (0, 0);
@@ -150,7 +151,8 @@ impl<'a> WallSearch<'a> {
         Ok(step)
     }
 
-    /// Writes the spheres that touch walls to `found`. `spheres` are those of the checked step.
+    /// Writes the spheres that touch walls to `found`. `spheres` are the spheres of the step that
+    /// [`check`](Self::check) has checked.
     pub(crate) fn finish(self, spheres: &[Sphere], found: &mut WallHits) -> Result<(), Error> {
         found.hits.clear();
         found.images.clear();
@@ -177,9 +179,10 @@ pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error>
 
 /// The images (periodic copies) of spheres that are tested against a wall.
 enum Images {
-    /// Only the spheres themselves are tested, and none of their images.
+    /// The spheres have no images, or their images touch the wall in the same way, so only the spheres
+    /// themselves are tested.
     None,
-    /// Those images of a sphere are tested that may reach a solid cylinder.
+    /// The wall is a solid cylinder. Only images of a sphere that may reach the cylinder are tested.
     Around(CylinderImages),
     /// No images are tested here, because a wall of finite size in a periodic domain is tested in the file
     /// `bounded_walls.rs`.

@@ -39,9 +39,9 @@ const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// time. The results are precise enough if each difference is at least this fraction of the sum of
 /// its terms.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound of the relative error of a computed time of impact or depth. It holds if cancellation
-/// costs few digits, that is, if each difference in the computation is at least the fraction
-/// [`VALUE`] of the sum of its terms.
+/// Bound of the relative error of a computed time of impact or depth. It holds if each difference
+/// in the computation is at least a certain fraction, [`VALUE`], of the sum of its terms.
+/// Cancellation then costs few digits.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs of spheres, one in each half of a vector. p and v are the
@@ -126,8 +126,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative or if they
-    // move apart. The comparison `simd_le` also accepts a discriminant of 0. It counts as certain
-    // only if the relative velocity is 0, and then the spheres stay apart.
+    // move apart. `simd_le` also accepts a discriminant of 0, at which spheres may just touch. But
+    // a miss is returned only if the sign of the discriminant is certain. For 0, this is so only if
+    // the relative velocity is 0, and then the spheres stay apart.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {

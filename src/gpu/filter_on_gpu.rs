@@ -15,10 +15,10 @@ use crate::shared::sorted::SortedProxy;
 /// whether two spheres touch.
 ///
 /// Before `filter_pair`, carom runs a cheaper test (`shaders/shared/near.wgsl`), which must not
-/// reject a pair that `filter_pair` passes. The kernel checks this for every time segment (part of
-/// the first sphere's path) in which the pair may have to be reported. If the cheaper test rejects
-/// the pair in one of them, the kernel returns a very negative margin, as for spheres that
-/// certainly do not touch.
+/// reject a pair that `filter_pair` passes. To check this, this kernel also runs the cheaper test,
+/// for every time segment (part of the first sphere's path) in which the pair may have to be
+/// reported. If the cheaper test rejects the pair in any of these segments, the kernel returns a
+/// very negative margin, as for spheres that certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",

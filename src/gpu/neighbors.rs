@@ -366,11 +366,11 @@ impl CollisionBuffers {
     /// and its length in `w`, for each entry of [`neighbors`](Self::neighbors): an
     /// `array<vec4<f32>>`.
     ///
-    /// The vectors are for the positions at the latest search, even if that search kept an older list. Each
-    /// component is a float32 sum of two coordinates and, in a periodic domain, of a multiple of each of the
-    /// three edges. The shader computes the rounding errors of the additions, and adds them to the sum. It
-    /// does not correct the rounding errors of the multiples; a multiple by −1, 0 or 1 has none. Usages:
-    /// `STORAGE` and `COPY_SRC`.
+    /// The vectors to neighbours are computed from the positions at the latest search, even if that search
+    /// reused the list of an earlier search. Each component is a float32 sum of two coordinates and, in a
+    /// periodic domain, of a multiple of each of the three edges. The shader computes the rounding errors of
+    /// the additions, and adds them to the sum. It does not correct the rounding errors of the multiples; a
+    /// multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns the same errors as [`neighbors`](Self::neighbors).

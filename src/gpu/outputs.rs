@@ -43,11 +43,11 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of each sphere's earliest impact: an `array<CaromEarliest>` of
     /// [`WGSL`](super::WGSL), with as many elements as the capacity for spheres.
     ///
-    /// The elements for the spheres of a second set follow those for the first set. If a sphere
-    /// touches several spheres first at the same time, its element names the one with the smallest
-    /// index. A wall is named only if no sphere is touched as early; the constant `CAROM_WALL` marks
-    /// it. Grazing pairs (too close to call in float32) count as touching. Usages: `STORAGE` and
-    /// `COPY_SRC`.
+    /// In a step with two sets, the buffer has the elements for the first set, followed by those for
+    /// the second set. If a sphere touches several spheres first at the same time, its element names
+    /// the one with the smallest index. A wall is named only if no sphere is touched as early; the
+    /// constant `CAROM_WALL` marks it. Grazing pairs (too close to call in float32) count as touching.
+    /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest)

@@ -511,11 +511,11 @@ impl SimulationBuffers {
     }
 
     /// Returns the GPU buffer with the momentum that the spheres have passed to each wall so far. It has two
-    /// `vec4<f32>` for each wall of a simple shape, and then two for each mesh. The sum of the two vectors is the
-    /// momentum passed to that wall or mesh. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    /// `vec4<f32>` for each wall of a simple shape, followed by two for each mesh. The first is the momentum,
+    /// rounded, and the second the rounding error: add both. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// The pressure on a flat wall is the component of its momentum along its normal, divided by its area and by the
-    /// time in which the momentum was passed.
+    /// To get the pressure on a flat wall, take the component of the wall's momentum along the wall's normal,
+    /// and divide it by the wall's area and by the time in which the momentum was passed.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }

@@ -23,11 +23,12 @@ pub struct SimulationBufferOptions {
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
     /// one is shorter.
     ///
-    /// With meshes, the same capacity holds separately for pairs of a sphere, padded by its motion, and the bounding
-    /// sphere of a triangle, at some 25 bytes each. A shorter substep has nearly as many of these pairs as a longer
-    /// one, so shortening it does not help. So if [`SimulationState::candidates`](super::SimulationState::candidates)
-    /// exceeds the capacity and the time of the simulation no longer advances, increase the capacity, or divide large
-    /// triangles into smaller ones.
+    /// With meshes, this capacity also limits the number of another kind of pair, a sphere (padded by its
+    /// motion) and the bounding sphere of a triangle. Room for these pairs takes some 25 bytes each.
+    /// Shortening a substep hardly reduces their number. So if
+    /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and the time
+    /// of the simulation no longer advances, increase the capacity, or divide large triangles into smaller
+    /// ones.
     pub candidates: Option<u32>,
     /// Number of substeps in a recording; at least 1. The default is 4. The duration of a substep is chosen so
     /// that a sphere has 0.2 impacts on average. A substep that is not needed costs little.

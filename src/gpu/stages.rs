@@ -97,9 +97,9 @@ fn stages(
     walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
-    // The stage `measure` estimates how the spheres lie in space from a sample of them. This sample
-    // is for the largest number of spheres for which there is room. Fewer spheres never have a
-    // larger sample.
+    // The stage `measure` estimates from a sample how the spheres lie in space. Its dispatches are
+    // made for the sample of a step with the largest possible number of spheres. A step with fewer
+    // spheres never has a larger sample.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);

@@ -40,10 +40,9 @@ impl StagingBuffer {
     /// Returns whether this staging buffer can take `size` bytes of results of the step with the
     /// number `serial`.
     ///
-    /// Returns `false` if the staging buffer contains old results of the same step. If the
-    /// submission of a copy fails, wgpu maps the buffer nevertheless. The host can then recognize
-    /// that nothing was copied only because the old contents have another serial number than the
-    /// step.
+    /// Returns `false` if the staging buffer still has results with the same number `serial`. The
+    /// reason is that wgpu maps the buffer even if the submission of the copy fails. The buffer
+    /// then has its old contents, and the host can see this only if their number is not `serial`.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }

@@ -100,7 +100,7 @@ pub struct StepSummary {
     /// step counted all candidates, but stopped testing them at the limit.
     pub candidates: u64,
     /// Number of candidates in the search for spheres near triangles of meshes: pairs of a sphere and a
-    /// triangle to test. The limit on `candidates` also applies to this number on its own.
+    /// triangle to test. They do not count in `candidates`, but the same limit applies to their number.
     pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).

@@ -20,8 +20,8 @@ pub enum Readback<T> {
     Ready(T),
 }
 
-/// Number of entries in a list of results, as of the latest readback. All tickets of a world's buffers share
-/// this number. It is unknown before the first readback.
+/// Number of entries in a list of results, as of the latest readback. All tickets for the same GPU buffers
+/// share this number. It is unknown before the first readback.
 #[derive(Clone)]
 pub(super) struct KnownCount(Arc<AtomicU64>);
 

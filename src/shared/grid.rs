@@ -40,10 +40,11 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// One uniform grid, and its part of the table of cells.
 ///
-/// The grid has a box, in which each cell has a table entry (slot) of its own. Neighbouring cells
-/// along x have consecutive slots there, so the spheres in three such cells are one run of the
-/// sorted spheres. The cells outside the box share slots: the slot of such a cell is x plus a hash
-/// of y, z and the time slab (part of the step).
+/// The grid has a box, in which each cell has a table entry (slot) of its own. In the box, cells
+/// that are neighbours along x have consecutive slots. So the spheres of three cells in a row along
+/// x are consecutive in the list of sorted spheres. The cells outside the box share slots: the slot
+/// of a cell there is the sum of its x and a hash of its y, its z and the time slab (part of the
+/// step).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {

@@ -232,10 +232,9 @@ impl ProxySize {
         }
     }
 
-    /// Returns half the cell edge that each of [`LANES`] spheres needs if no path is cut, valid for
-    /// all periodic images of the spheres. `far` is the largest coordinate of an image at rest, to
-    /// which this function adds the motion. `slack` is the largest rounding error of an image's
-    /// centre.
+    /// Returns, for [`LANES`] spheres whose paths are not cut, half the cell edge that each of them
+    /// needs, valid for all its periodic images. `far` is the largest coordinate that an image has
+    /// without its motion. `slack` is the largest rounding error of an image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();

@@ -5,11 +5,11 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// The sample of a large world is one sphere out of this number of spheres, with at least
-/// [`MIN_SAMPLE`] and at most [`MAX_SAMPLE`] spheres in all.
+/// In a large world, one sphere out of this many is sampled. The sample has at least [`MIN_SAMPLE`]
+/// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// The sample of a small world is one sphere out of this number of spheres, with at most
-/// [`MIN_SAMPLE`] spheres in all.
+/// In a small world, one sphere out of this many is sampled. The sample grows with the world up to
+/// [`MIN_SAMPLE`] spheres, the smallest sample of a large world.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.

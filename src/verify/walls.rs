@@ -143,8 +143,8 @@ impl Target {
         Ok(targets)
     }
 
-    /// Compares the entries for a sphere at this wall with the exact impacts of the sphere and its periodic images.
-    /// `near` is a ball that contains the sphere during the whole step.
+    /// Compares the listed collisions of a sphere with this wall with the exact impacts of the sphere and its
+    /// periodic images. `near` is a ball that contains the sphere during the whole step.
     fn compare(
         &self,
         wall: usize,

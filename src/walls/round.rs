@@ -35,7 +35,7 @@ pub(crate) struct Round {
 
 impl Round {
     /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
-    /// does not touch the wall. `shift` displaces the sphere.
+    /// does not touch the wall. `shift` is the displacement of the sphere's periodic image.
     pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
         if self.certainly_misses(sphere, shift, dt) {
             return None;
@@ -211,9 +211,9 @@ impl Float64 {
         dot(q, q) - self.square
     }
 
-    /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is |P|² −
-    /// (K·|a|)², where |P| is the distance from the wall's centre or axis times |a|, K is this distance at
-    /// contact, and |a| is the length of the axis vector, or 1 for a sphere.
+    /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is the
+    /// squared distance of the sphere's centre from the wall's centre or axis, minus the squared distance at
+    /// contact. For a cylinder, both are multiplied by the squared length of the axis vector.
     fn touching(&self, gap: Approx) -> Option<Option<Impact>> {
         let length = self.length?;
         let away = dot(self.p, self.p).sqrt()?;
@@ -221,7 +221,8 @@ impl Float64 {
         let depth = if self.k.sign()? == Less {
             away - reach
         } else {
-            // |P| − K·|a| would lose digits by cancellation, so the difference of the squares is divided by the sum.
+            // `away - reach` would lose digits by cancellation, so the difference of their squares, `gap`, is
+            // divided by their sum.
             let gap = if self.inside { gap } else { -gap };
             gap.over(away + reach)?
         };

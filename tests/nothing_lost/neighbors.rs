@@ -17,8 +17,8 @@ use crate::backends::{both, detector};
 
 /// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump of pairs of spheres for each pair, in cubic sphere diameters. This is so much room that
-/// spheres of different pairs rarely touch.
+/// Volume of a clump divided by its number of pairs of spheres, in cubic sphere diameters. It is so large
+/// that spheres of different pairs rarely touch.
 const ROOM: f64 = 8.0;
 /// Largest number of tested pairs per sphere that the test accepts. If grid cells were much wider than
 /// spheres, this number would be exceeded.

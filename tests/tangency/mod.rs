@@ -37,8 +37,8 @@ const EXACT: [[DVec3; 3]; 4] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// The closest approach of the two spheres is within the step. If all numbers of the pair are whole
-    /// multiples of one unit, nothing is rounded. Then the spheres are exactly tangent, unless one number
-    /// is changed by ulps afterwards.
+    /// multiples of one unit, nothing is rounded, so the spheres are exactly tangent. A test may then
+    /// change one of the numbers by ulps.
     Exact,
     Passing,
     /// The distance of the two spheres is smallest at the end of the step, in most cases because they
@@ -123,15 +123,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // At the closest approach, the distance of the two centres, about the sum of the radii, is `size`
-        // · |`across`| · `unit`. `across` is a vector perpendicular to the relative velocity.
+        // The number `size` sets the distance of the two centres at the closest approach. For most kinds
+        // of pairs, the vector between them is then `size` · `unit` · `across`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // For most kinds of pairs, the relative displacement of the two spheres during the step is the
-        // vector `along`, times the numbers `far` and `unit`.
+        // The number `far` sets how far the two spheres move relative to each other during the step. For
+        // most kinds of pairs, they move by the vector `far` · `unit` · `along`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

@@ -78,9 +78,10 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
-/// For each kernel, how many instructions its old and its present version skip if spheres need no
-/// conversion to other units, as in all benchmark scenes. The present kernels skip all instructions of
-/// the conversion. The old kernels skipped 15 for each number that they read.
+/// For the old and the present version of each kernel, the number of instructions that it skips if
+/// spheres need no conversion to other units. No benchmark scene needs one. An old kernel skips 15
+/// instructions for each number that it reads. A present kernel skips all instructions that serve the
+/// conversion.
 const CONVERSIONS: [(&str, [f64; 2]); 4] = [
     ("measure_spacing", [210.0, 484.0]),
     ("measure_sizes", [105.0, 165.0]),
@@ -352,8 +353,8 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // The three times are: 106.53 µs to issue 3060 instructions in each of 31 250 warps, 20 µs to
-        // move 96 MB, and 1 µs for a chain of 1700 clocks.
+        // This work takes 106.53 µs to issue 3060 instructions in each of 31 250 warps, 20 µs to move 96
+        // MB, and 1 µs for a chain of 1700 clocks.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

@@ -462,9 +462,9 @@ mod tests {
         ];
         let mut rows = Rounds::default();
         row_by_row(&lanes, &mut rows);
-        // The two invocations of the warp visit two rows of cells, with up to two candidates in row 0 and
-        // three in row 1. So the warp iterates 2 + 3 times. Some candidate passes the cheap test in three of
-        // these iterations: both of row 0, and the last of row 1.
+        // A warp visits rows of cells one after the other. In each row, it iterates as often as the
+        // invocation with the most candidates there: twice in row 0, and three times in row 1. In three of
+        // these five iterations, some candidate passes the cheap test.
         let expected = [2.0, 5.0, 3.0, 2.0];
         assert_eq!(
             [rows.rows, rows.candidates, rows.filters, rows.reports],
@@ -472,9 +472,10 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
-        // If each invocation visits its candidates in one sequence, the second has 4 candidates, more than
-        // the first. Of these 4, 2 pass the cheap test. The two invocations find their touching pairs in
-        // different iterations, so two iterations report a pair.
+        // Here, each invocation visits the candidates of all its rows in one loop. The warp iterates four
+        // times, because one invocation has two candidates and the other has four. Of these, one and two
+        // candidates pass the cheap test, so the warp runs the filter twice. Each of the two runs reports a
+        // pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

@@ -323,9 +323,10 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // This enlarges the sphere's box by a small margin. Two spheres that hardly move
-            // relative to each other count as at rest (`STILL`), and their first time segments
-            // report the pair. The margin makes the boxes of these two segments overlap.
+            // The factor is a small margin for two spheres that hardly move relative to each other.
+            // They count as at rest (`STILL`), so their first time segments report the pair even if
+            // the spheres touch only later. The margin makes the boxes of these two segments
+            // overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -379,9 +380,10 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns an upper bound of the error in the centres of all periodic images of many spheres,
-    /// before they are rounded to float32. `center` has the largest magnitudes of the spheres'
-    /// coordinates, and `most(k)` is the largest number of times that edge k displaces an image.
+    /// Returns an upper bound of the error in the centre of any periodic image of many spheres,
+    /// before the centre is rounded to float32. `center` has the largest magnitude of the spheres'
+    /// coordinates along each axis. `most(k)` is the largest number of edges k, in either
+    /// direction, by which an image is displaced.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();

@@ -162,9 +162,9 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// A part of the grids' entries: a range of spheres, and the ranges of their images in the lists `first` and
-/// `further` of [`ImageList`]. If these spheres have very many images, the rest of the images are in
-/// additional chunks without spheres.
+/// A part of the grids' entries in a periodic domain: a range of spheres, and the ranges of their images in
+/// the lists `first` and `further` of [`ImageList`]. If one chunk cannot hold all images of these spheres,
+/// the rest of the images are in more chunks, in which the range of spheres is empty.
 #[derive(Clone, Debug)]
 struct Chunk {
     spheres: Range<usize>,

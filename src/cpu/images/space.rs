@@ -78,8 +78,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both members of a pair have the same periodic displacement or none. The
-    /// relative displacement of such a pair is 0, so it is listed without an image.
+    /// Returns whether both members of a pair have the same periodic displacement, which may be 0.
+    /// Their displacement relative to each other is then 0, so the pair is listed without an image.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
     /// Puts two images of spheres in the order of the list of collisions. Returns `None` if they
@@ -327,8 +327,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // If both members of the pair are the same image of one sphere, `in_order` returns `None`.
-        // They are no pair, so the order of their indices does not matter.
+        // The result of `in_order` is `None` if both objects are the same image of one sphere. This
+        // is not a pair that can be reported, so either order will do.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],

@@ -18,8 +18,8 @@ use crate::shared::size_class::SIZE_CLASSES;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of time segments in the box around most of the sampled spheres. If the first and the
-    /// last segment of a sphere are in this box, all segments of the sphere count as inside.
+    /// Number of time segments in a box that contains most spheres of the sample. If the first and
+    /// the last segment of a sphere are in this box, all segments of the sphere count as inside.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],

@@ -135,11 +135,11 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Applies the swept test to the pairs `first` and `first + 1` of `near`, or only to those
-    /// whose bit in the bit mask `there` is set. Adds the pairs that touch to the list of touching
-    /// pairs, which begins at index `begin` and has `hits` pairs so far. Returns its new length.
-    /// Pairs with a periodic image go to another list. For pair k of the list of touching pairs,
-    /// the indices of its spheres are stored as entry k of `near`.
+    /// Applies the swept test to the pairs `first` and `first + 1` of `near`. The bit mask `there`
+    /// says which of the two exist. Appends the pairs that touch to the list of touching pairs,
+    /// which starts at index `begin` and has `hits` pairs so far, and returns the new number of
+    /// pairs. (Pairs with a periodic image go to another list.) The indices of the spheres of
+    /// touching pair k are stored as entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -168,9 +168,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Several time segments may find the same pair. A pair that just touches is left to
-                // the exact test, which counts it as grazing only if it is this task that reports
-                // the pair.
+                // Several tasks may find the same pair, each with other time segments, but only one
+                // of them reports it. A pair that just touches is left to the exact test. That test
+                // counts the pair as grazing only in the task that reports it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());

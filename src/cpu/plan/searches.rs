@@ -61,9 +61,9 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // A search visits no more rows of cells than the *box* of the searched grid has (the region in which
-    // each cell has its own table entry). A grid without a box has 0 cells along an axis, and its rows
-    // are not limited.
+    // The *box* of a grid is the region in which each cell has its own table entry. A search visits no
+    // more rows of cells than the box of the searched grid has. A grid without a box has `dims` of 0.
+    // Then the number of rows is not limited.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),

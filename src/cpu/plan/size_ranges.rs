@@ -22,9 +22,9 @@ pub(super) struct SizeRange {
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Spheres of other grids search this grid if they are smaller than this size. If several size
-    /// ranges are merged into this grid, the size is the smallest of theirs. In a step of two sets,
-    /// it is the largest.
+    /// Spheres of other grids search this grid if their size is less than this limit. In a step of
+    /// two sets, they also do if their size equals the limit. A grid for several merged size ranges
+    /// has the smallest of their limits or, in a step of two sets, the largest.
     reference: f32,
     pub(super) finer: f32,
 }

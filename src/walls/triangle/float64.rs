@@ -33,8 +33,8 @@ const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A sphere and a triangle in float64, with bounds of the rounding errors.
 pub(super) struct Float64 {
-    /// The corners of the triangle. Each coordinate has one rounding error and, in a periodic domain, a further
-    /// error of at most `off`.
+    /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
+    /// a periodic domain, it has a further error of at most `off`.
     corners: [DVec3; 3],
     /// Bound of the additional error of the corners, which the displacement of the sphere in a periodic domain
     /// causes.
@@ -70,8 +70,8 @@ struct Search {
 
 enum Ended {
     AtTouch,
-    /// The sphere does not touch the triangle in the step: it does not reach the last plane that the search has
-    /// found between them before the step ends.
+    /// The sphere does not touch the triangle in the step. The search has found a plane that separates the
+    /// two until the end of the step.
     AtEnd,
     /// At `time`, the sphere does not touch the triangle and no longer approaches it.
     Parting,

@@ -299,8 +299,9 @@ impl Moved {
         }
     }
 
-    /// Returns whether the nearest point of the triangle, which is on `feature` (face, edge or corner), came
-    /// along with the sphere: moved back a little, by a small multiple of −`v`, it is still on the triangle.
+    /// Returns whether the nearest point of the triangle moves along the triangle together with the sphere.
+    /// The point is on `feature` (face, edge or corner). It moves with the sphere if it is still on the
+    /// triangle when it is displaced by a small multiple of −`v`.
     fn came_along(&self, feature: Feature, v: &Vector) -> bool {
         let normal = normal(&self.corners);
         let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;

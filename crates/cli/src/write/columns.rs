@@ -17,7 +17,8 @@ pub enum Subject {
 /// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// What the pairs of the list are, which determines the first columns.
+    /// What the list contains: touching spheres, spheres that touch walls, or neighbours. The first columns
+    /// of the list depend on this.
     pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,
