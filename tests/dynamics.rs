@@ -150,6 +150,38 @@ fn spheres_of_many_fluids_meet_in_the_order_of_the_reference() {
     }
 }
 
+/// Returns all impacts of a fluid in a time: the two spheres and the time of each, sorted.
+fn impacts(spheres: &[HardSphere], options: SimulationOptions) -> Vec<(u32, Partner, f64)> {
+    let mut simulation =
+        Simulation::new(spheres.to_vec(), options.with_impact_list()).expect("a valid simulation");
+    let list = step(&mut simulation, 0.8).list;
+    let mut list: Vec<_> = list
+        .iter()
+        .map(|impact| (impact.sphere, impact.partner, impact.time))
+        .collect();
+    list.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+    list
+}
+
+/// In short substeps, few impacts depend on one another. So a substep that loses an impact, or makes one that does
+/// not happen, shows in the comparison with longer or shorter ones.
+#[test]
+fn the_impacts_do_not_depend_on_the_duration_of_substeps() {
+    let (spheres, edge) = fluid(24, 0.3, 3);
+    let all = [0.05, 0.3, 0.45, 1.2]
+        .map(|count| impacts(&spheres, periodic(edge).with_impacts_per_substep(count)));
+    let first = &all[0];
+    assert!(first.len() > spheres.len());
+    for (number, other) in all.iter().enumerate() {
+        assert_eq!(other.len(), first.len(), "run {number}");
+        for (a, b) in first.iter().zip(other) {
+            assert_eq!((a.0, a.1), (b.0, b.1), "run {number}");
+            // Each impact multiplies rounding errors by a factor.
+            assert!((a.2 - b.2).abs() < 1e-6, "run {number}: {a:?} {b:?}");
+        }
+    }
+}
+
 /// Returns how many impacts agree with the reference before the first difference. Rounding errors grow with
 /// each impact, so the two lists differ in the end.
 fn first_same(report: &StepReport, mut reference: Reference) -> usize {
