@@ -118,8 +118,7 @@ impl Special {
 
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
-    /// Whether the candidates are those of the spheres as they are now. If not, a new search is
-    /// needed.
+    /// Whether the last search succeeded, and nothing has outdated its candidates since then.
     valid: bool,
     /// Time of the simulation at the search.
     time: f64,
