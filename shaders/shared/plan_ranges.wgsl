@@ -20,8 +20,8 @@ struct SizeRange {
     inside: f32,
     // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
     half_cell: f32,
-    // Bounds of the sphere centres in the middle of each time segment of the size range, relative to the
-    // moving origin of the cells.
+    // Lower and upper bounds of the centres of all spheres in this range of sizes, half-way through the step
+    // or through each time segment. The coordinates are relative to the moving origin of the grids.
     low: vec3<f32>,
     high: vec3<f32>,
     // Highest number of a size class in the size range, even if no sphere is in this class.
@@ -29,10 +29,10 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Spheres of other size ranges search this range if their size is less than this limit. In a step with
-    // two sets, they also do if their size equals the limit. The size of a sphere is half the edge of the
-    // smallest grid cell that is possible for it. A range that was merged from several ranges has the
-    // smallest of their limits or, with two sets, the largest.
+    // Spheres of other size ranges search this range if they are smaller than this limit or, in a step of two
+    // sets, exactly as large. The size of a sphere is half the edge of the smallest grid cell that is
+    // possible for it. If several ranges are merged into one, it has the smallest of their limits. In a step
+    // of two sets, it has the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
