@@ -145,9 +145,9 @@ fn sampled_extent(k: u32, frame: Frame) -> Extent {
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// The sampled spheres that are used to compare the costs of different lengths of time segments. `all` is the
-// number of sampled spheres whose paths are cut if segments have the shortest allowed length. Only every
-// `each`-th of them is used, which gives `weighed` spheres.
+// Describes the sampled spheres that are used to compare the costs of different lengths of time segments. If
+// segments have the shortest allowed length, the paths of `all` sampled spheres are cut. Every `each`-th of
+// these spheres is used, and `weighed` is the number of used spheres.
 struct Cut {
     all: u32,
     weighed: u32,

@@ -72,8 +72,8 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Returns what the workgroup has gathered about one size class: the number of its spheres, their largest
-// size and their bounding box. `place` is the index of the size class in the hash table of the workgroup.
+// Returns the number, the largest size and the bounding box of the spheres of one size class in the workgroup.
+// `place` is the index of the size class in the hash table of the workgroup.
 fn gathered_at(place: u32) -> Addition {
     return Addition(
         atomicLoad(&sh_gathered[place].spheres),

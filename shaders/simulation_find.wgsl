@@ -86,8 +86,8 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// Returns how many impacts on a sphere's path come before the first orphan. An orphan is an impact with
-// another sphere whose own path no longer has this impact.
+// An impact of two spheres is stored in the paths of both. It is an *orphan* if the path of one of them no longer
+// has it. Returns how many impacts on the path of a sphere come before the first orphan.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {

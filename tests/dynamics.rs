@@ -163,21 +163,22 @@ fn impacts(spheres: &[HardSphere], options: SimulationOptions) -> Vec<(u32, Part
     list
 }
 
-/// In short substeps, few impacts depend on one another. So a substep that loses an impact, or makes one that does
-/// not happen, shows in the comparison with longer or shorter ones.
+/// The longer a substep is, the more impacts in it depend on one another. So if a long substep loses an impact or adds
+/// a false one, its list of impacts differs from that of short substeps.
 #[test]
 fn the_impacts_do_not_depend_on_the_duration_of_substeps() {
     let (spheres, edge) = fluid(24, 0.3, 3);
-    let all = [0.05, 0.3, 0.45, 1.2]
-        .map(|count| impacts(&spheres, periodic(edge).with_impacts_per_substep(count)));
-    let first = &all[0];
-    assert!(first.len() > spheres.len());
-    for (number, other) in all.iter().enumerate() {
-        assert_eq!(other.len(), first.len(), "run {number}");
-        for (a, b) in first.iter().zip(other) {
-            assert_eq!((a.0, a.1), (b.0, b.1), "run {number}");
+    let impacts = |count: f64| impacts(&spheres, periodic(edge).with_impacts_per_substep(count));
+    let expected = impacts(0.05);
+    assert!(expected.len() > spheres.len());
+    for count in [0.3, 0.45, 1.2] {
+        let found = impacts(count);
+        assert_eq!(found.len(), expected.len(), "{count} impacts a substep");
+        for (a, b) in expected.iter().zip(&found) {
+            assert_eq!((a.0, a.1), (b.0, b.1), "{count} impacts a substep");
             // Each impact multiplies rounding errors by a factor.
-            assert!((a.2 - b.2).abs() < 1e-6, "run {number}: {a:?} {b:?}");
+            let apart = (a.2 - b.2).abs();
+            assert!(apart < 1e-6, "{count} impacts a substep: {a:?} {b:?}");
         }
     }
 }

@@ -52,8 +52,8 @@ impl Tree {
     }
 }
 
-/// Result of the search in one level of the two hierarchies: the pairs of nodes that were tested, and those
-/// that touch.
+/// Result of the search in one level of the two hierarchies. It has the pairs of nodes that were tested and the
+/// pairs that touch.
 pub(crate) struct Level {
     /// For each of the two bodies, the number of its hierarchy's nodes (spheres) that were searched in this
     /// level.

@@ -461,8 +461,8 @@ struct CaromSimulation {
     rollbacks: u32,
     // Largest number of rounds of a complete substep of the last recording.
     rounds: u32,
-    // What made the last incomplete search for candidate pairs incomplete, with the bits of
-    // `CaromResults.status`.
+    // The status of the last search for candidate pairs that was incomplete. Its bits are those of
+    // `CaromResults.status`, and tell why the search was incomplete.
     search_status: u32,
     // Number of candidate pairs of spheres in the last substep, or of pairs of a sphere and a triangle if
     // that number is larger.

@@ -61,9 +61,10 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. The kernel `find` writes its next impact (`time` and `next`), and
-// the kernel `strike` writes the state of its path (`count` and `stamp`). Each of the two kernels reads what
-// the other has written, of several spheres, so neither kernel reads numbers that it writes at the same time.
+// The progress of a sphere in the substep. The kernel `find` writes the fields `time` and `next` (the next impact
+// of the sphere) and reads `count` and `stamp` of several spheres. The kernel `strike` writes `count` and `stamp`
+// (the state of the path) and reads `time` and `next` of several spheres. So in each kernel, no invocation reads
+// a field while another invocation writes it.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,

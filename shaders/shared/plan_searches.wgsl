@@ -96,9 +96,9 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Writes to the plan which grids the spheres of the grid `number` search: the finer grids in sh_finer, and
-// each coarser grid whose spheres do not search the grid `number`. So of any two grids whose spheres may
-// touch, one searches the other.
+// Writes to the plan which grids the spheres of the grid `number` search. They search the finer grids that
+// sh_finer lists for `number`. They also search each coarser grid that does not itself search the grid
+// `number`. So of any two grids whose spheres may touch, one searches the other.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;

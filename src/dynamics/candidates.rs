@@ -64,7 +64,8 @@ impl Near<'_> {
         }
     }
 
-    /// Returns the candidate with both of its spheres. `sphere` is the one in whose list it is.
+    /// Returns the candidate, which names both of its spheres. `sphere` is the sphere whose list
+    /// contains it.
     pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
         match self.special {
             Some(candidate) => *candidate,
@@ -400,8 +401,8 @@ impl Candidates {
         &self.neighbors
     }
 
-    /// Returns the candidates of a sphere that are not in its row of neighbours: those with walls
-    /// or with images, and those that were found after the search.
+    /// Returns the candidates of a sphere that are not in its row of neighbours. These are pairs with
+    /// walls, pairs with images, and pairs that were found after the search.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         self.special.of(sphere).map(move |candidate| Near {

@@ -143,8 +143,8 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Returns a mask of those of four spheres that the sphere of the probe may meet until the end
-    /// of its range of times, if only the bounds of the speeds are known, but not the directions.
+    /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
+    /// it by the end of the probe's range of times, whatever the directions in which both move.
     #[inline(always)]
     pub(crate) fn is_near(&self, others: &Four) -> u32 {
         let [x, y, z] = [0, 1, 2].map(|k| others.center[k] - self.center[k]);
@@ -156,8 +156,8 @@ impl Probe {
         !far.to_bitmask() & ((1 << LANES) - 1)
     }
 
-    /// Returns a mask of those of four spheres that the sphere of the probe may meet in its range
-    /// of times. It certainly does not meet the others.
+    /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
+    /// it in the probe's range of times. If the bit is not set, the two certainly do not meet.
     ///
     /// The condition is that of [`may_meet`](super::predict::may_meet), with bounds of all terms that hold for every
     /// rounding error. If a term is not a number, the spheres may meet.

@@ -12,8 +12,9 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
 /// A size range: one or more neighbouring size classes. In a step of two sets, all its spheres are
-/// of the same set. At first, all of them are cut into the same number of time segments. Ranges
-/// whose spheres are put in one grid are merged into one range, in which these numbers may differ.
+/// of the same set. At first, all spheres of a range are cut into the same number of time segments.
+/// Later, the ranges of each grid are merged into one. In a merged range, the numbers of time
+/// segments may differ.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,

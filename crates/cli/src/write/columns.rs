@@ -17,8 +17,8 @@ pub enum Subject {
 /// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// What the list contains: touching spheres, spheres that touch walls, or neighbours. The first columns
-    /// of the list depend on this.
+    /// The kind of pair that the list contains: two touching spheres, a sphere and a wall, or two
+    /// neighbours. Each kind has its own first columns.
     pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,

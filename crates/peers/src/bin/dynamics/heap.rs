@@ -89,7 +89,8 @@ pub(crate) struct Heap {
     /// Number of cells that spheres have left, and number of impacts that were predicted anew.
     pub(crate) exits: u64,
     pub(crate) stale: u64,
-    /// The impacts so far, if a test asks for them to compare them with those of carom.
+    /// The list of all impacts so far. Only tests need the list, to compare it with carom's impacts.
+    /// Without a test, it is `None`.
     pub(crate) list: Option<Vec<Hit>>,
 }
 
