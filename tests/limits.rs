@@ -272,16 +272,16 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
-/// Eight large spheres in a thin periodic cell have thousands of copies, all of which are tested
+/// Sixteen large spheres in a thin periodic cell have thousands of copies, all of which are tested
 /// against one another.
 #[test]
 fn candidates_of_copies_in_a_thin_cell_are_limited() {
     let mut rng = fastrand::Rng::with_seed(1);
-    let spheres: Vec<Sphere> = (0..8)
-        .map(|_| [0.02, 40.0, 40.0].map(|edge| edge * rng.f32()))
+    let spheres: Vec<Sphere> = (0..16)
+        .map(|_| [0.04, 40.0, 40.0].map(|edge| edge * rng.f32()))
         .map(|center| Sphere::new(center, 4.0))
         .collect();
-    let domain = Domain::rectangular([0.0; 3], [0.02, 40.0, 40.0]);
+    let domain = Domain::rectangular([0.0; 3], [0.04, 40.0, 40.0]);
     let step = Step::new(&spheres, 1.0).in_domain(&domain);
     for backend in [Backend::Cpu, Backend::Gpu] {
         let detect = |max_candidates| {

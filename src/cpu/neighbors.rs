@@ -146,18 +146,11 @@ impl Grids<'_> {
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
             let boxed = inside || self.trim(level, &mut low, &mut high);
-            // If the searched cells share table entries by a hash, they are looked up one by one. A
-            // sphere searches few cells of a grid with larger cells. It may search very many cells
-            // of a grid with smaller cells, so it visits all spheres of that grid instead. This is
-            // rare, because the plan allows such a search only if it expects each cell in use to
-            // have its own table entry (`coarse_searches_fine`).
-            if !boxed && number < level_of(tag) {
-                visit(&[level.spheres(self.starts)], None);
-                continue;
-            }
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
                     self.visit_box(level, slab, [low, high], visit);
+                } else if number < level_of(tag) {
+                    self.visit_all(level, visit);
                 } else {
                     self.visit_rows(number, slab, [low, high], visit);
                 }
@@ -198,8 +191,19 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the cells from `low` to `high` in one part of the step. Some cells may share table
-    /// entries by a hash.
+    /// Visits all spheres of a grid with smaller cells, for a sphere that would have to look up very
+    /// many of these cells one by one. This is rare: the plan allows a search of smaller cells only
+    /// if it expects each cell in use to have its own table entry, and only in a grid without
+    /// separate cells for parts of the step (`coarse_searches_fine`).
+    #[cold]
+    #[inline(never)]
+    fn visit_all(&self, level: &Level, visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>)) {
+        visit(&[level.spheres(self.starts)], None);
+    }
+
+    /// Visits the cells from `low` to `high` of a grid with larger cells, in one part of the step.
+    /// Some cells may share table entries by a hash, so they are looked up one by one. There are at
+    /// most four along each axis.
     fn visit_rows(
         &self,
         number: u32,

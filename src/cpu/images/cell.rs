@@ -472,7 +472,9 @@ impl Cell {
         let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
         let (mut middle, mut spread) = (center, Vec3::ZERO);
         // How far the box extends along an edge of the cell is irrelevant if the images extend from
-        // one end of the cell to the other. This matrix projects the box along these edges.
+        // one end of the cell to the other. This matrix projects the box along these edges. Most
+        // boxes are points, which need no matrix.
+        let is_point = low == high;
         let mut across = Mat3::IDENTITY;
         for k in 0..self.lattice.count {
             let dual = Vec3::from(self.duals[k]);
@@ -483,14 +485,15 @@ impl Cell {
             let edge = self.lattice.edges[k].as_vec3();
             middle += edge * (0.5 - at);
             spread += edge.abs() * 0.5;
-            across -= Mat3::from_cols(edge * dual.x, edge * dual.y, edge * dual.z);
+            if !is_point {
+                across -= Mat3::from_cols(edge * dual.x, edge * dual.y, edge * dual.z);
+            }
         }
-        if spread == Vec3::ZERO {
-            return [low, high];
+        if !is_point {
+            let [x, y, z] = [across.x_axis, across.y_axis, across.z_axis].map(Vec3::abs);
+            spread += x * half.x + y * half.y + z * half.z;
         }
-        let [x, y, z] = [across.x_axis, across.y_axis, across.z_axis].map(Vec3::abs);
-        let half = spread + x * half.x + y * half.y + z * half.z;
-        [middle - half, middle + half]
+        [middle - spread, middle + spread]
     }
 
     pub(crate) fn width(&self) -> f32 {
