@@ -607,7 +607,7 @@ mod tests {
                 edge
             });
             let origin = [0, 1, 2].map(|_| number(100.0));
-            let periodic = [0, 1, 2].map(|k| case / 3 % 7 + 1 >> k & 1 == 1);
+            let periodic = [1, 2, 4].map(|bit| (case / 3 % 7 + 1) & bit != 0);
             let domain = Domain::triclinic(origin, edges).with_periodic(periodic);
             let scale = Units::default().scale(1.0);
             let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
