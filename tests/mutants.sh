@@ -137,6 +137,10 @@ mutant 'ties are rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
 mutant 'a coarse level does not search a fine one that it should search' src/cpu/plan/searches.rs \
     'searched[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
+mutant 'the bound of candidates does not count the searching spheres' src/cpu/plan/searches.rs \
+    'own.spheres(starts).len() as f64 * entries' 'entries' --test limits candidates_of_copies
+mutant 'the images of a sphere extend along no edge of the periodic cell' src/cpu/images/cell.rs \
+    'spread += edge.abs() * 0.5' 'let _ = edge' --lib all_images_of_a_sphere
 mutant 'on a GPU, the spheres of no grid search one that does not search theirs' \
     shaders/shared/plan_searches.wgsl '!has_bit(sh_finer[other], number)' 'has_bit(sh_finer[other], number)' \
     --test same_pairs benchmark_scenes

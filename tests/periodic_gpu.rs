@@ -17,7 +17,9 @@ use carom_scenes::Scene;
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
 use glam::DVec3;
-use periodic_worlds::{World, gas, listed};
+use periodic_worlds::{
+    World, assert_each_pair_is_tested_once, dust_in_an_oblique_channel, gas, listed,
+};
 
 fn gpu() -> Detector {
     detector(Backend::Gpu, Options::new())
@@ -145,6 +147,13 @@ fn pairs_that_just_touch_across_many_cells_have_the_same_list_on_both_backends()
             );
         }
     }
+}
+
+#[test]
+fn dust_in_an_oblique_channel_is_tested_once_against_large_spheres() {
+    let (spheres, domain) = dust_in_an_oblique_channel();
+    let found = same_on_both(&Step::new(&spheres, 1.0).in_domain(&domain));
+    assert_each_pair_is_tested_once(&found);
 }
 
 #[test]

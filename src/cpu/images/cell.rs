@@ -11,7 +11,7 @@
     reason = "a box is at most 2²⁰ cells away, and margins cover the rounding to float32"
 )]
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Mat3, Vec3};
 use wide::f32x4;
 
 use crate::lanes::{LANES, Real, dot, each, three};
@@ -46,7 +46,6 @@ pub(crate) struct Cell {
     /// The periodic cell, with its position half way through the step relative to the moving
     /// origin. `None` unless each of its edges is parallel to a coordinate axis.
     aligned: Option<AlignedCell>,
-    around: [Vec3; 2],
     near: Option<NearCell>,
 }
 
@@ -151,11 +150,9 @@ impl Cell {
             origins: [0.0; 3],
             margins: [INSIDE_MARGIN; 3],
             aligned: None,
-            around: [Vec3::ZERO; 2],
             near: None,
         };
         cell.aligned = cell.aligned();
-        cell.around = cell.bounds();
         cell.near = cell.near();
         let origin = cell.coordinates(cell.origin, 0.0);
         let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
@@ -473,34 +470,37 @@ impl Cell {
     /// Given a box around the centres of time segments, returns a box around the centres of all
     /// their periodic images in the grids. `reach` is half the width of a segment. Only estimates
     /// use the box.
-    pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
-        let [least, most] = self.around;
-        for axis in 0..3 {
-            let repeats = least[axis] < most[axis];
-            let leaves = low[axis] - reach < least[axis] || high[axis] + reach > most[axis];
-            if repeats && leaves {
-                (low[axis], high[axis]) = (least[axis], most[axis]);
+    pub(crate) fn wrap_box(&self, [low, high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
+        let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let (mut middle, mut spread) = (center, Vec3::ZERO);
+        // How far the box extends along an edge of the cell is irrelevant if the images extend from
+        // one end of the cell to the other. This matrix projects the box along these edges. Most
+        // boxes are points, which need no matrix.
+        let is_point = low == high;
+        let mut across = Mat3::IDENTITY;
+        for k in 0..self.lattice.count {
+            let dual = Vec3::from(self.duals[k]);
+            let at = dual.dot(center) + self.origins[k];
+            if (at - 0.5).abs() + dual.abs().dot(half + reach) <= 0.5 {
+                continue;
+            }
+            let edge = self.lattice.edges[k].as_vec3();
+            middle += edge * (0.5 - at);
+            spread += edge.abs() * 0.5;
+            if !is_point {
+                across -= Mat3::from_cols(edge * dual.x, edge * dual.y, edge * dual.z);
             }
         }
-        [low, high]
+        if !is_point {
+            let [x, y, z] = [across.x_axis, across.y_axis, across.z_axis].map(Vec3::abs);
+            spread += x * half.x + y * half.y + z * half.z;
+        }
+        [middle - spread, middle + spread]
     }
 
     pub(crate) fn width(&self) -> f32 {
         let lengths = self.lattice.dual_lengths[..self.lattice.count].iter();
         lengths.fold(f32::MAX, |width, length| width.min((1.0 / length) as f32))
-    }
-
-    /// Returns a box around the periodic cell half way through the step, relative to the moving
-    /// origin. Its length is 0 along each axis that is perpendicular to all periodic edges.
-    fn bounds(&self) -> [Vec3; 2] {
-        let lattice = &self.lattice;
-        let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
-        let mut bounds = [corner; 2];
-        for edge in lattice.edges {
-            bounds[0] += edge.min(DVec3::ZERO);
-            bounds[1] += edge.max(DVec3::ZERO);
-        }
-        bounds.map(|corner| corner.as_vec3())
     }
 }
 
@@ -592,6 +592,63 @@ mod tests {
             }
             tested += 1;
         }
+    }
+
+    /// In domains with one, two or three oblique periodic edges, the box around the images of a
+    /// sphere contains each of them, with as much to spare as the grids have.
+    #[test]
+    fn all_images_of_a_sphere_are_in_the_box_around_them() {
+        let mut rng = Rng::with_seed(3);
+        let mut several = 0;
+        for case in 0..20_000 {
+            let mut number = |most: f32| (rng.f32() * 2.0 - 1.0) * most;
+            let off = [0.0, 0.1, 2.0][case % 3];
+            let edges = [0, 1, 2].map(|k| {
+                let mut edge = [0, 1, 2].map(|_| number(off));
+                edge[k] = 3.0 + number(2.0);
+                edge
+            });
+            let origin = [0, 1, 2].map(|_| number(100.0));
+            let periodic = [1, 2, 4].map(|bit| (case / 3 % 7 + 1) & bit != 0);
+            let domain = Domain::triclinic(origin, edges).with_periodic(periodic);
+            let scale = Units::default().scale(1.0);
+            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+                continue;
+            };
+            let frame = Frame {
+                origin: Vec3::from(origin) + Vec3::new(number(3.0), number(3.0), number(3.0)),
+                drift: Vec3::new(number(9.0), number(9.0), number(9.0)),
+            };
+            let cell = Cell::new(lattice, &frame, 1.0);
+            let center = [0, 1, 2].map(|k| origin[k] + number(9.0));
+            let velocity = frame.drift.to_array().map(|x| x + number(0.5));
+            let radius = number([0.0, 0.01, 3.0][case % 4 % 3]).abs();
+            let sphere = Sphere::new(center, radius).with_velocity(velocity);
+            let scaled = scale.sphere(&sphere);
+            let path = scale.path(&sphere, &frame);
+            let half_cell = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
+            let wrapped = Vec3::from(cell.wrapped(&scaled, &path).at(0.5));
+            let [low, high] = cell.wrap_box([wrapped; 2], half_cell);
+            // The bounds of a grid are half a cell wider, and its box has one more cell on each side.
+            let room = 3.0 * half_cell;
+            let images = cell.lattice_box(&scaled, Cut::WHOLE);
+            several += u32::from(images.count() > 1);
+            let [x, y, z] = [0, 1, 2].map(|k| {
+                let [first, last] = images.images(k);
+                first..=last
+            });
+            for n3 in z {
+                for n2 in y.clone() {
+                    for n1 in x.clone() {
+                        let image = path.displaced(cell.center(&scaled, [n1, n2, n3]), 0.0);
+                        let at = Vec3::from(image.at(0.5));
+                        let outside = (at - high).max(low - at).max_element();
+                        assert!(outside <= room, "{outside} {domain:?} {sphere:?}");
+                    }
+                }
+            }
+        }
+        assert!(several > 1000, "{several}");
     }
 
     /// Random spheres lie in and around rectangular and skewed periodic cells. The fast tests and
