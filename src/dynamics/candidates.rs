@@ -17,7 +17,7 @@ use super::lattice::{Images, Lattice};
 use super::neighbors::Neighbors;
 use super::rows::{push, reserve};
 use super::substep::Start;
-use super::walls::{Searching, next_up};
+use super::walls::Searching;
 use super::{HardSphere, Partner};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
@@ -191,16 +191,20 @@ impl Candidates {
             }
         }));
         check_all(padded, start.ids)?;
-        let most = padded.par_iter().map(farthest).reduce(|| 0.0, f64::max);
-        let per_length = unit.recip();
-        self.units = Units {
+        let ends = self.origins.par_iter().map(|&origin| [origin; 2]);
+        let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
+        let [low, high] = ends.unwrap_or_default();
+        let mut units = Units {
             time: horizon,
-            per_length,
-            most: next_up(most * per_length),
+            per_length: unit.recip(),
+            center: low + 0.5 * (high - low),
+            most: 0.0,
         };
+        let farthest = padded.par_iter().map(|sphere| units.farthest(sphere));
+        units.most = farthest.reduce(|| 0.0, f32::max);
+        self.units = units;
         self.flights.clear();
         reserve(&mut self.flights, count)?;
-        let units = self.units;
         self.flights
             .par_extend(spheres.par_iter().map(|sphere| units.flight(sphere)));
         let leaves = self.padded.par_chunks(EIGHT);
@@ -261,8 +265,7 @@ impl Candidates {
             self.pads[place] = pad;
             self.padded[place].radius = wider.radius;
             self.boxes.grow(sphere, &wider);
-            let most = next_up(farthest(&wider) * self.units.per_length);
-            self.units.most = self.units.most.max(most);
+            self.units.include(&wider);
         }
         let limit = most_images(start.spheres.len());
         let mut needed = 0_u64;
@@ -558,15 +561,6 @@ impl Candidate {
             Partner::Wall(_) => None,
         }
     }
-}
-
-/// Returns a bound of the magnitudes of all coordinates in a sphere.
-fn farthest(sphere: &Sphere) -> f64 {
-    let most = sphere
-        .center
-        .iter()
-        .fold(0.0, |most: f32, x| most.max(x.abs()));
-    f64::from(most) + f64::from(sphere.radius)
 }
 
 #[allow(
