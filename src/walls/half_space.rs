@@ -138,9 +138,9 @@ impl HalfSpace {
 }
 
 /// A sphere and a half-space with the normal n as exact integers. A is the distance of the sphere's centre
-/// from the plane, times |n|, and B the rate of change of A. The sphere of radius r touches at a time t if A
-/// + B·t ≤ r·|n|. A and r are in units of 2^`length`, B in units of 2^`speed_unit`. The normal n is scaled by
-/// a power of two, which does not affect this comparison.
+/// from the plane, times |n|, and B the rate of change of A. The sphere of radius r touches at a time t if
+/// A + B·t ≤ r·|n|. A and r are in units of 2^`length`, B in units of 2^`speed_unit`. The normal n is scaled
+/// by a power of two, which does not affect this comparison.
 struct Integers {
     away: IBig,
     r: IBig,

@@ -285,10 +285,11 @@ impl Float64 {
     }
 }
 
-/// A sphere and a round wall as exact integers. The sphere just touches the wall at a time t if |P + V·t| = K·|a|. For
-/// a hollow sphere as the wall, P + V·t is the position of the sphere's centre relative to that of the wall, and |a| is
-/// 1. For a cylinder with axis a, it is the cross product of a and the relative position. P and K are in units of
-/// 2^`length`, V in units of 2^`speed`. The axis a is scaled by a power of two, which affects no comparison.
+/// A sphere and a round wall as exact integers. The sphere just touches the wall at a time t if
+/// |P + V·t| = K·|a|. For a hollow sphere as the wall, P + V·t is the position of the sphere's centre relative to
+/// that of the wall, and |a| is 1. For a cylinder with axis a, it is the cross product of a and the relative
+/// position. P and K are in units of 2^`length`, V in units of 2^`speed`. The axis a is scaled by a power of two,
+/// which affects no comparison.
 struct Integers {
     inside: bool,
     p: [IBig; 3],
