@@ -361,6 +361,107 @@ fn a_dilute_gas_in_a_small_cell_takes_a_long_step() {
     }
 }
 
+/// Three spheres are shot into a slow gas, and cross many periodic cells until they meet something.
+#[test]
+fn fast_spheres_in_a_slow_gas_meet_in_the_order_of_the_reference() {
+    let (mut spheres, edge) = lattice(10, 0.005, 3);
+    for sphere in &mut spheres {
+        sphere.velocity *= 1e-3;
+    }
+    let options = periodic(edge).with_impact_list();
+    let mut simulation = Simulation::new(spheres, options).expect("a valid gas");
+    step(&mut simulation, 1e4);
+    let shoot = |spheres: &mut [HardSphere]| {
+        for index in [100, 500, 900] {
+            spheres[index].velocity *= 2e4 * edge;
+        }
+    };
+    simulation.edit(shoot).expect("the numbers are valid");
+    let reference = balls(simulation.spheres());
+    let time = simulation.time();
+    let mut report = step(&mut simulation, 1.0);
+    assert!(report.substeps < 200, "{}", report.substeps);
+    report.list.retain(|impact| impact.time > time);
+    let compared = first_same(&report, Reference::new(&reference, Some(edge), 1.0, 1.0));
+    assert!(compared > 20, "{compared} impacts were compared");
+}
+
+/// Some spheres are much faster and heavier than the many others, in a small periodic cell.
+#[test]
+fn fast_spheres_meet_each_other_in_the_order_of_the_reference() {
+    let mut across = 0;
+    for seed in 0..6 {
+        let (mut spheres, edge) = lattice(8, 0.05, seed);
+        for (index, sphere) in spheres.iter_mut().enumerate() {
+            (sphere.radius, sphere.mass) = (0.2, 1e-6);
+            if index % 37 == 5 {
+                (sphere.radius, sphere.mass) = (0.8, 1.0);
+                sphere.velocity *= 50.0;
+            }
+        }
+        let options = periodic(edge).with_impact_list();
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid mixture");
+        let report = step(&mut simulation, 0.25);
+        let reference = Reference::new(&balls(&spheres), Some(edge), 1.0, 0.25);
+        let compared = first_same(&report, reference);
+        assert!(compared > 50, "{compared} impacts were compared");
+        let is_heavy = |index: usize| spheres[index].mass == 1.0;
+        let both = report.list[..compared].iter().filter(|impact| {
+            is_heavy(impact.sphere as usize) && is_heavy(other(impact)) && impact.image != [0; 3]
+        });
+        across += both.count();
+    }
+    assert!(across > 5, "{across} impacts of fast spheres across a face");
+}
+
+/// The spheres cross very many periodic cells, but cannot meet.
+#[test]
+fn spheres_that_cannot_meet_take_a_long_step() {
+    let ball = |x: f64, v: [f64; 3]| HardSphere::new([x, 0.5, 0.5], 0.1).with_velocity(v);
+    let [a, b] = [ball(0.25, [1.0, 2.5, -0.5]), ball(0.75, [-3.0, 0.0, 1.5])];
+    let options = || periodic(1.0);
+    // A single sphere, two of one body, two of infinite mass, and two that ignore each other.
+    for (spheres, options, duration) in [
+        (vec![a], options(), 2e3),
+        (vec![a, b], options().with_bodies(vec![Some(7); 2]), 2e3),
+        (vec![a.fixed(), b.fixed()], options(), 2e3),
+        (vec![a, b], options().with_groups(vec![1, 1 << 16]), 25.0),
+    ] {
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("valid spheres");
+        let report = step(&mut simulation, duration);
+        assert_eq!(report.impacts, 0);
+        assert!(report.substeps < 80, "{}", report.substeps);
+        for (index, sphere) in spheres.iter().enumerate() {
+            let expected = sphere.center + sphere.velocity * duration;
+            let center = simulation.unwrapped_center(index).expect("it exists");
+            assert!((center - expected).length() < 1e-6, "{center} {expected}");
+        }
+    }
+}
+
+/// The spheres are much larger than their cell, so they have too many images, and too many pairs as well.
+#[test]
+fn the_limit_that_is_exceeded_does_not_depend_on_the_number_of_threads() {
+    let mut rng = Rng::with_seed(4);
+    let balls = (0..3000).map(|_| {
+        let center = DVec3::from([0; 3].map(|_| rng.f64()));
+        HardSphere::new(center, 10.0).with_velocity(DVec3::X)
+    });
+    let balls: Vec<_> = balls.collect();
+    let run = |threads| {
+        let options = periodic(1.0).with_threads(threads);
+        let mut simulation = Simulation::new(balls.clone(), options).expect("valid spheres");
+        simulation.step(1.0).expect_err("too many images")
+    };
+    let expected = run(1);
+    assert!(
+        matches!(expected, Error::TooManyImages { needed, limit, .. } if needed > limit),
+        "{expected}"
+    );
+    assert_eq!(run(2).to_string(), expected.to_string());
+    assert_eq!(run(5).to_string(), expected.to_string());
+}
+
 #[test]
 fn an_edit_leaves_unwrapped_centres_as_they_are() {
     for x in [0.0, 10.0, -1e-20, 5.0, -0.5] {

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::rows::{push, reserve};
+use super::walls::next_up;
 use crate::lanes::LANES;
 use crate::{Error, Sphere};
 
@@ -19,6 +20,12 @@ pub(crate) const EIGHT: usize = 2 * LANES;
 
 /// More than the rounding errors of the square of a distance, relative to the square.
 const ERROR: f32 = 1.0 / (1 << 20) as f32;
+
+/// A sphere is *wide* if its radius is larger than this, in mean radii.
+const WIDE: f64 = 8.0;
+
+/// Largest number of wide spheres.
+const MOST_WIDE: usize = 64;
 
 /// A coordinate that is far from all spheres.
 const FAR: f32 = 1e30;
@@ -137,6 +144,12 @@ impl Leaf {
     pub(crate) fn sphere(&self, place: usize) -> Option<Sphere> {
         let center = [0, 1, 2].map(|k| number(&self.center[k], place));
         (center[0] < FAR).then(|| Sphere::new(center, number(&self.radius, place)))
+    }
+
+    /// Returns the radii of all eight spheres, which are 0 for those that are not there.
+    fn radii(&self) -> impl Iterator<Item = f32> {
+        let [a, b] = self.radius.map(f32x4::to_array);
+        a.into_iter().chain(b)
     }
 
     fn bounds(&self) -> Bounds {
@@ -282,21 +295,33 @@ pub(crate) struct Boxes {
     leaves: Vec<Leaf>,
     /// The nodes of each level. The first level has the boxes of leaves, and the last one is one node.
     levels: Vec<Vec<Node>>,
+    /// The few spheres that are much wider than the others.
+    wide: Vec<u32>,
+    /// Largest radius of the spheres that are not in this list.
     most_radius: f32,
+    /// Spheres up to this radius are not wide.
+    narrow: f32,
 }
 
 impl Boxes {
-    /// Builds the tree from its leaves.
+    /// Builds the tree from its leaves. `any_wide` says whether to tell wide spheres apart.
     pub(crate) fn fill(
         &mut self,
         leaves: impl IndexedParallelIterator<Item = Leaf>,
+        any_wide: bool,
     ) -> Result<(), Error> {
         self.leaves.clear();
         reserve(&mut self.leaves, leaves.len())?;
         self.leaves.par_extend(leaves);
+        self.wide.clear();
+        self.narrow = f32::INFINITY;
+        if any_wide {
+            self.find_wide()?;
+        }
+        let narrow = self.narrow;
         let most = self.leaves.par_iter().map(|leaf| {
-            let radii = leaf.radius[0].fast_max(leaf.radius[1]).to_array();
-            radii.into_iter().fold(0.0, f32::max)
+            let radii = leaf.radii().filter(|&radius| radius <= narrow);
+            radii.fold(0.0, f32::max)
         });
         self.most_radius = most.reduce(|| 0.0, f32::max);
         let mut level = 0;
@@ -321,9 +346,49 @@ impl Boxes {
         Ok(())
     }
 
-    /// Returns the largest radius of all spheres.
+    /// Lists the wide spheres.
+    fn find_wide(&mut self) -> Result<(), Error> {
+        let chunks = self.leaves.par_chunks(512).map(|leaves| {
+            let radii = leaves.iter().flat_map(Leaf::radii).map(f64::from);
+            radii.sum::<f64>()
+        });
+        // The sums of chunks are added in order, so the mean does not depend on the number of threads.
+        let chunks: Vec<_> = chunks.collect();
+        let sum: f64 = chunks.into_iter().sum();
+        let least = WIDE * sum / (EIGHT * self.leaves.len()).max(1) as f64;
+        let mut wide = Vec::new();
+        let radii = self.leaves.iter().flat_map(Leaf::radii);
+        for (radius, place) in radii.zip(0..u32::MAX) {
+            if f64::from(radius) > least {
+                push(&mut wide, (radius, place))?;
+            }
+        }
+        wide.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
+        self.narrow = match wide.get(MOST_WIDE) {
+            Some(&(radius, _)) => radius,
+            None => next_up(least),
+        };
+        reserve(&mut self.wide, MOST_WIDE)?;
+        let wide = wide.iter().filter(|(radius, _)| *radius > self.narrow);
+        self.wide.extend(wide.map(|&(_, place)| place));
+        self.wide.sort_unstable();
+        Ok(())
+    }
+
+    /// Returns the largest radius of the spheres that are not in the list of wide ones.
     pub(crate) fn most_radius(&self) -> f32 {
         self.most_radius
+    }
+
+    /// Returns the wide spheres. Right after [`fill`](Self::fill), they are in order.
+    pub(crate) fn wide(&self) -> &[u32] {
+        &self.wide
+    }
+
+    /// Returns whether a sphere is wide right after [`fill`](Self::fill).
+    #[inline]
+    pub(crate) fn is_wide(&self, sphere: &Sphere) -> bool {
+        sphere.radius > self.narrow
     }
 
     /// Makes a sphere, and the boxes around it, larger.
@@ -332,7 +397,14 @@ impl Boxes {
         let lane = place % EIGHT;
         place /= EIGHT;
         self.leaves[place].radius[lane / LANES].as_mut_array()[lane % LANES] = sphere.radius;
-        self.most_radius = self.most_radius.max(sphere.radius);
+        let mut is_listed = self.wide.contains(&index);
+        if self.is_wide(sphere) && !is_listed && self.wide.len() < MOST_WIDE {
+            self.wide.push(index);
+            is_listed = true;
+        }
+        if !is_listed {
+            self.most_radius = self.most_radius.max(sphere.radius);
+        }
         let bounds = Bounds::of(sphere);
         for level in &mut self.levels {
             level[place / EIGHT].grow(place % EIGHT, &bounds);
@@ -476,7 +548,7 @@ mod tests {
                 .collect();
             let (mut boxes, mut near) = (Boxes::default(), NearLeaves::default());
             let leaves = spheres.par_chunks(EIGHT).map(Leaf::new);
-            boxes.fill(leaves).expect("the tree fits in memory");
+            boxes.fill(leaves, false).expect("the tree fits in memory");
             for (index, sphere) in (0..).zip(&mut spheres[..count / 4]) {
                 sphere.radius *= 3.0;
                 boxes.grow(index, sphere);

@@ -18,7 +18,7 @@ use super::lattice::{Images, Lattice};
 use super::neighbors::Neighbors;
 use super::rows::{push, reserve};
 use super::substep::Start;
-use super::walls::{Searching, next_up};
+use super::walls::Searching;
 use super::{HardSphere, Partner};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
@@ -142,6 +142,8 @@ pub(crate) struct Candidates {
     /// Length of the list in `special` right after the search. Later, candidates of spheres with
     /// wider pads are added to this list.
     at_search: usize,
+    /// Whether the images of the spheres matter.
+    any_images: bool,
     /// The indices of all spheres that have not been removed.
     everyone: Vec<u32>,
 }
@@ -196,22 +198,28 @@ impl Candidates {
             }
         }));
         check_all(padded, start.ids)?;
-        let most = padded.par_iter().map(farthest).reduce(|| 0.0, f64::max);
-        let per_length = unit.recip();
-        self.units = Units {
+        let ends = self.origins.par_iter().map(|&origin| [origin; 2]);
+        let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
+        let [low, high] = ends.unwrap_or_default();
+        let mut units = Units {
             time: horizon,
-            per_length,
-            most: next_up(most * per_length),
+            per_length: unit.recip(),
+            center: low + 0.5 * (high - low),
+            most: 0.0,
         };
+        let farthest = padded.par_iter().map(|sphere| units.farthest(sphere));
+        units.most = farthest.reduce(|| 0.0, f32::max);
+        self.units = units;
         self.flights.clear();
         reserve(&mut self.flights, count)?;
-        let units = self.units;
         self.flights
             .par_extend(spheres.par_iter().map(|sphere| units.flight(sphere)));
         let leaves = self.padded.par_chunks(EIGHT);
-        self.boxes.fill(leaves.map(Leaf::new))?;
+        self.any_images = !lattice.is_open() && !none_meet(start);
+        self.boxes.fill(leaves.map(Leaf::new), self.any_images)?;
+        let (boxes, any_images) = (&self.boxes, self.any_images);
         self.neighbors
-            .search(&self.padded, &self.boxes, start, beyond)?;
+            .search(&self.padded, boxes, start, any_images, beyond)?;
         self.special.reset(count)?;
         for (ends, image) in self.neighbors.with_images() {
             self.special.add(pair(ends, image, start.ids))?;
@@ -264,13 +272,16 @@ impl Candidates {
             self.pads[place] = pad;
             self.padded[place].radius = wider.radius;
             self.boxes.grow(sphere, &wider);
-            let most = next_up(farthest(&wider) * self.units.per_length);
-            self.units.most = self.units.most.max(most);
+            self.units.include(&wider);
         }
         let limit = most_images(start.spheres.len());
         let mut needed = 0_u64;
         for &(sphere, _) in leavers {
             needed = needed.saturating_add(self.images_near(sphere, start)?.count());
+            for other in self.wide_near(sphere) {
+                let images = self.images_of_wide([sphere, other], start)?;
+                needed = needed.saturating_add(images.count());
+            }
         }
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
@@ -298,8 +309,24 @@ impl Candidates {
         Ok(new)
     }
 
-    /// Returns the images of a sphere that may overlap others.
+    /// Returns the wide spheres whose images another sphere may overlap.
+    fn wide_near(&self, sphere: u32) -> impl Iterator<Item = u32> {
+        let wide = self.boxes.wide().iter().copied();
+        wide.filter(move |&other| other != sphere)
+    }
+
+    /// Returns the images of the second sphere, a wide one, that the first one may overlap.
+    fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<Images, Error> {
+        let spheres = pair.map(|place| &self.padded[place as usize]);
+        let images = images_of_pair(spheres, start.lattice);
+        images.ok_or(out_of_range(start.ids[pair[0] as usize]))
+    }
+
+    /// Returns the images of others that a sphere may overlap, without those of wide spheres.
     fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
+        if !self.any_images {
+            return Ok(Images::default());
+        }
         let own = self.padded[sphere as usize];
         let center = DVec3::from(own.center.map(f64::from));
         let reach = f64::from(own.radius) + f64::from(self.boxes.most_radius());
@@ -317,7 +344,33 @@ impl Candidates {
                 result = self.near_image(sphere, image, start, &mut near, &mut new);
             }
         });
+        for other in self.wide_near(sphere) {
+            let ends = [sphere, other];
+            let spheres = ends.map(|place| &self.padded[place as usize]);
+            self.images_of_wide(ends, start)?.each(|image| {
+                if result.is_ok() && overlap(spheres, image, start.lattice) {
+                    result = self.add_new(ends, image, start, &mut new);
+                }
+            });
+        }
         result.map(|()| new)
+    }
+
+    /// Adds a candidate to `new` if it is not in the lists of candidates yet.
+    fn add_new(
+        &self,
+        ends: [u32; 2],
+        image: [i32; 3],
+        start: &Start<'_>,
+        new: &mut Vec<Candidate>,
+    ) -> Result<(), Error> {
+        if can_meet(ends, start) {
+            let found = pair(ends, image, start.ids);
+            if !self.has(&found, start.ids) {
+                push(new, found)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds to `new` the candidates of a sphere and the image `image` of another sphere that are
@@ -335,15 +388,8 @@ impl Candidates {
         let displaced = enlarged(center, own.radius.into(), start.lattice);
         self.boxes.near(&bounds_of(&[displaced]), near)?;
         self.boxes.find(near, &displaced)?;
-        for &other in near.found() {
-            if can_meet([sphere, other], start) {
-                let found = pair([sphere, other], image, start.ids);
-                if !self.has(&found, start.ids) {
-                    push(new, found)?;
-                }
-            }
-        }
-        Ok(())
+        let mut found = near.found().iter();
+        found.try_for_each(|&other| self.add_new([sphere, other], image, start, new))
     }
 
     /// Returns the origin of a sphere, its centre at the time of the search.
@@ -353,12 +399,15 @@ impl Candidates {
     }
 
     fn has(&self, candidate: &Candidate, ids: &[u32]) -> bool {
+        let [a, b] = candidate.ends();
+        // A special candidate is in the lists of both spheres. The list of a wide sphere may be long,
+        // so the list of the smaller sphere is searched.
+        let [wide_a, wide_b] = [a, b].map(|sphere| self.padded[sphere as usize].radius);
+        let mut special = self.special.of(if wide_a <= wide_b { a } else { b });
         // Rounding may put a pair that barely overlaps into the row of only one of its two spheres.
-        candidate.ends().into_iter().all(|sphere| {
-            let other = candidate.other_than(sphere);
-            let mut all = self.of(sphere);
-            all.any(|near| near.other == other && near.candidate(sphere, ids) == *candidate)
-        })
+        let rows = |ends: [u32; 2]| self.neighbors.of(ends[0]).contains(&ends[1]);
+        special.any(|other| other == candidate)
+            || (*candidate == pair([a, b], [0; 3], ids) && rows([a, b]) && rows([b, a]))
     }
 
     /// Returns all candidates, sorted by their spheres.
@@ -529,15 +578,6 @@ impl Candidate {
     }
 }
 
-/// Returns a bound of the magnitudes of all coordinates in a sphere.
-fn farthest(sphere: &Sphere) -> f64 {
-    let most = sphere
-        .center
-        .iter()
-        .fold(0.0, |most: f32, x| most.max(x.abs()));
-    f64::from(most) + f64::from(sphere.radius)
-}
-
 #[allow(
     clippy::cast_possible_truncation,
     reason = "there are at most 2³⁰ spheres"
@@ -619,6 +659,35 @@ fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
         partner: Partner::Sphere(other),
         image,
     }
+}
+
+/// Returns images of the second sphere that include all that the first one overlaps, or `None` if they are too far away.
+pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<Images> {
+    let places = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
+    let reach = f64::from(spheres[0].radius) + f64::from(spheres[1].radius);
+    lattice.images_between(places, reach)
+}
+
+/// Returns whether a sphere overlaps an image of another one.
+pub(crate) fn overlap([sphere, other]: [&Sphere; 2], image: [i32; 3], lattice: &Lattice) -> bool {
+    let [a, b] = [sphere, other].map(|sphere| DVec3::from(sphere.center.map(f64::from)));
+    let reach = f64::from(sphere.radius) + f64::from(other.radius);
+    // The radii allow for most of the rounding.
+    let reach = reach * (1.0 + 1e-9) + 8.0 * f64::EPSILON * (a.length() + b.length());
+    a.distance_squared(b + lattice.shift(image)) <= reach * reach
+}
+
+/// Returns whether certainly no two spheres can meet: there is one only, all have infinite mass, or all belong to one
+/// body.
+fn none_meet(start: &Start<'_>) -> bool {
+    let (spheres, bodies) = (start.spheres, &start.options.bodies);
+    let body = |place: usize| bodies.get(start.ids[place] as usize).copied().flatten();
+    let present = || (0..spheres.len()).filter(|&place| !start.removed[place]);
+    let Some(first) = present().find(|&place| !spheres[place].is_fixed()) else {
+        return true;
+    };
+    let mut others = present().filter(|&place| place != first);
+    others.all(|place| body(first).is_some() && body(place) == body(first))
 }
 
 /// Returns false for a sphere and its own image, which do not move against each other, for two spheres of one

@@ -4,11 +4,13 @@
 //! the time that a search for candidates covers. So no product overflows or is rounded to 0, unless the spheres differ
 //! extremely.
 
+use glam::DVec3;
 use wide::f32x4;
 
 use super::HardSphere;
 use super::path::Piece;
 use super::walls::next_up;
+use crate::Sphere;
 use crate::lanes::LANES;
 
 /// Bound of the float32 rounding error of a term in the tests of this file, relative to the
@@ -71,7 +73,9 @@ pub(crate) struct Units {
     pub(crate) time: f64,
     /// 1 by the unit of length.
     pub(crate) per_length: f64,
-    /// Largest magnitude of a coordinate, in the unit of length.
+    /// The centre of all spheres at the search. Coordinates relative to it have smaller rounding errors.
+    pub(crate) center: DVec3,
+    /// Largest magnitude of a coordinate relative to the centre, in the unit of length.
     pub(crate) most: f32,
 }
 
@@ -80,8 +84,23 @@ pub(crate) struct Units {
     reason = "the tests allow for the rounding"
 )]
 impl Units {
+    fn place(&self, center: DVec3) -> [f64; 3] {
+        ((center - self.center) * self.per_length).to_array()
+    }
+
+    /// Raises the bound of coordinates to those in a sphere with its pad.
+    pub(crate) fn include(&mut self, padded: &Sphere) {
+        self.most = self.most.max(self.farthest(padded));
+    }
+
+    /// Returns a bound of the coordinates in a sphere with its pad.
+    pub(crate) fn farthest(&self, padded: &Sphere) -> f32 {
+        let away = DVec3::from(padded.center.map(f64::from)) - self.center;
+        next_up((away.abs().max_element() + f64::from(padded.radius)) * self.per_length)
+    }
+
     pub(crate) fn flight(&self, sphere: &HardSphere) -> Flight {
-        let [x, y, z] = (sphere.center * self.per_length).to_array();
+        let [x, y, z] = self.place(sphere.center);
         let velocity = sphere.velocity * (self.per_length * self.time);
         let [u, v, w] = velocity.to_array();
         let (radius, speed) = (sphere.radius * self.per_length, velocity.length());
@@ -112,7 +131,7 @@ impl Units {
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
         let four = |x: f64| f32x4::splat(x as f32);
-        let [x, y, z] = (piece.center * self.per_length).to_array();
+        let [x, y, z] = self.place(piece.center);
         let velocity = piece.velocity * (self.per_length * self.time);
         let [u, v, w] = velocity.to_array();
         let per_time = self.time.recip();
@@ -206,8 +225,6 @@ impl Probe {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
     use crate::dynamics::predict::meeting;
 
@@ -254,7 +271,8 @@ mod tests {
             let units = Units {
                 time: 4.0,
                 per_length: scale.recip(),
-                most: next_up((far + 20.0 * scale) / scale),
+                center: vector(&mut rng, far),
+                most: next_up((2.0 * far + 20.0 * scale) / scale),
             };
             let flights = [units.flight(&sphere); 1];
             let four = Four::new(&flights, [0; LANES]);
@@ -286,11 +304,13 @@ mod tests {
         let units = Units {
             time: 1.0,
             per_length: 1.0,
+            center: DVec3::splat(1e6),
             most: 100.0,
         };
-        let own = HardSphere::new([50.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let near = units.center + DVec3::splat(50.0);
+        let own = HardSphere::new(near, 0.5).with_velocity([1.0, 0.0, 0.0]);
         let beside = |x: f64, y: f64, u: f64| {
-            let other = HardSphere::new([50.0 + x, 50.0 + y, 50.0], 0.5);
+            let other = HardSphere::new(near + DVec3::new(x, y, 0.0), 0.5);
             let flights = [units.flight(&other.with_velocity([u, 0.0, 0.0]))];
             let probe = units.probe_of(&units.flight(&own), 1.0);
             let four = Four::new(&flights, [0; LANES]);

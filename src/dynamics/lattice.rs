@@ -16,7 +16,7 @@ pub(crate) struct Lattice {
 }
 
 /// A box of images: along each edge, the image number takes all values from `first` to `last`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Images {
     first: [i32; 3],
     last: [i32; 3],
@@ -121,15 +121,31 @@ impl Lattice {
         beyond: [f64; 3],
     ) -> Option<Images> {
         let from = place - self.origin;
+        let ends = |k: usize| {
+            let at = self.duals[k].dot(from);
+            [at - 1.0 - beyond[k], at + beyond[k]]
+        };
+        self.images(ends, reach)
+    }
+
+    /// Returns images that include every image n such that the first place may lie within `reach` of the image n of the
+    /// second one. Returns `None` if the images are too far away.
+    pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<Images> {
+        let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
+        self.images(ends, reach)
+    }
+
+    /// Returns the images that lie between two ends, in cells along each edge, or within `reach` of that.
+    fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<Images> {
         let mut images = Images {
             first: [0; 3],
             last: [0; 3],
         };
-        for (k, &beyond) in beyond.iter().enumerate() {
+        for k in 0..3 {
             if self.domain.periodic()[k] {
-                let dual = self.duals[k];
-                let (at, share) = (dual.dot(from), reach * dual.length() + beyond + 1e-6);
-                let [first, last] = [(at - 1.0 - share).ceil(), (at + share).floor()];
+                let share = reach * self.duals[k].length() + 1e-6;
+                let [low, high] = ends(k);
+                let [first, last] = [(low - share).ceil(), (high + share).floor()];
                 let most = f64::from(Self::MOST_CELLS);
                 if !(first >= -most && last <= most) {
                     return None;

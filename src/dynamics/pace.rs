@@ -15,6 +15,9 @@ const TOO_LONG: f64 = 3.0;
 /// Largest ratio of the durations of two successive substeps.
 const LONGER: f64 = 2.0;
 
+/// A substep that is too long to be searched is shortened by this ratio.
+const SHORTER: f64 = 8.0;
+
 /// Distance that the fastest sphere moves in the first substep, in mean radii.
 const FIRST: f64 = 0.1;
 
@@ -69,6 +72,12 @@ impl Pace {
         } else {
             duration
         }
+    }
+
+    /// Makes the next substep shorter than the present one, whose search exceeds a limit.
+    pub(crate) fn shorten(&mut self, duration: f64, shortest: f64) {
+        self.substep = Some((duration / SHORTER).max(shortest));
+        self.substeps = 1.0;
     }
 
     /// Chooses the duration of the next substep by the duration and the load of the present one.

@@ -416,9 +416,23 @@ impl Simulation {
             if result.is_err() || !accepted {
                 self.substep.candidates.forget();
             }
-            if let Some(rounds) = result? {
-                report.rounds += rounds;
-                break;
+            match result {
+                Ok(Some(rounds)) => {
+                    report.rounds += rounds;
+                    break;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    if duration <= shortest || !is_limit(&error) {
+                        return Err(error);
+                    }
+                    // A shorter substep does not help if the spheres have too many images or pairs even at rest.
+                    let candidates = &mut self.substep.candidates;
+                    let at_rest = candidates.search(&mut self.detector, &start, 0.0);
+                    candidates.forget();
+                    at_rest?;
+                    self.pace.shorten(duration, shortest);
+                }
             }
             duration = self.pace.next(&self.state.spheres, &self.options);
         }
@@ -548,6 +562,17 @@ fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f6
         velocity,
         ..*sphere
     }
+}
+
+/// Returns whether an error may be due to the distances that spheres move.
+fn is_limit(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::TooManyImages { .. }
+            | Error::TooManyPairs { .. }
+            | Error::TooManyCandidates { .. }
+            | Error::ImageOutOfRange { .. }
+    )
 }
 
 fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {

@@ -13,6 +13,10 @@ const MEMORY: &str = "a simulation";
 /// Number of searches for candidates for which an order is kept. The spheres move little meanwhile.
 const SEARCHES: u32 = 16;
 
+/// Largest number of spheres that are put back before the spheres are sorted again. A search is slow if many spheres are
+/// not in order.
+const RESTORED: u32 = 32;
+
 /// How far a sphere may lie outside the cell of a periodic domain, in cells. Wrapping would move it away from its
 /// neighbours in memory, so most spheres are wrapped only when they are sorted.
 const BEYOND: f64 = 0.125;
@@ -39,6 +43,8 @@ pub(crate) struct State {
     pub(crate) removed: Vec<bool>,
     /// Number of searches since the spheres were sorted.
     age: u32,
+    /// Number of spheres that have been put back since the spheres were sorted.
+    restored: u32,
 }
 
 impl State {
@@ -58,6 +64,7 @@ impl State {
             last: filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?,
             removed: filled(false, count)?,
             age: SEARCHES,
+            restored: 0,
         })
     }
 
@@ -78,6 +85,10 @@ impl State {
     pub(crate) fn restore(&mut self, place: usize, state: HardSphere) {
         self.spheres[place] = state;
         self.removed[place] = false;
+        self.restored += 1;
+        if self.restored > RESTORED {
+            self.age = SEARCHES;
+        }
         if let Some(cell) = self.cells.get_mut(place) {
             *cell = [0; 3];
         }
@@ -146,7 +157,8 @@ impl State {
         let last = sorted(&self.last, &keys)?;
         let removed = sorted(&self.removed, &keys)?;
         (self.spheres, self.ids, self.cells) = (spheres, ids, cells);
-        (self.last, self.removed, self.age) = (last, removed, 0);
+        (self.last, self.removed) = (last, removed);
+        (self.age, self.restored) = (0, 0);
         for (&id, place) in self.ids.iter().zip(0..) {
             self.places[id as usize] = place;
         }
@@ -233,4 +245,34 @@ pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>, Error> {
     let mut copy = allocate(items.len(), MEMORY)?;
     copy.extend_from_slice(items);
     Ok(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::Domain;
+
+    /// Spheres that are put back far from their neighbours in memory. One of them is not worth sorting all.
+    #[test]
+    fn many_spheres_that_are_put_back_are_sorted_again() {
+        let lattice = Lattice::new(&Domain::open()).expect("open space");
+        for (restored, is_sorted) in [(1, false), (100, true)] {
+            let mut rng = fastrand::Rng::with_seed(1);
+            let mut ball = || HardSphere::new(DVec3::from([0; 3].map(|_| rng.f64())), 0.01);
+            let spheres: Vec<_> = (0..1000).map(|_| ball()).collect();
+            let mut state = State::new(&spheres, false, false).expect("it fits in memory");
+            state.sort(&lattice).expect("it fits in memory");
+            for id in 0..restored {
+                let place = state.place(id).expect("it exists");
+                state.removed[place] = true;
+                state.restore(place, ball());
+            }
+            let mut sorted = State::new(&state.spheres, false, false).expect("it fits in memory");
+            sorted.sort(&lattice).expect("it fits in memory");
+            state.sort(&lattice).expect("it fits in memory");
+            assert_eq!(state.spheres == sorted.spheres, is_sorted);
+        }
+    }
 }
