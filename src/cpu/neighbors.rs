@@ -193,8 +193,9 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the cells from `low` to `high` in one part of the step. Some cells may share table
-    /// entries by a hash.
+    /// Visits the spheres in the cells from `low` to `high` of one time slab (an equal part of the
+    /// step with cells of its own). Several cells may share an entry of the table of cells, which
+    /// is a hash table.
     fn visit_rows(
         &self,
         number: u32,
