@@ -23,7 +23,7 @@ pub(crate) struct Queue {
     per_time: f64,
     /// Number of the current narrow bucket since time 0. Its entries are in `current`.
     now: u64,
-    /// The current bucket, the first event last.
+    /// The events of the current bucket, from the latest to the earliest.
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
@@ -68,7 +68,8 @@ impl Queue {
         (time * self.per_time) as u64
     }
 
-    /// Goes to the next narrow bucket. Its entries are then in `current`, in no order.
+    /// Makes the next narrow bucket (a short interval of time) the current one, and moves its
+    /// entries to `current`, in no particular order.
     pub(crate) fn turn(&mut self) {
         self.now += 1;
         if self.now.is_multiple_of(NARROW) {
