@@ -102,10 +102,10 @@ fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
     assert!(found.pairs.len() > 1000);
 }
 
-/// Returns pairs of spheres on a lattice of sites in the periodic cell. The gap between the two spheres of a
-/// pair is 0 up to about a rounding error. In one of eight pairs, the spheres meet on a face of the cell.
-/// Both spheres of a pair are displaced from there by random numbers of cells, up to `farthest` along each
-/// edge.
+/// Returns pairs of spheres on a lattice of sites in the periodic cell. The gap between the two
+/// spheres of a pair is 0 up to about a rounding error. Many pairs meet on a face of the cell. Both
+/// spheres of a pair are displaced from there by random numbers of cells, up to `farthest` along
+/// each edge.
 fn pairs_that_just_touch(rng: &mut Rng, domain: &Domain, farthest: i32) -> Vec<Sphere> {
     let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
     let mut spheres = Vec::new();

@@ -116,8 +116,8 @@ fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'
     black_box(read);
 }
 
-/// Reads the flights (motions in float32) of the neighbours of `members` before the tests need
-/// them, so that the reads wait for the memory together.
+/// Reads the flights (motions in float32) of all neighbours of the spheres `members` at once, before the
+/// tests need them. So these reads wait for the memory at the same time.
 fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());
     let others = members.flat_map(|member| neighbors.of(member.sphere));
