@@ -74,14 +74,14 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b as a contact of its sphere b. Its place in
-    // `contact_indices` is `index` plus the number of pairs whose sphere a has a lower index than this
-    // sphere b.
+    // Writes pair `index` of the list sorted by b as a contact of its sphere b. In `contact_indices`, it
+    // comes after the contacts of two groups of pairs: the `index` earlier pairs of the list sorted by b, and
+    // the pairs whose sphere a has a smaller index than this sphere b.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes pair `index` of the list sorted by a as a contact of its sphere a. Its place in
-    // `contact_indices` is `index` plus the number of pairs whose sphere b is this sphere a or has a lower
-    // index.
+    // Writes pair `index` of the list sorted by a as a contact of its sphere a. In `contact_indices`, it
+    // comes after the contacts of two groups of pairs: the `index` earlier pairs of the list sorted by a, and
+    // the pairs whose sphere b is this sphere a or has a smaller index.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -154,8 +154,8 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds image number `k` of a time segment to the grids at index `proxy`. The numbers skip the segment
-// without displacement, which is in the grids already.
+// Adds the displaced image with the number `k` of a time segment to the grids, at index `proxy`. The segment
+// itself has no number, because it is in the grids already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));

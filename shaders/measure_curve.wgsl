@@ -23,8 +23,9 @@ struct Cost {
     segments: f32,
     // Cost of all searches, if the cells of all spheres are as wide as the time segments.
     in_cells: f32,
-    // Difference from `in_cells` if the segments search the small cells of the uncut spheres instead. It is
-    // added in proportion to the share of uncut spheres.
+    // How much the cost of all searches changes if the time segments search the small cells of a grid of
+    // uncut spheres, instead of cells as wide as the segments. It is multiplied by the fraction of spheres
+    // that are uncut.
     reached: f32,
 }
 
@@ -144,9 +145,9 @@ fn sampled_extent(k: u32, frame: Frame) -> Extent {
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// `all` is the number of sampled spheres whose paths the shortest time segments would cut. Every `each`-th of
-// these spheres is used to compare the costs of different lengths of segments. `weighed` is the number of
-// spheres used.
+// The sampled spheres that are used to compare the costs of different lengths of time segments. `all` is the
+// number of sampled spheres whose paths are cut if segments have the shortest allowed length. Only every
+// `each`-th of them is used, which gives `weighed` spheres.
 struct Cut {
     all: u32,
     weighed: u32,
@@ -198,10 +199,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Number of uncut spheres in the cells that a time segment searches, if these spheres have a grid of
-        // their own. Its cells may extend one cell edge beyond the segment on each side. Unlike in_cells,
-        // this number is not halved: of two time segments, only one finds the other, but an uncut sphere is
-        // always found by the segment.
+        // Expected number of uncut spheres that a time segment finds, if these spheres have a grid of their
+        // own. The segment searches cells that extend up to one cell edge beyond it on each side. The number
+        // is not halved: each uncut sphere is found by the segment, while of two segments only one finds the
+        // other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;

@@ -1,6 +1,6 @@
-// Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each sampled
-// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres.
-// Twin of `src/cpu/measure/spacing.rs`.
+// Counts how many pairs of sampled spheres have distances in each octave (factor of 2). Also estimates how
+// far each sampled sphere is from its NEAR_RANK-th and its FAR_RANK-th nearest sampled neighbour. Each
+// workgroup handles MEASURED sampled spheres. Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}

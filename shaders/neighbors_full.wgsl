@@ -22,9 +22,10 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// In the sorted list, pairs of the same two spheres a and b are adjacent, in ascending order of their
-// images. In the neighbour list of sphere b, these images have the opposite sign, so the same pairs have to
-// be in reverse order. Returns the pair that takes the place of the pair `index` if the order is reversed.
+// In a periodic domain, two spheres a and b may be a pair several times, each time with another image of b.
+// These pairs are adjacent in the sorted list, in ascending order of the images. Seen from b, the images have
+// the opposite sign, and so the opposite order. Returns the pair that takes the place of pair `index` if
+// these pairs are listed in reverse.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;
@@ -58,7 +59,6 @@ fn main(
     let next = sorted_pairs[index].a + 1u;
     neighbors[index + contact_offsets[next] - contact_starts[next]] = neighbor_of(index);
     let by_b = pairs_by_b[index];
-    // Seen from sphere b, the images are negated, which reverses their order.
     let pair = mirrored(by_b.y);
     neighbors[index + contact_starts[by_b.x]] = reversed(neighbor_of(pair));
 }

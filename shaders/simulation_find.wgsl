@@ -25,7 +25,8 @@
 @group(0) @binding(9) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(10) var<storage, read_write> simulation_counters: SimulationCounters;
 
-// Set if any sphere of the workgroup has an impact ahead or to remove.
+// Set if a sphere of the workgroup still has an impact to process: one to add to its path, or one
+// to remove from it.
 var<workgroup> sh_active: atomic<u32>;
 
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or

@@ -36,9 +36,9 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the speed at which a sphere leaves its partner. Two impacts within the contact time make the second
-// one elastic. If a force presses the sphere against its partner, the speed is large enough to separate them
-// for at least the contact time.
+// Returns the speed at which a sphere leaves its partner after an impact. The impact is elastic if the last
+// one was less than the contact time ago. If a force presses the sphere against its partner, the speed is
+// high enough that the sphere comes back only after the contact time.
 fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
     let elastic = since < simulation_request.contact_time;
     let own = select(restitution, 1.0, elastic);

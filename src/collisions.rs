@@ -242,8 +242,8 @@ impl Collisions {
     /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
     /// began to touch, still touch or touch no longer.
     ///
-    /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So an index
-    /// must refer to the same sphere in both steps.
+    /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So a sphere
+    /// must have the same index in the step of this list and in the step of `previous`.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};

@@ -220,7 +220,7 @@ pub enum Error {
         limit: &'static str,
         /// Size of the buffer, in bytes.
         needed: u64,
-        /// Size that the device limit allows, in bytes.
+        /// Largest size of the buffer that the device limit allows, in bytes.
         available: u64,
     },
     /// An allocation of main memory failed.

@@ -1,4 +1,5 @@
-//! Limits on the numbers of spheres, time segments, candidate pairs and touching pairs.
+//! Limits on the numbers of spheres, time segments, periodic images, candidate pairs and touching
+//! pairs.
 
 use crate::Error;
 

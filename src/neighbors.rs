@@ -164,8 +164,9 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
     /// Returns the radius of the sphere that stands for a particle in the search. `own` is the radius of the
     /// particle.
     pub(crate) fn reach(&self, own: f32) -> f32 {
-        // The skin is a length by which the neighbour list reaches farther than needed. Its sum with a cutoff
-        // or a radius is rounded up to a greater float32, as a margin for the rounding of distances in
+        // The neighbour list reaches farther than needed, so that it stays valid while particles move a
+        // little. For this, the skin is added to the cutoff, or half of it to each radius. The float32 sum is
+        // replaced by the next larger float32, as a margin for the rounding of distances in
         // `NeighborList::is_valid_for`.
         let with_skin = |length: f32, skin: f32| {
             if skin > 0.0 {
@@ -351,8 +352,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the neighbour list with the pairs in `found`. A half list swaps its images for those of `found`,
-    /// which avoids a copy and leaves the images of an earlier search in `found`.
+    /// Fills the neighbour list with the pairs in `found`. A half list takes the images from `found`, and
+    /// leaves its old images there, so that none are copied.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -424,9 +425,9 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // Among the entries of one particle, the neighbours with smaller indices come first. Images
-        // of one neighbour are negated, which reverses their order, so they are added from the last
-        // to the first.
+        // A particle's neighbours of smaller index come first. If such a neighbour is listed
+        // several times, with different images, each image is negated, which reverses their order.
+        // So these entries are added from the last to the first.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {

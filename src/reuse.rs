@@ -29,8 +29,9 @@ impl<T> ReusedVec<T> {
     /// A reused vector is oversized if its capacity is more than this many times the number of
     /// items needed.
     const OVERSIZED: usize = 16;
-    /// Each use of a reused vector counts as a use of at least this number of items, so that small vectors
-    /// are never freed. The exception is [`rest`](Self::rest), a use without items, which counts as 0.
+    /// Smallest number of items that a use of a reused vector is taken to need, even if it needs fewer. So a
+    /// small vector is never oversized in such a use. Only [`rest`](Self::rest), a use without items, counts
+    /// as 0.
     const MIN_NEEDED: usize = 1 << 8;
     /// A reused vector is freed if it was oversized in more than this number of successive uses. The number
     /// is large, because one step may use a vector hundreds of times and need all of its memory only once.

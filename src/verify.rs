@@ -20,8 +20,8 @@ pub use self::walls::verify_walls;
 /// [`verify_walls`] with entries of the type [`WallCollision`]. A pair is then a sphere and a wall, and the images
 /// are those of the sphere.
 ///
-/// In a step of one set, every entry has the smaller sphere index first, even if the verified list has the
-/// other order. A pair that does not touch but is listed twice is two invented entries.
+/// In a step of one set, every entry has the smaller sphere index first, even if the checked list has it
+/// second. If a pair that does not touch is listed twice, both entries are in [`invented`](Self::invented).
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

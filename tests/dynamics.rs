@@ -303,7 +303,9 @@ fn two_balls_on_a_ring_meet_for_ever() {
         let report = step(&mut simulation, 40.0);
         times.extend(report.list.iter().map(|impact| rounded(impact.time)));
     }
-    // The first gap between the balls is 2 wide, and all later gaps are 4 wide.
+    // The balls approach at speed 1. The gap between them is 2 wide at first, so the first impact
+    // is at time 2. After each impact they meet next on the other side of the ring, where the gap
+    // is 4 wide. So the further impacts follow every 4 units of time.
     let expected: Vec<_> = (0..1000).map(|k| 2.0 + 4.0 * f64::from(k)).collect();
     assert_eq!(times, expected);
     let center = simulation.unwrapped_center(0).expect("sphere 0 exists");
@@ -336,7 +338,8 @@ fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
         assert!((away - impact.normal).length() < 1e-9, "{impact:?}: {away}");
         images[(impact.image[0] + 1) as usize] += 1;
     }
-    // The balls must have met within the cell, and across its face in both directions.
+    // Impacts must have happened with each of the image numbers −1, 0 and 1: across one face of the
+    // cell, within the cell, and across the opposite face.
     assert!(images.iter().all(|&count| count >= 5), "{images:?}");
 }
 

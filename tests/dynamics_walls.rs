@@ -31,7 +31,8 @@ fn rounded(x: f64) -> f64 {
     (x * 1e9).round() / 1e9
 }
 
-/// Returns the rounded times, spheres and walls of the impacts with walls.
+/// Returns the time, the sphere and the wall of each impact at a wall. The times are rounded to
+/// multiples of 10⁻⁹, so that tests can compare them for equality.
 fn at_walls(report: &StepReport) -> Vec<(f64, u32, u32)> {
     let wall = |partner| match partner {
         Partner::Wall(wall) => Some(wall),

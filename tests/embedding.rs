@@ -889,8 +889,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Larger buffers would not help if the number of spheres in a device buffer exceeds the caller's
-/// limit `at_most`. So carom must not ask for them.
+/// A step fails if the number of spheres in a device buffer exceeds the caller's limit `at_most`.
+/// Larger buffers would not change this, so the summary must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();

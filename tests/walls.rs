@@ -216,7 +216,7 @@ fn the_earliest_impact_is_over_spheres_and_walls() {
 
 impl World {
     /// Compares carom's list of wall collisions with exact arithmetic. Returns the numbers of contacts at the
-    /// start, of later contacts, and of exactly tangent ones.
+    /// start, of later contacts, and of those at the start whose depth is 0.
     fn check(&self, detector: &mut Detector, seed: u64) -> [usize; 3] {
         let step = Step::new(&self.spheres, self.dt).with_walls(&self.walls);
         let found = detector

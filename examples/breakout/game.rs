@@ -12,7 +12,8 @@ pub(crate) const RADIUS: f64 = 0.05;
 /// Duration of a frame, which is one step of the simulation. A bat (a box) that is hit remains solid until
 /// the end of the frame.
 const FRAME: f64 = 1.0 / 60.0;
-/// Number of bats (boxes) in each ring, and the distance of the ring from the middle of the well.
+/// The rings of bats (boxes), which share their centre: for each ring, the number of its bats, and
+/// its radius.
 const RINGS: [(u32, f64); 2] = [(6, 0.42), (10, 0.7)];
 /// Length and thickness of a bat (a box).
 const BAT: [f64; 2] = [0.24, 0.05];

@@ -2,8 +2,8 @@
 // kernel `advance`, an invocation moves one sphere, and reads the state of the sphere that it bounces off. So
 // the kernel writes the new states to buffers of their own.
 //
-// `simulation.rs` appends carom's WGSL to this shader, which declares the types and functions whose names begin
-// with Carom, CAROM or carom.
+// `simulation.rs` appends carom's WGSL to this shader. The types, constants and functions whose names begin with Carom,
+// CAROM or carom are declared there.
 
 struct Params {
     dt: f32,

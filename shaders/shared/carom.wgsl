@@ -167,9 +167,9 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that are computed on request from the list of pairs, even if
-// the list is truncated. Some have one row per sphere. There, sphere i of the second of
-// two sets has row results.b_offset + i.
+// Reductions are results that carom computes on request from the list of pairs, which may be
+// truncated. Some reductions have one row per sphere. In a step of two sets, the row of sphere i of
+// the second set is results.b_offset + i.
 
 // First impact of a sphere: its time, and the index of the sphere that is hit, or the
 // smallest index if several are hit. With two sets, it is an index in the set of that

@@ -67,7 +67,8 @@ struct Body {
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // The last round in which the path of the sphere changed.
+    // Number of the last round in which the path of the sphere changed. In each round of a substep,
+    // impacts are added to paths and removed from them.
     stamp: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
     // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If
@@ -131,6 +132,7 @@ const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
 const NEXT_TRIANGLE = NEXT_WALL + MOST_WALLS;
-// A time in the distant past, and a time that is never reached.
+// LONG_AGO is used as the time of the last impact of a sphere that has had none. NEVER is the time
+// of an impact that does not happen.
 const LONG_AGO = -1e30;
 const NEVER = GREATEST;

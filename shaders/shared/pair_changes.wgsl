@@ -55,8 +55,9 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// Marks pair `index` if it began or ended. From index kept_begin() on, pairs are those of the last complete
-// step.
+// Writes flag `index`. The first half of the flags belongs to the pairs of this step: a flag is 1 if its pair
+// began. The second half, from kept_begin() on, belongs to the pairs of the last complete step: a flag is 1
+// if its pair ended.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {

@@ -20,8 +20,8 @@ struct SizeRange {
     inside: f32,
     // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
     half_cell: f32,
-    // Bounds of the sphere centres in the middle of each time segment of the size range, relative to the
-    // moving origin of the cells.
+    // Lower and upper bounds of the centres of all spheres in this range of sizes, half-way through the step
+    // or through each time segment. The coordinates are relative to the moving origin of the grids.
     low: vec3<f32>,
     high: vec3<f32>,
     // Highest number of a size class in the size range, even if no sphere is in this class.

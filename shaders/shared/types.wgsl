@@ -162,8 +162,8 @@ struct Level {
 struct Plan {
     levels: u32,
     slots: u32,
-    // Number of uncut spheres and time segments, with and without spheres that have invalid values. Both are
-    // 0 if there are more time segments than the buffers hold.
+    // `proxies` is the number of uncut spheres and time segments. `sorted` leaves out those with invalid
+    // values. Both are 0 if there are more time segments than the buffers hold.
     proxies: u32,
     sorted: u32,
     frame: Frame,

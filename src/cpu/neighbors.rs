@@ -145,9 +145,9 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // If the searched cells share table entries by a hash, they are looked up one by one.
-            // Such a search has few cells, because it comes from a grid with smaller cells. The
-            // other direction is allowed only if each cell in use has its own table entry
+            // Cells that share table entries are searched one by one. There are few of them here,
+            // because the searching sphere is from a grid with smaller cells. A sphere from a grid
+            // with larger cells searches this grid only if no two cells in use share an entry
             // (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {

@@ -445,8 +445,8 @@ impl Faces {
 /// lanes.
 #[derive(Clone, Copy)]
 enum Filter {
-    /// Encloses the half-space at all times of the step: its unit normal, and the offset of its plane from the
-    /// origin.
+    /// A half-space at rest that contains the moving half-space at all times of the step. It is given by its unit
+    /// normal and the offset of its plane from the origin.
     HalfSpace { normal: [f32x4; 3], offset: f32x4 },
     Round {
         point: [f32x4; 3],

@@ -421,7 +421,8 @@ fn pick(mask: u32, first: usize, list: &mut [u32]) -> usize {
     *count as usize
 }
 
-/// The places of the bits of a mask, and then zeros, and their number.
+/// The positions of the 1 bits in an 8-bit mask, in ascending order and followed by zeros. `count`
+/// is the number of 1 bits.
 #[derive(Clone, Copy, Debug)]
 struct Picked {
     places: [u32; EIGHT],

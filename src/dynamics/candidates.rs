@@ -50,8 +50,8 @@ pub(crate) struct Candidate {
 pub(crate) struct Near<'a> {
     /// The other sphere, or the sphere itself at a wall.
     pub(crate) other: u32,
-    /// The whole candidate, or `None` for a pair of spheres in the rows of neighbours, which has no
-    /// image.
+    /// The stored candidate, or `None` for a pair of spheres without an image, of which only the
+    /// other sphere is stored.
     pub(crate) special: Option<&'a Candidate>,
 }
 
@@ -65,7 +65,7 @@ impl Near<'_> {
         }
     }
 
-    /// Returns the whole candidate, of which `sphere` is the sphere that is not `other`.
+    /// Returns the candidate with both of its spheres. `sphere` is the one in whose list it is.
     pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
         match self.special {
             Some(candidate) => *candidate,
@@ -119,11 +119,11 @@ impl Special {
 
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
-    /// Whether all candidates of the present spheres are known.
+    /// Whether the last search succeeded, and nothing has outdated its candidates since then.
     valid: bool,
     /// Time of the simulation at the search.
     time: f64,
-    /// Time after the search up to which the candidates are known.
+    /// For how long after the search the candidates can be used.
     horizon: f64,
     origins: Vec<DVec3>,
     /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a sphere
@@ -430,8 +430,9 @@ impl Candidates {
         rest.filter(move |near| near.other >= sphere)
     }
 
-    /// Returns the candidates of a sphere with the spheres of `row`, which is a part of its row of
-    /// neighbours, and then its candidates that are not in the row.
+    /// Returns the candidates of a sphere: first its pairs with the spheres in `row`, and then its
+    /// candidates at walls, with images, or found after the search. `row` is the list of its
+    /// neighbours, or a part of this list.
     #[inline]
     fn rest<'a>(&'a self, sphere: u32, row: &'a [u32]) -> impl Iterator<Item = Near<'a>> {
         let row = row.iter().filter(move |&&other| other != sphere);
@@ -521,7 +522,7 @@ impl Candidate {
         [self.sphere, self.other().unwrap_or(self.sphere)]
     }
 
-    /// Returns the second sphere, if the partner is one.
+    /// Returns the second sphere, or `None` if the candidate is a sphere and a wall.
     pub(crate) fn other(&self) -> Option<u32> {
         match self.partner {
             Partner::Sphere(other) => Some(other),
@@ -547,9 +548,9 @@ fn index(number: usize) -> u32 {
     number as u32
 }
 
-/// Makes the pads of all spheres. Returns the size of a typical sphere with its pad and, for each
-/// edge of a periodic domain, the largest distance, in cells, by which a centre lies outside the
-/// cell.
+/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the size of a
+/// typical sphere with its pad and, for each edge of a periodic domain, the largest distance, in
+/// cells, by which a centre lies outside the cell.
 fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,

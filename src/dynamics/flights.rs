@@ -1,7 +1,8 @@
 //! Tests pairs of spheres in float32, four at a time. Those that may meet are tested again in float64.
 //!
-//! Lengths are in units of the size of a typical sphere with its pad, and times in units of the time for which candidates
-//! are sought. So no product overflows or is rounded to 0, unless the spheres differ extremely.
+//! The unit of length is the size of a typical sphere with its pad (the bound on its displacement). The unit of time is
+//! the time that a search for candidates covers. So no product overflows or is rounded to 0, unless the spheres differ
+//! extremely.
 
 use wide::f32x4;
 
@@ -90,8 +91,8 @@ impl Units {
         ])
     }
 
-    /// Returns the probe of a sphere that moves along its flight from the start of the substep to
-    /// the time `until`.
+    /// Returns the motion of a sphere along its flight, from the start of the substep to the time
+    /// `until`, for tests against other flights.
     #[inline]
     pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> Probe {
         let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
@@ -106,8 +107,8 @@ impl Units {
         }
     }
 
-    /// Returns the probe of a sphere on a piece of its path, from the time `from` to the time
-    /// `until`.
+    /// Returns the motion of a sphere on a piece of its path, from the time `from` to the time
+    /// `until`, for tests against other flights.
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
         let four = |x: f64| f32x4::splat(x as f32);
@@ -182,8 +183,8 @@ impl Probe {
         ];
         let square = |a: &[f32x4; 3]| a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
         let speeds = speed + self.speed;
-        // `most` bounds all coordinates in the probe's range of times. The rounding errors of the
-        // coordinates are proportional to this bound.
+        // `most` bounds all coordinates of the spheres during the tested interval of time. The
+        // rounding errors of the coordinates are proportional to this bound.
         let most = self.most + speeds * self.until;
         let b_half = p[0] * v[0] + p[1] * v[1] + p[2] * v[2];
         let b_half = b_half - error * most * speeds - tiny;

@@ -78,7 +78,7 @@ pub(crate) struct Islands {
     /// One bit for each sphere: whether the sphere belongs to an island.
     joined: Vec<u64>,
     members: Vec<Member>,
-    /// The track of each member: the range of its path pieces.
+    /// For each sphere in `members`: its track, the range of the pieces of its path.
     tracks: Vec<Track>,
     list: Vec<Island>,
     /// The results of groups of islands. The first `used` parts belong to the current substep. The others
@@ -136,14 +136,16 @@ impl Islands {
             self.touch(sphere);
             let island = self.member(sphere).map(|member| member.island as usize);
             if let Some(island) = island {
-                // The first sphere of an old island that is found here brings all other spheres of
-                // that island along, and leaves its list of members empty.
+                // If the sphere belongs to an old island, all spheres of that island go into the
+                // new one. This empties the old island's list of members, so it happens only once:
+                // for the first of its spheres in this loop.
                 for place in std::mem::take(&mut self.list[island].members) {
                     self.touch(self.members[place as usize].sphere);
                 }
             }
         }
-        // The root of a set comes before its other spheres.
+        // Goes through the spheres of the new islands in ascending order. So it reaches the root of
+        // an island, its smallest sphere, before the other spheres of the island.
         self.sorted.clear();
         for word in 0..self.touched.len() {
             let mut bits = std::mem::take(&mut self.touched[word]);

@@ -111,9 +111,9 @@ impl Lattice {
         })
     }
 
-    /// For points that lie at most `beyond` cells outside the cell of the domain along each edge,
-    /// returns all images in which such a point may be within `reach` of `place`. Returns `None` if
-    /// an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells away.
+    /// Returns the periodic images in which a point may be within the distance `reach` of `place`.
+    /// Along each edge of the domain, the point may lie up to `beyond` cells outside the cell.
+    /// Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells away.
     pub(crate) fn images_within(
         &self,
         place: DVec3,

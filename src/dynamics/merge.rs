@@ -23,8 +23,9 @@ use crate::{Detector, Error};
 /// Smallest number of islands that a thread tests.
 const ISLANDS: usize = 64;
 
-/// Processes the impacts of the islands from number `first` on. Returns the spheres that have left
-/// their pads, each with the distance that it has moved from its origin.
+/// Processes the impacts of the islands whose number is `first` or higher. Returns the spheres that
+/// have left their pads (the bounds on their displacements), each with the distance that it has
+/// moved from its place at the search for candidates.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,
@@ -105,7 +106,8 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
-/// Reads what the replays or tests of islands need from memory, so that the reads wait for the memory together.
+/// Reads the memory that the replays or tests of some islands will need. The processor then waits for all these reads
+/// at once, and not for one after the other.
 fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let neighbors = setting.candidates.neighbors();
     let read = members.fold(0, |read, member| {
@@ -116,8 +118,8 @@ fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'
     black_box(read);
 }
 
-/// Reads the flights (motions in float32) of all neighbours of the spheres `members` at once, before the
-/// tests need them. So these reads wait for the memory at the same time.
+/// Reads the flights (motions in float32) of all neighbours of the spheres `members` before the tests need
+/// them. The processor then waits for all these reads at once, and not for one after the other.
 fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());
     let others = members.flat_map(|member| neighbors.of(member.sphere));
@@ -202,8 +204,9 @@ fn find_outside(
     Ok(())
 }
 
-/// Returns whether a sphere and its partner in a candidate meet on their present paths, at a time
-/// after the first impact of at least one of them in this substep.
+/// Returns whether a sphere and its partner in a candidate meet on their present paths. Only
+/// meetings after the first impact of either of them count. Until then, both are on straight paths,
+/// which were tested before.
 #[inline]
 fn meets_near(
     (sphere, path, until): (u32, &[Piece], f64),
@@ -230,8 +233,9 @@ fn meets_near(
     })
 }
 
-/// Returns whether the sphere and the partner of a candidate meet on their present paths, at a time
-/// after the first impact of at least one of them in this substep.
+/// Returns whether the sphere and the partner of a candidate meet on their present paths. Only
+/// meetings after the first impact of either of them count. Until then, both are on straight paths,
+/// which were tested before.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
     // At a wall, both ends of the candidate are the sphere.
     let ends = candidate.ends();
@@ -248,8 +252,9 @@ fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> boo
     })
 }
 
-/// Runs rounds of replays and tests until no islands meet and no sphere has left its pad. Returns the number
-/// of rounds. `hits` are the pairs that meet on straight paths.
+/// Runs rounds until no islands meet and no sphere has left its pad (the bound on its displacement). Each
+/// round processes the impacts of the new islands and then tests the new paths. Returns the number of rounds.
+/// `hits` are the pairs that meet on straight paths.
 pub(crate) fn settle(
     hits: &[Vec<[u32; 2]>],
     start: &Start<'_>,

@@ -14,7 +14,7 @@ use crate::lanes::LANES;
 use crate::limits::most_images;
 use crate::{Error, Options, Sphere};
 
-/// Number of successive spheres whose rows share a list.
+/// Number of successive spheres whose neighbours are stored in one [`Chunk`].
 const SPHERES: usize = 64 * EIGHT;
 
 /// The candidate pairs without images. Each pair is in the rows of both spheres. A row has first the spheres of smaller
@@ -25,7 +25,7 @@ pub(crate) struct Neighbors {
     pairs: usize,
 }
 
-/// The rows of some successive spheres.
+/// The neighbours of some successive spheres. The row of a sphere is the list of its neighbours.
 #[derive(Debug, Default)]
 struct Chunk {
     /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
@@ -120,24 +120,25 @@ impl Neighbors {
         &chunk.entries[chunk.starts[place] as usize..chunk.starts[place + 1] as usize]
     }
 
-    /// Returns the spheres of larger index in the row of a sphere.
+    /// Returns the neighbours of a sphere that have a larger index than the sphere.
     #[inline]
     pub(crate) fn of_larger(&self, sphere: u32) -> &[u32] {
         let (chunk, place) = self.place(sphere);
         &chunk.entries[chunk.middles[place] as usize..chunk.starts[place + 1] as usize]
     }
 
-    /// Returns the spheres in the row of a sphere in groups of four. With each group comes its
-    /// number of spheres that belong to the row, which is smaller than four only in the last group.
+    /// Returns the neighbours of a sphere in groups of four. Each group comes with the number of
+    /// its entries that are neighbours. Only in the last group can this number be smaller than
+    /// four.
     #[inline]
     pub(crate) fn groups_of(&self, sphere: u32) -> impl Iterator<Item = ([u32; LANES], usize)> {
         let (chunk, place) = self.place(sphere);
         chunk.groups(chunk.starts[place], chunk.starts[place + 1])
     }
 
-    /// Returns the spheres of larger index in the row of a sphere in groups of four. With each
-    /// group comes its number of spheres that belong to the row, which is smaller than four only in
-    /// the last group.
+    /// Returns the neighbours of a sphere that have a larger index than the sphere, in groups of
+    /// four. Each group comes with the number of its entries that are such neighbours. Only in the
+    /// last group can this number be smaller than four.
     #[inline]
     pub(crate) fn groups_of_larger(
         &self,
@@ -155,7 +156,8 @@ impl Neighbors {
 }
 
 impl Chunk {
-    /// Lists the pairs of a range of spheres.
+    /// Finds the neighbours of the spheres with the indices `spheres`, and stores them in this
+    /// chunk.
     fn fill(
         &mut self,
         spheres: std::ops::Range<usize>,
@@ -239,8 +241,9 @@ impl Chunk {
         result
     }
 
-    /// Lists the pairs of a sphere in `scratch.displaced`, whose indices start with `first`, and
-    /// the image `image` of a sphere of larger index.
+    /// Finds the pairs of a sphere and the image `image` of a sphere of larger index. The first
+    /// spheres of the pairs are those in `scratch.displaced`, which have the indices from `first`
+    /// on.
     fn list_image(
         &mut self,
         first: usize,

@@ -6,7 +6,7 @@ use super::{HardSphere, SimulationOptions};
 /// of dilute gases, whose spheres move far between impacts.
 const CANDIDATES: f64 = 5.0;
 
-/// Largest number of substeps for which candidates are sought.
+/// Largest number of substeps that use the candidates of one search.
 const SUBSTEPS: f64 = 2.0;
 
 /// A substep that is too long by more than this ratio is shortened and begun anew.

@@ -11,9 +11,9 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Copy + Default> Rows<T> {
-    /// Fills `count` rows. The items are the numbers below `items`. The function `entries_of`
-    /// returns the entries of an item, each with the number of its row. The entries of a row are in
-    /// the order of their items.
+    /// Fills `count` rows with entries. The function `entries_of` is called for each number below
+    /// `items`. It returns entries, each with the number of the row to which it belongs. Entries of
+    /// a row are in the order of the numbers for which they were returned.
     pub(crate) fn fill<I: Iterator<Item = (u32, T)>>(
         &mut self,
         count: usize,

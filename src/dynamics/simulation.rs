@@ -217,8 +217,8 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`Error::StillOverlapping`] if the passes do not suffice, and the errors of [`Detector::detect`]. The
-    /// spheres are then as they were.
+    /// Returns [`Error::StillOverlapping`] if spheres still overlap after `passes` passes, and the errors of
+    /// [`Detector::detect`]. After an error, all spheres are where they were before.
     pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
         let pool = self.pool.clone();
         let threads = Threads(pool.as_deref());

@@ -32,7 +32,8 @@ pub(crate) struct State {
     /// Number of cells by which the centre of each sphere has been wrapped in a periodic domain: its place without
     /// wrapping is its centre plus the displacement of this image. Empty in open space.
     pub(crate) cells: Vec<[i32; 3]>,
-    /// Time of the last impact of each sphere. Empty if there is no contact time.
+    /// Time of the last impact of each sphere, for the contact-time model of inelastic impacts.
+    /// Empty if this model is not used.
     pub(crate) last: Vec<f64>,
     /// Whether each sphere has been removed.
     pub(crate) removed: Vec<bool>,
@@ -96,8 +97,8 @@ impl State {
         });
     }
 
-    /// Moves the spheres that lie outside the cell of a periodic domain, by more than `most` cells along one of its
-    /// edges, back into it.
+    /// Displaces spheres outside the cell of a periodic domain back into the cell. A sphere stays where it is if it is
+    /// outside by at most `most` cells along each edge.
     pub(crate) fn wrap(&mut self, most: f64, lattice: &Lattice) {
         let all = self.spheres.par_iter_mut().zip(&mut self.cells);
         all.for_each(|(sphere, cell)| {

@@ -126,7 +126,7 @@ impl Setting<'_> {
         self.ids[sphere as usize]
     }
 
-    /// Returns a partner with the index that the caller knows it by.
+    /// Returns the partner of a candidate, with the caller's index of it if it is a sphere.
     pub(crate) fn known(&self, partner: Partner) -> Partner {
         match partner {
             Partner::Sphere(other) => Partner::Sphere(self.id(other)),
@@ -223,8 +223,8 @@ impl Setting<'_> {
         farthest.sqrt() + bulge
     }
 
-    /// Returns an upper bound of the distance between the points of a path, up to the time `end`,
-    /// and its first point.
+    /// Returns an upper bound of the distance of a path's first point from any other point of the
+    /// path. The path ends at the time `end`.
     pub(crate) fn span_of(&self, sphere: &HardSphere, path: &[Piece], end: f64) -> f64 {
         let ends = (1..=path.len()).map(|k| path.get(k).map_or(end, |next| next.start));
         let places = path.iter().zip(ends).map(|(piece, end)| piece.place(end));
@@ -259,8 +259,8 @@ impl Setting<'_> {
         (away + span) * (1.0 + 1e-9) <= self.candidates.pad(index)
     }
 
-    /// Tests the straight path of a sphere: whether it leaves the pad, and which spheres of larger index and which
-    /// walls it meets.
+    /// Tests the straight path of a sphere: whether the sphere leaves its pad (the bound on its displacement), and
+    /// which walls and which spheres of larger index it meets.
     fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
         if !self.stays(index, sphere) {

@@ -291,7 +291,8 @@ pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     }
 }
 
-/// A sphere meets a triangle when it meets its face, an edge or a corner within the triangle.
+/// Returns the time at which a sphere first meets the face, an edge or a corner of a triangle, or
+/// `None` if it meets none of them until the time `end`.
 fn triangle_meeting(
     corners: &[DVec3; 3],
     normal: DVec3,

@@ -10,7 +10,7 @@ use super::surface::Surface;
 use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Sphere, Step, WallShape, Walls};
 
-/// A wall. Its surface is at its place at time 0 of the simulation.
+/// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovingWall {
     pub(crate) surface: Surface,

@@ -21,8 +21,8 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Bit mask of the pairs that just touch at the start. It has the bits of both pairs or none:
-    /// if only one of them just touches, it is left to a slower test.
+    /// Bit mask of the pairs that just touch at the start. It is 0 unless both of the two tested
+    /// pairs just touch: a single such pair is left to a slower test.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs
@@ -30,9 +30,10 @@ pub(crate) struct Swept {
     pub(crate) grazing: usize,
 }
 
-/// The sign of a computed difference is certain if its magnitude is at least this fraction of the
-/// sum of its terms. One difference is p·p − r², for the relative position p of two spheres and the
-/// sum r of their radii. The other is the discriminant of the equation for the time of impact.
+/// Two differences are computed with rounding errors: p·p − r², for the relative position p of two
+/// spheres and the sum r of their radii, and the discriminant of the equation for the time of
+/// impact. The sign of such a difference is certain if its magnitude is at least this fraction of
+/// the sum of the magnitudes of its terms.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// The time of impact and the depth of two spheres are computed from two differences: p·p − r², for
 /// the relative position p and the sum r of the radii, and the discriminant of the equation for the
@@ -168,9 +169,9 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 }
 
 impl Terms {
-    /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
-    /// nearest float32 is certain. `later` selects the pairs that are apart at the start, and
-    /// `uncertain` those that are too close to tangency.
+    /// Computes the time of impact and the depth of each pair. A pair is decided if it is certain
+    /// which float32 is nearest to the exact result. `later` selects the pairs that are apart at
+    /// the start, and `uncertain` those that are too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);

@@ -116,7 +116,8 @@ impl<'a> Asked<'a> {
         // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Only the values of `self` with the indices `candidates` can overlap a value of `other`.
+        // Only these values of the attribute `self` can share bytes with a value of the attribute
+        // `other`. `candidates` has their indices.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
@@ -128,8 +129,8 @@ impl<'a> Asked<'a> {
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // A value is a range of bytes in a buffer. `nearest` is the index of the last value of
-            // `other` that begins before the tested value of `self` ends.
+            // `nearest` is the index of the last value of `other` that begins before the end of the
+            // tested value of `self`. (A value is a range of bytes in a buffer.)
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);

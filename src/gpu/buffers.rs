@@ -69,8 +69,8 @@ pub(crate) struct WallBuffers {
 
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
-    /// Number of entries in the slot table, a hash table of grid cells. Cells with equal hash share
-    /// an entry.
+    /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
+    /// with equal hash share an entry.
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,

@@ -152,7 +152,8 @@ impl CollisionBuffers {
             .periodic
             .as_ref()
             .map_or(0, |_| size_of::<u32>());
-        // With walls, each of the two lists may take half of the readback.
+        // With walls, the list of pairs and the list of wall collisions may each take half of the
+        // readback.
         let lists = 1 + u64::from(self.buffers.walls.is_some());
         let [most, most_walls] = sizes.map(|size| bytes / lists / (size + image) as u64);
         // A readback's capacity is a power of two pairs, so that the same staging buffers suffice

@@ -94,8 +94,8 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// The search for spheres near triangles of meshes, a further step whose values are in an upload
-    /// buffer, too.
+    /// A step of its own that searches for spheres near triangles of meshes. Its values are in an upload
+    /// buffer, like those of this step.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }

@@ -67,7 +67,8 @@ impl SimulationBufferOptions {
         self
     }
 
-    /// Returns the options with this number of [`substeps`](Self::substeps) in a recording.
+    /// Returns the options with this number of [`substeps`](Self::substeps) in each recording of
+    /// commands.
     #[must_use]
     pub fn with_substeps(mut self, substeps: u32) -> Self {
         self.substeps = substeps;
@@ -88,8 +89,8 @@ impl SimulationBufferOptions {
         self
     }
 
-    /// Returns the options with these [rules](Self::simulation). The target number of impacts for each sphere
-    /// in a substep is limited to 0.2.
+    /// Returns the options with these [rules](Self::simulation). If the target number of impacts for each
+    /// sphere in a substep is greater than 0.2, it becomes 0.2.
     #[must_use]
     pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
         self.simulation = simulation;

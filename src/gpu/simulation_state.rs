@@ -39,7 +39,7 @@ pub struct SimulationState {
     pub remaining: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
-    /// Status of the last search for candidate pairs that was incomplete.
+    /// Status of the most recent search for candidate pairs that failed to find all of them.
     pub search_status: Status,
     /// Number of candidates in the last substep: the larger one of the numbers of pairs of spheres, and of pairs of a
     /// sphere and a triangle of a mesh.

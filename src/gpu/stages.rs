@@ -31,7 +31,8 @@ impl Stage {
 
 /// A compute pass of a step: a stage, or one dispatch of it.
 pub(crate) struct Pass<'a> {
-    /// Name of the stage or, if each dispatch is a pass of its own, of the kernel.
+    /// Name of the stage. If each dispatch of the stage is a pass of its own, this is the name of
+    /// its kernel instead.
     pub(crate) name: &'static str,
     stage: &'a Stage,
     dispatches: &'a [Dispatch],

@@ -8,7 +8,7 @@ use std::task::Waker;
 use super::context::Context;
 use crate::Error;
 
-/// State of a staging buffer that is available for a copy.
+/// State of a staging buffer that no copy uses. The next copy may take it.
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
 /// State of a staging buffer that is mapped for reading after a completed copy.
@@ -78,8 +78,9 @@ impl StagingBuffer {
     }
 }
 
-/// A callback that sets the outcome of a copy when it is dropped. wgpu drops a callback after the
-/// submission has run, or with an encoder that is never submitted.
+/// A callback for the mapping of a staging buffer. When wgpu drops the callback, its destructor
+/// reports the outcome of the copy to this buffer. wgpu drops it after the submission has run, or
+/// with an encoder that is never submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,

@@ -203,8 +203,9 @@ pub(crate) struct ProxySize {
 }
 
 impl ProxySize {
-    /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along each axis, a
-    /// segment is at most as long as the sphere's diameter or `length`, whichever is greater.
+    /// Cuts a sphere's path into as few time segments as possible. Along each axis, a segment is at
+    /// most as long as the sphere's diameter or `length`, whichever is greater. There are at most
+    /// 2¹⁵ segments, which may be longer if so many are not enough.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -220,9 +221,10 @@ impl ProxySize {
         }
     }
 
-    /// Returns the size of a sphere's time segments, valid for all periodic images of the sphere.
-    /// `far` is the largest coordinate that an image may reach. `slack` is the largest rounding
-    /// error of an image's centre, and is added to the radius.
+    /// Returns the number of time segments of a sphere, and the cell size that they need, for a
+    /// sphere in a periodic domain. The result is valid for all of its images. `far` is the largest
+    /// coordinate that an image may reach. `slack` is the largest rounding error of an image's
+    /// centre, and is added to the radius.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();

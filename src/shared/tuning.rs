@@ -78,12 +78,13 @@ pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 /// log₂ of the number of neighbouring size classes that share a grid if all size classes are in
 /// use. There are at most [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// Largest number of rows of cells in a grid with smaller cells that a sphere searches on a GPU. The
-/// other invocations of its subgroup wait for a sphere that searches more than they do.
+/// On a GPU, a sphere searches a grid with smaller cells only if it has to visit at most this number of rows
+/// of cells. The reason for the limit is that the other invocations of a subgroup wait for the longest
+/// search.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_ROWS: f32 = 100.0;
-/// Largest expected number of spheres that a sphere meets in a grid with smaller cells, if it
-/// searches that grid on a GPU.
+/// On a GPU, a sphere searches a grid with smaller cells only if it is expected to meet at most
+/// this number of spheres there.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_MET: f32 = 200.0;
 /// log₂ of the largest number of time slabs (equal parts of the step with separate cells) of another
@@ -96,8 +97,7 @@ pub(crate) const USABLE_SLOTS: f32 = 0.999;
 /// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
 /// grid has both kinds, at least this fraction is shared.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of a grid's table entries that are shared by several cells, which a hash
-/// distributes.
+/// Least number of table entries for the cells of a grid that share their entries by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.

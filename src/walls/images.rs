@@ -93,8 +93,8 @@ impl CylinderImages {
             }
             let dual = self.duals[k];
             let [from, to] = [p, end].map(|place| dual.dot(place));
-            // The distance from the axis within which an image is listed is enlarged by far more than the
-            // rounding errors of the coordinates.
+            // The range of listed images is enlarged by far more than the rounding errors of the coordinates.
+            // So no image that reaches the cylinder is missing.
             let around =
                 dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
             let first = (-from.max(to) - around).ceil();

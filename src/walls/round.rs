@@ -156,8 +156,8 @@ struct Float64 {
     k: Approx,
     /// The length |a| of the axis vector, or `None` if its error bound cannot be computed.
     length: Option<Approx>,
-    /// The square of K·|a|. K is the distance of the sphere's centre from the wall's centre or axis at which they
-    /// just touch, and |a| is the length of the axis vector, or 1 for a sphere as the wall.
+    /// The square of K·|a|. The sphere just touches the wall if its centre is at the distance K from the wall's centre
+    /// or axis. |a| is the length of the axis vector, or 1 if the wall is a sphere.
     square: Approx,
 }
 
@@ -285,9 +285,10 @@ impl Float64 {
     }
 }
 
-/// A sphere and a round wall as exact integers: the vectors P and V and the numbers K and |a|² that the module
-/// documentation defines. P and K are in units of 2^`length`, V in units of 2^`speed`. The axis a is scaled by a
-/// power of two, which affects no comparison.
+/// A sphere and a round wall as exact integers. The sphere just touches the wall at a time t if |P + V·t| = K·|a|. For
+/// a hollow sphere as the wall, P + V·t is the position of the sphere's centre relative to that of the wall, and |a| is
+/// 1. For a cylinder with axis a, it is the cross product of a and the relative position. P and K are in units of
+/// 2^`length`, V in units of 2^`speed`. The axis a is scaled by a power of two, which affects no comparison.
 struct Integers {
     inside: bool,
     p: [IBig; 3],

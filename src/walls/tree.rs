@@ -49,7 +49,7 @@ pub(crate) struct Path<T> {
     middle: [T; 3],
     /// Half of the sphere's displacement during the step.
     half: [T; 3],
-    /// The radius of the sphere, with a margin for rounding, along each axis.
+    /// For each axis, the sphere's radius plus a margin for the rounding of its coordinate.
     reach: [T; 3],
 }
 
@@ -384,8 +384,9 @@ impl Tree {
         Ok(())
     }
 
-    /// Visits some nodes of the level below `level`, and then all near nodes and triangles below them. `visited` has
-    /// at most [`MOST_NODES`] pairs of a sphere and a node. `lists` has memory for each level that is left.
+    /// Tests pairs of a sphere and a node of the level below `level`, and then the near children of these nodes, down
+    /// to the triangles. `visited` has the pairs, at most [`MOST_NODES`]. `lists` has memory for the results of each
+    /// level below `level`.
     ///
     /// Many spheres go down the tree together, level by level. A loop over many nodes without branches is faster than
     /// a search that must know the result of one node before it can choose the next one.

@@ -352,8 +352,8 @@ impl Solid {
         }
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), decided in integers for all walls except solid
-    /// spheres.
+    /// Returns the same impact as [`impact`](Self::impact), decided in integers. Only an impact at a solid
+    /// sphere is decided in the same way as by `impact`.
     pub(crate) fn impact_in_integers(
         &self,
         sphere: &Sphere,

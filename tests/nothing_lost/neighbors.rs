@@ -53,8 +53,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // Pairs that are to touch only at the end of the step approach head-on or obliquely. Otherwise
-    // they might touch earlier.
+    // If `late`, the two spheres are to touch only at the end of the step. So their relative
+    // velocity is chosen such that they come closer during the whole step.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),

@@ -109,9 +109,9 @@ impl AtWall {
         }
     }
 
-    /// For a cylinder, returns the cross product of the axis vector and `x`, and the squared length of
-    /// the axis vector. The product is as long as the part of `x` perpendicular to the axis, times the
-    /// length of the axis vector. For other walls, returns `x` and 1.
+    /// Returns a vector y and a number s such that the point `x` has the squared distance |y|²/s from the
+    /// axis of a cylinder. For the axis vector a, y = a × x and s = a·a. For a spherical wall, y is `x` and s
+    /// is 1, and |y|²/s is the squared distance from its centre.
     fn scaled(&self, x: &[BigInt; 3]) -> ([BigInt; 3], BigInt) {
         match &self.kind {
             Kind::Round {

@@ -1,4 +1,5 @@
-//! Estimates the time of a step on an NVIDIA H200 from counts. docs/performance.md describes the formula.
+//! Estimates the time of a step on an NVIDIA H200 from numbers of instructions, bytes and dispatches.
+//! docs/performance.md describes the formula.
 
 use std::fmt::Write as _;
 
@@ -88,8 +89,8 @@ const CONVERSIONS: [(&str, [f64; 2]); 4] = [
     ("bin", [90.0, 142.0]),
     ("scatter", [105.0, 165.0]),
 ];
-/// Number of instructions in the compiled kernel `measure_sizes` that list time segments. The present
-/// kernel skips them in a workgroup that cuts no path.
+/// Number of instructions in the compiled kernel `measure_sizes` that only serve to list time segments. A
+/// workgroup that cuts no path into segments skips them, except in the old version of the kernel.
 const LISTING: f64 = 311.0;
 
 /// Returns how many instructions of a kernel are skipped in a scene, where `proxies` is the mean number
@@ -104,8 +105,8 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     }
 }
 
-/// Number of instructions in the version of the compiled kernel `pairs` whose parts were counted by hand
-/// for [`new_pairs`].
+/// The kernel `pairs` was compiled to this number of instructions when its parts were counted by hand.
+/// [`new_pairs`] uses these counts.
 const PAIRS_COUNTED: f64 = 1644.0;
 
 /// Returns how many instructions a warp executes in the present kernel `pairs`: for each part, its
@@ -126,8 +127,8 @@ fn old_pairs(rounds: &Rounds) -> f64 {
     500.0 + 27.0 * rounds.rows + 106.0 * rounds.candidates + 170.0 * rounds.reports
 }
 
-/// Returns the work of all compute dispatches in a step of `n` spheres, with their names and in
-/// their order.
+/// Returns the name and the work of each compute dispatch in a step of `n` spheres, in the order of
+/// the dispatches. The work consists of numbers of instructions and bytes, and of waiting time.
 fn step(
     n: f64,
     s: &Simulated,
@@ -154,8 +155,8 @@ fn step(
         ));
         Ok(())
     };
-    // The kernel computes 2048² distances in 512 workgroups of 64 invocations. So each invocation has 128
-    // rounds, with 31 instructions each.
+    // The kernel `measure_spacing` computes 2048² distances in 512 workgroups of 64 invocations. So each
+    // invocation has 128 rounds, with 31 instructions each.
     add(
         "measure_spacing",
         127.0 * 31.0,
@@ -171,8 +172,9 @@ fn step(
         0.0,
         MEMORY + rounds * 30.0,
     )?;
-    // The kernel has 32 rounds (loop iterations) of 350 clocks each. Each of its two prefix sums had 16
-    // barriers of 30 clocks in the old kernel, and has two in the new one.
+    // The kernel `measure_curve` has 32 rounds (loop iterations) of 350 clocks each. It computes two prefix
+    // sums. Each of them had 16 barriers of 30 clocks in the old version of the kernel, and has two in the
+    // new one.
     let barriers = if is_new { 4.0 } else { 32.0 };
     add(
         "measure_curve",

@@ -32,13 +32,13 @@ impl Rounds {
 /// The kernel `pairs` before or after its restructuring of November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The kernel before the restructuring of November 2026. It had a loop for each row of cells,
-    /// and tested every candidate by the expensive filter. No sphere searched a grid with smaller
-    /// cells.
+    /// The kernel `pairs` before its restructuring in November 2026. It had a loop for each row of
+    /// cells, and tested every candidate by the expensive filter. No sphere searched a grid with
+    /// smaller cells.
     Old,
-    /// The present kernel. It has one loop for all five rows of cells around a sphere, and a cheap
-    /// test before the expensive filter. Large spheres search the grid of small ones where this
-    /// costs less.
+    /// The kernel `pairs` since its restructuring in November 2026. It has one loop for all five
+    /// rows of cells around a sphere, and runs a cheap test before the expensive filter (a swept
+    /// test with error bounds). Large spheres search the grid of small ones where this costs less.
     New,
 }
 
@@ -302,8 +302,9 @@ impl Grid {
     }
 }
 
-/// Returns whether two spheres pass the cheap test that precedes the filter, and whether they touch
-/// in the time segment of the first.
+/// Returns the results of two tests of a pair of spheres in the time segment `i` of the first one:
+/// whether the pair passes the cheap distance test of the kernel `pairs`, and whether the spheres
+/// touch.
 fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     let p: Vec3 = std::array::from_fn(|k| j.center[k] - i.center[k]);
     let v: Vec3 = std::array::from_fn(|k| j.velocity[k] - i.velocity[k]);

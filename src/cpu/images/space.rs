@@ -231,8 +231,9 @@ impl NearImages {
         }))
     }
 
-    /// Returns the precomputed displacement of the periodic image with the number `image`, which
-    /// counts the shortest lattice edges. Returns `None` if a component of `image` is not −1, 0 or 1.
+    /// Returns the precomputed displacement of a periodic image. The components of `image` are the multiples
+    /// of the three shortest lattice edges that add up to the displacement. Returns `None` if a component is
+    /// not −1, 0 or 1.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         place_of_displacement(image).map(|place| &self.0[place])

@@ -86,10 +86,10 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of uncut spheres in the cells that a time segment searches, if these spheres
-            // have a grid of their own. Its cells may extend one cell edge beyond the segment on
-            // each side. Unlike `in_cells`, this number is not halved: of two time segments, only
-            // one finds the other, but an uncut sphere is always found by the segment.
+            // Expected number of uncut spheres that a time segment finds, if these spheres have a
+            // grid of their own. The segment searches cells that extend up to one cell edge beyond
+            // it on each side. The number is not halved: each uncut sphere is found by the segment,
+            // while of two segments only one finds the other.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

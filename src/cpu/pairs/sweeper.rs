@@ -276,10 +276,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether these two time segments report the pair of their spheres. They do if both
-    /// contain the time of closest approach, and if the collision groups allow the pair. If
-    /// rounding leaves open whether they contain this time, the pair goes to a later stage, and the
-    /// result is false.
+    /// Returns whether these two time segments report the pair of their spheres here. They do if
+    /// both contain the time of closest approach, and if the collision groups allow the pair. If
+    /// rounding leaves open whether they contain this time, the result is false, and the pair is
+    /// added to a list for the later stage `decide`.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {

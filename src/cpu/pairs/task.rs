@@ -118,7 +118,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` has counted this candidate pair a second time.
+                // This candidate pair was counted above, and `collect` has counted it again.
                 self.candidates -= 1;
             }
         }

@@ -11,9 +11,9 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A size range: neighbouring size classes of spheres or time segments of one set, with the same
-/// number of segments for each sphere. Several ranges can be merged into one, if their spheres are
-/// in one grid.
+/// A size range: one or more neighbouring size classes. In a step of two sets, all its spheres are
+/// of the same set. At first, all of them are cut into the same number of time segments. Ranges
+/// whose spheres are put in one grid are merged into one range, in which these numbers may differ.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
@@ -22,9 +22,9 @@ pub(super) struct SizeRange {
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Spheres of other grids search this grid if their size is less than this limit. In a step of
-    /// two sets, they also do if their size equals the limit. A grid for several merged size ranges
-    /// has the smallest of their limits or, in a step of two sets, the largest.
+    /// Spheres of other grids search this grid if they are smaller than this limit or, in a step of
+    /// two sets, exactly as large. If several size ranges are merged into one grid, it has the
+    /// smallest of their limits. In a step of two sets, it has the largest.
     reference: f32,
     pub(super) finer: f32,
 }

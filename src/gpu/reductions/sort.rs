@@ -43,8 +43,7 @@ pub(super) struct Sorter {
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts a list of items by the first word of each item. The list has one item for each pair
-    /// that the step reports.
+    /// Sorts by the first word of each item. There is one item for each pair of the step.
     FirstWord,
 }
 

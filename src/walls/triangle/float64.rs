@@ -219,8 +219,8 @@ impl Float64 {
         };
         let mut direction = point - center;
         if matches!(feature, Feature::Edge(_)) {
-            // The exact direction is perpendicular to the edge. Subtracting the component along the edge
-            // removes most of its rounding error.
+            // The line from a sphere's centre to the nearest point on an edge is perpendicular to the edge.
+            // So the component of `direction` along the edge is only a rounding error, and is subtracted.
             direction -= edge * (direction.dot(edge) / whole);
         }
         Nearest {

@@ -1,5 +1,5 @@
-//! Compares the decisions about spheres and triangles with an independent oracle, which uses another formula
-//! and exact fractions of another library's integers.
+//! Compares the decisions about spheres and triangles with an independent oracle. The oracle uses another
+//! formula, and exact fractions whose integers are from another library.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! Columns of a written list of colliding pairs.
+//! Describes which columns the tool writes in a list of pairs.
 
 use crate::write::pairs::Pair;
 

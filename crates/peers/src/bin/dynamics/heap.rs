@@ -49,8 +49,8 @@ struct Plan {
     face: u8,
 }
 
-/// The cells of the periodic cube. The index of a cell is the sum of three numbers, one for its
-/// place along each axis.
+/// The cells of the periodic cube. A cell's index is the sum of three terms, one for each axis. The
+/// terms are precomputed in `parts`.
 struct Cells {
     count: u16,
     width: f64,

@@ -46,7 +46,7 @@ struct Arguments {
     /// Mean number of impacts of each sphere in all timed turns together.
     #[arg(long, default_value_t = 5.0)]
     events_per_sphere: f64,
-    /// Mean number of impacts of each sphere before the first turn.
+    /// Mean number of impacts of each sphere before the timing starts.
     #[arg(long, default_value_t = 8.0)]
     equilibrate: f64,
     /// Number of turns.

@@ -21,9 +21,10 @@ pub(crate) struct Entry {
 
 pub(crate) struct Queue {
     per_time: f64,
-    /// Number of the current narrow bucket since time 0. Its entries are in `current`.
+    /// Number of the bucket that is being emptied, counted from time 0. It is a narrow bucket, one
+    /// of the [`NARROW`] parts of a wide bucket. Its entries are in `current`.
     now: u64,
-    /// The events of the current bucket, from the latest to the earliest.
+    /// Events of the bucket that is being emptied, from the latest to the earliest.
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
@@ -32,7 +33,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Creates an empty queue. A narrow bucket covers the time `width`.
+    /// Creates an empty queue. `width` is the time that a narrow bucket covers. A wide bucket
+    /// covers the time of [`NARROW`] narrow ones.
     pub(crate) fn new(width: f64) -> Self {
         Self {
             per_time: width.recip(),

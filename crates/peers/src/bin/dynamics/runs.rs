@@ -7,7 +7,8 @@ use crate::heap::Heap;
 /// A program that moves spheres through time.
 pub(crate) trait Run {
     fn name(&self) -> String;
-    /// Moves the spheres by a time. Returns the number of impacts, if the program knows it.
+    /// Moves the spheres by the time `duration`. Returns the number of impacts, or `None` if this
+    /// program does not count them.
     fn advance(&mut self, duration: f64) -> anyhow::Result<Option<u64>>;
     fn energy(&self) -> f64;
     /// Returns the centres in a periodic cube, if the program has one.

@@ -93,8 +93,8 @@ impl Run {
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// Returns the label of this benchmark run in a chart: the scene, and the properties other than `but` in
-    /// which the runs of this scene in `among` differ.
+    /// Returns the label of this benchmark run in a chart. It has the scene, and each property (except `but`)
+    /// in which this run differs from another run of the scene. `among` has all runs in the chart.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
