@@ -23,8 +23,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs (a, b) in which sphere a has a number below `row`. If `of_b` is true, sphere b
-// counts instead. Spheres are numbered across both sets.
+// Returns the number of pairs whose first sphere, a, has a number below `row`. If `of_b` is true, returns
+// the number of pairs whose second sphere, b, has one. Spheres are numbered across both sets.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;

@@ -93,8 +93,8 @@ fn images_of(listed: Listed) -> u32 {
     return u32(dims.x * dims.y * dims.z);
 }
 
-// Returns the place of image 0 (no displacement) among the listed images of a time segment. Returns TOO_MANY
-// if image 0 does not reach into the periodic cell.
+// Returns the index of image 0 (no displacement) in the list of the images of a time segment that reach into
+// the periodic cell. If image 0 is not in this list, returns TOO_MANY.
 fn place_of_wrapped(listed: Listed) -> u32 {
     let at = vec3<u32>(-carom_image(listed.first));
     let dims = vec3<u32>(carom_image(listed.dims));

@@ -45,9 +45,9 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of an
-// octave of distance. For each octave, sh_sums has the number of ordered pairs of sampled spheres that are
-// nearer than its upper end. `all` is the number of all these pairs.
+// Returns log2 of the mean number of other spheres around a sphere that are nearer than a given octave of
+// distance (a range from some distance to twice this distance). For each octave, sh_sums has the number of
+// ordered pairs of sampled spheres in this octave or nearer. `all` is the number of all ordered pairs.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -164,7 +164,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_extent(k, frame), shortest) > 0u);
     }
-    // Other invocations may still be reading sh_sums, which sum_before() overwrites.
+    // This barrier is necessary because sum_before() overwrites sh_sums, which other invocations may still be
+    // reading.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
@@ -184,8 +185,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each, each);
 }
 
-// Returns the cost of searches for every PARTS-th path in sh_cut, from path number `part` on, if time segments
-// are at most `length` long.
+// The array sh_cut holds the sampled paths that are to be cut. Returns the cost of the searches for part of
+// them, if no time segment is longer than `length`: for path `part` and every PARTS-th path after it.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);

@@ -14,7 +14,7 @@
 @group(0) @binding(2) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read_write> neighbor_state: NeighborState;
-// Number of workgroups along x and y of each dispatch that makes a list.
+// For each dispatch of the stages that make a new neighbour list: its number of workgroups along x and y.
 @group(0) @binding(5) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> list_dispatches: array<DispatchArguments>;
 

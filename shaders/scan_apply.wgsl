@@ -1,5 +1,5 @@
-// Replaces each count in a block of SCAN_BLOCK counts by its exclusive prefix sum, which includes the sums
-// of all earlier blocks. One workgroup per block. Twin of `src/cpu/scan.rs`.
+// Replaces each count in a block of SCAN_BLOCK counts by the sum of all counts before it, in this block
+// and in all earlier ones (an exclusive prefix sum). One workgroup per block. Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
 

@@ -22,7 +22,7 @@ fn main(
     }
     let bound = triangle_bounds[i];
     let moved = bound.velocity * (simulation.time.x + simulation.time.y);
-    // The term with `size` covers the rounding error of the moved centre.
+    // The bounding sphere is enlarged by 1e-6 * size to cover the rounding error of its displaced centre.
     let size = length(bound.center) + length(moved);
     let radius = bound.radius + length(bound.velocity) * simulation.substep + 1e-6 * size;
     moved_bounds[i] = Sphere(bound.center + moved, min(radius, MAX_MAGNITUDE), vec3<f32>(0.0), bound.groups);

@@ -153,8 +153,9 @@ fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
     return select(NEVER, last.start + wait, wait < range);
 }
 
-// Finds the next impact of a sphere. If some impact of its path is wrong, finds instead how many impacts
-// before it are kept.
+// Finds the next impact of a sphere. An impact on its path may have become wrong, because the partner's path
+// no longer has it or another impact now comes before it. In this case, finds instead how many impacts before
+// the wrong one are kept.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

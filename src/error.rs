@@ -242,7 +242,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     FeatureDisabled {
-        /// Name of the Cargo feature.
+        /// The feature of carom that is not enabled, as in Cargo.toml.
         feature: &'static str,
     },
     /// wgpu found no suitable graphics adapter: no GPU, and no software adapter where one is allowed.
@@ -347,9 +347,9 @@ pub enum Error {
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
-        /// Content of the application's buffer, such as the radii of the spheres.
+        /// What the application stores in the buffer, such as the radii of the spheres.
         what: &'static str,
-        /// Description of the fault in the buffer, with advice.
+        /// Why carom cannot read the buffer, and what to do about it.
         problem: String,
         /// The error of wgpu that caused this error, if any. `problem` contains its text.
         source: Option<Cause>,

@@ -189,8 +189,8 @@ impl NeighborSearch<'_> {
         self.spheres.len()
     }
 
-    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and
-    /// only if their particles are to be on the neighbour list.
+    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and only if
+    /// their particles are neighbours.
     pub(crate) fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
         self.check_lengths()?;
         let searched = resized(searched, self.spheres.len(), "the spheres of the search")?;
@@ -276,8 +276,8 @@ impl NeighborList {
         }
     }
 
-    /// Returns whether this list still has every pair that a request asks for, which is the case if both
-    /// conditions hold:
+    /// Returns whether this list can still be used for a new search, because it has every pair that the
+    /// search would find. Both of these conditions must hold:
     ///
     /// - The list was made for the same number of particles, radii (if they count), collision groups, cutoff,
     ///   skin, kind (half or full) and domain as the request.

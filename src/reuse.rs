@@ -37,7 +37,8 @@ impl<T> ReusedVec<T> {
     /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it. Its previous length counts as the number of items needed.
+    /// Clears the vector and returns it. The number of items that it had counts as the memory that its last
+    /// use needed.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();

@@ -531,8 +531,8 @@ fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
     deepest
 }
 
-/// Follows a dense fluid through 100 impacts a sphere, in short steps: the spheres never overlap, and energy
-/// and momentum do not drift.
+/// Follows a dense fluid, in short steps, until each sphere has had about 100 impacts. The spheres must never
+/// overlap, and energy and momentum must not drift.
 #[test]
 fn spheres_never_overlap_and_keep_energy_and_momentum() {
     for (seed, packing) in [(1, 0.3), (2, 0.45)] {

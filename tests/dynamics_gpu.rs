@@ -612,9 +612,10 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let down = DVec3::new(0.0, 0.0, -1.0);
-    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the impact, and
-    // the time of the impact. In the second and third case, the ball flies down beside an edge at a horizontal
-    // distance of 0.6, so its centre is 0.8 above the edge at the impact.
+    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the
+    // impact, and the time of the impact. In the first and fourth case, the ball hits the face. In the
+    // second, it moves down past an edge at a horizontal distance of 0.6. It hits the edge when its centre is
+    // √(1 − 0.6²) = 0.8 above it. In the third, it hits a corner in the same way.
     let cases = [
         ([1.0, 1.0, 3.0], down, -down, 2.0),
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
@@ -747,9 +748,9 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let words =
         |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
     let before = words(&world);
-    // The first recording has a substep of duration 0.05. In it, the second ball, which is at rest and has a pad
-    // (assumed bound on its displacement) of 0, is hit and moves. The substep of the second recording needs two
-    // rounds, one for each impact, and a recording has only one.
+    // In the first recording, a substep of duration 0.05, the second ball is at rest and has a pad (assumed
+    // bound on its displacement) of 0. An impact moves it out of this pad. In the second recording, the
+    // substep has two impacts, which need a round each, but a recording allows only one round.
     for (rollbacks, status) in [
         (1, SimulationStatus::LEFT_PAD),
         (2, SimulationStatus::TOO_FEW_ROUNDS),

@@ -50,9 +50,9 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns the 32-bit words of a buffer with one attribute of each sphere, such as the radius. The attribute
-/// of sphere i begins at word `offset + stride * i`. The caller's function `put` returns the words of this
-/// attribute of a sphere.
+/// Returns the contents of a buffer, as 32-bit words, that stores one attribute of each sphere, such as its
+/// radius. The attribute of sphere i begins at word `offset + stride * i`. The caller's function `put`
+/// returns the attribute of one sphere as words.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,

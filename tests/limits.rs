@@ -457,8 +457,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// At extreme speeds and times, squares may underflow in float32. carom's first test leaves only
-/// nearly tangent pairs undecided, and underflow must not add to them.
+/// At extreme speeds and times, squares may underflow in float32. Even then, carom's float32 test must
+/// leave only nearly tangent pairs undecided.
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);

@@ -847,8 +847,9 @@ fn nothing_passes_through_a_closed_mesh() {
         let end = Vec3::from(sphere.center) + Vec3::from(sphere.velocity);
         let farthest = end.length() + sphere.radius;
         assert!(touched.is_some() || farthest <= 10.0, "{sphere:?}");
-        // The corners of the closed mesh are 10 away from its centre, but its triangles are a little nearer
-        // to it. So a sphere may touch the mesh although no point of it is 10 away from the centre.
+        // The mesh approximates a sphere of radius 10. Its corners are at this distance from its centre, but
+        // the rest of its triangles is a little nearer. So a small sphere inside may touch a triangle before
+        // any point of the small sphere is 10 away from the centre of the mesh.
         assert!(touched.is_none() || farthest > 9.9, "{sphere:?}");
     }
     assert!(found.walls.len() > spheres.len());

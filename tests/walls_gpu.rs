@@ -76,7 +76,7 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
             "{found:?}"
         );
         if found.grazing || hit.wall >= simple {
-            // `check_estimates` tests the times and depths at triangles.
+            // The times and depths of entries at triangles are tested by `check_estimates`.
             continue;
         }
         let mut sphere = spheres[hit.sphere as usize];
@@ -146,9 +146,9 @@ fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
     assert_eq!(found.images, expected.images, "{what}");
 }
 
-/// Compares the exact lists with those of the CPU, for spheres on the host and in GPU buffers, and checks the
-/// GPU's float32 list. Returns the lists of the CPU, the float32 list, and its numbers of certain and of
-/// grazing (undecided) entries.
+/// Compares the GPU's exact lists with the lists of the CPU, first for spheres on the host and then for
+/// spheres in GPU buffers. Also checks the list that the GPU computes in float32. Returns the lists of the
+/// CPU, the float32 list, and its numbers of certain and of grazing (undecided) entries.
 fn check_lists(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -810,8 +810,9 @@ fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     }
 }
 
-/// Returns a sphere that touches a triangle of a mesh at one time of the step, up to a few units in the last place:
-/// at rest, at its closest approach, or at the end.
+/// Returns a sphere that just touches a triangle of a mesh, up to a few units in the last place of its
+/// radius. Relative to the mesh, the sphere is at rest, passes the triangle at a random time of the step, or
+/// reaches it at the end of the step.
 fn nearly_tangent(rng: &mut Rng, mesh: &Mesh, dt: f32) -> Sphere {
     let triangle = pick(rng, mesh.triangles());
     let corners = triangle.map(|k| Vec3::from(mesh.vertices()[k as usize]).as_dvec3());

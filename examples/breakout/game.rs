@@ -158,7 +158,7 @@ impl Game {
         }
     }
 
-    /// Returns the number of bats (the boxes in the well) that no ball has hit.
+    /// Returns the number of bats (small boxes that the balls bounce off) that no ball has hit yet.
     pub(crate) fn remaining(&self) -> usize {
         self.bats.iter().filter(|bat| bat.hit.is_none()).count()
     }
@@ -187,7 +187,7 @@ fn corners(angle: f64, distance: f64) -> [DVec2; 4] {
     ]
 }
 
-/// Returns the 12 triangles of a bat, which reaches from z = −0.1 to z = 0.1.
+/// Returns the 12 triangles of a bat, a small box between z = −0.1 and z = 0.1.
 fn mesh(corners: [DVec2; 4]) -> Result<Mesh, Error> {
     let level = |z: f32| corners.map(|corner| corner.as_vec2().extend(z).to_array());
     let vertices = [level(-0.1), level(0.1)].concat();

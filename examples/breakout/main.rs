@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release --example breakout -- --output breakout.svg`
 //!
-//! The well is a hollow cylinder, and each bat is a mesh of 12 triangles. The balls stay in a plane.
+//! The simulation has a hollow cylinder for the well, and a mesh of 12 triangles for each of the
+//! boxes. The balls stay in a plane.
 
 #[path = "../drawing/mod.rs"]
 mod drawing;

@@ -114,8 +114,9 @@ impl Drawing {
         );
     }
 
-    /// Draws a polygon that vanishes at the fraction `Some(x)` of an animation, or never if it has `None`. The
-    /// animation takes `duration` seconds and is repeated. Programs that show no animations draw its end.
+    /// Draws a polygon. In an animation, which takes `duration` seconds and is repeated, the polygon vanishes
+    /// after the fraction `part` of this time. If `part` is `None`, the polygon stays. Programs that cannot
+    /// show animations draw the picture at the end.
     pub(crate) fn vanishing_polygon(
         &mut self,
         corners: &[DVec2],

@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release --example hard_spheres -- --eta 0.3 --n 16384 --impacts 100 --backend cpu --json`
 //!
-//! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random velocities,
-//! melt, and then move until each has had the given number of impacts. The result is the compressibility
-//! factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. With `--backend gpu`, a GPU moves the spheres, in
-//! float32. This makes a plot of several packing fractions:
+//! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random
+//! velocities, melt, and then move until each has had the given number of impacts. The result is the
+//! compressibility factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. With `--backend gpu`, a
+//! GPU moves the spheres, in float32. The next command plots Z at several packing fractions:
 //!
 //! `cargo run --release --example hard_spheres -- --eta 0.1,0.2,0.3,0.4,0.45 --plot hard_spheres.svg`
 
@@ -57,7 +57,7 @@ struct Args {
     /// Mean number of impacts of each sphere in a substep.
     #[arg(long)]
     h: Option<f64>,
-    /// Omit the search for overlaps after each step.
+    /// Do not search for overlapping spheres after each step.
     #[arg(long)]
     no_check: bool,
     /// Print one JSON object for each packing fraction.

@@ -58,7 +58,7 @@ pub(crate) struct Level {
     /// For each of the two bodies, the number of its hierarchy's nodes (spheres) that were searched in this
     /// level.
     pub(crate) spheres: [usize; 2],
-    /// Pairs of nodes that are tested in this level, one node of each body. They are the pairs whose parents
+    /// Pairs of nodes, one of each body's hierarchy, that are tested in this level because their parents
     /// touch.
     pub(crate) pairs: Vec<[u32; 2]>,
     /// The pairs of nodes that touch. `a` is a node of the first body, and `b` of the second.

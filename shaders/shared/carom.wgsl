@@ -288,7 +288,7 @@ fn carom_is_grazing_wall(collision: CaromWallCollision) -> bool {
 
 // Geometry of the contact of a sphere with a wall, in float32.
 struct CaromWallContact {
-    // Point on the surface of the sphere that faces the wall, at the time of impact.
+    // At the time of impact, the point of the sphere's surface in the direction of `normal`.
     point: vec3<f32>,
     // Speed at which sphere and wall approach along the normal. Negative for a sphere
     // that leaves the wall.
@@ -354,8 +354,9 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns the edge of a triangle, or the corner at one of its ends, that contains the point at the fraction
-// `share` of the edge's length.
+// Returns the part of a triangle that contains a point of one of its edges: the edge, or the corner at one of
+// its ends. `share` is the distance of the point from the first corner of the edge, divided by the edge's
+// length.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
@@ -446,7 +447,7 @@ struct CaromSimulation {
     time: vec2<f32>,
     // Time that recordings have requested and that has not been reached yet.
     remaining: f32,
-    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_SPHERES_LEFT_OUT.
+    // 0, or the sum of those of the status bits CAROM_SEARCH_INCOMPLETE to CAROM_SPHERES_LEFT_OUT that apply.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -476,7 +477,8 @@ struct CaromSimulation {
     // The assumed bound on the displacement of a sphere in a substep is at least this
     // speed times the duration of the substep.
     pad_speed: f32,
-    // Number of the current round of impacts, and 1 if the substep has no impact left to process.
+    // `round` is the number of the current round of impacts. `settled` is 1 if the substep has no impact left
+    // to process.
     round: u32,
     settled: u32,
     // 1 if the substep is complete.

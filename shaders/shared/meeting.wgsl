@@ -51,8 +51,9 @@ fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 
     return gap * (distance + reach) / (ahead + sqrt(room)) / speed;
 }
 
-// Returns whether a gap counts as contact with an approach. `rate` is the rate at which the gap grows. A slower
-// approach than `slow` counts as none.
+// Returns whether a moving point is in contact with a surface and approaches it. `gap` is the distance
+// between them, and `rate` the rate at which it grows. An approach slower than `slow` counts only if the
+// point is clearly behind the surface.
 fn is_contact(gap: f32, rate: f32, reach: f32, slow: f32) -> bool {
     return gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach);
 }
@@ -101,9 +102,9 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // Nearer to the centre of a hollow wall, the bound on the second derivative does not hold. So
-                // the time advances only until the moving point can reach the distance reach / 2 from the
-                // centre.
+                // In a hollow wall of radius `reach`, the bound on the second derivative does not hold nearer
+                // to the centre than reach / 2. So the time advances only until the moving point can reach
+                // this distance.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;

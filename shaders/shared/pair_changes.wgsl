@@ -86,8 +86,8 @@ fn list_change(index: u32) {
     if index < half {
         if index < count {
             let own = change_flags[index];
-            // Of the pairs before this one in the sorted list, `own` are new. The other (index - own) pairs
-            // were already there in the last complete step.
+            // `own` is the number of new pairs before this one in the sorted list. The other (index - own)
+            // pairs before it already touched in the last complete step.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             write_change(to, now(index));
         }

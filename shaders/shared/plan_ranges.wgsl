@@ -11,8 +11,8 @@ const THREADS = MAX_LEVELS;
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// Size range: a run of neighbouring size classes of one set, whose spheres are cut into equally many time
-// segments. Or all such runs in one grid.
+// A size range is a run of neighbouring size classes of one set, whose spheres are all cut into equally many
+// time segments. Ranges that share a grid are merged into one.
 struct SizeRange {
     // Numbers of spheres (or time segments) in the size range: in total, and inside the trimmed box, which
     // excludes far outliers.
@@ -29,10 +29,9 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Spheres of other size ranges search this range if they are smaller than this limit or, in a step of two
-    // sets, exactly as large. The size of a sphere is half the edge of the smallest grid cell that is
-    // possible for it. If several ranges are merged into one, it has the smallest of their limits. In a step
-    // of two sets, it has the largest.
+    // In a step with one set, other size ranges search this range if their `half_cell` is less than this
+    // limit. In a step with two sets, ranges of the other set do so if theirs is at most this limit. A range
+    // that was merged from several ranges has the smallest of their limits or, with two sets, the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -41,10 +40,10 @@ struct SizeRange {
 // All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts for choosing s, where each size range is a run of 2^s neighbouring size classes. A size class in use
-// starts a range if no smaller class of its run is in use. Entry s counts the classes that start a range if
-// runs have 2^s classes, but not if they have 2^(s + 1). The last entry counts the classes that always start a
-// range.
+// Counts from which the number s is chosen, for size ranges that are runs of 2^s neighbouring size classes. A
+// size class in use starts a range if it is the first one in use in its run. Entry s counts the classes that
+// start a range if runs have 2^s classes, but not if they have 2^(s + 1). The last entry counts the classes
+// that start a range for every s.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
@@ -70,9 +69,9 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Counts this thread's size classes in use in sh_parted. Size ranges are runs of 2^s size classes, where s is
-// still to be chosen. For each class in use, the thread finds the largest s for which no smaller class of the
-// same run is in use, and adds 1 to entry s.
+// Adds this thread's size classes in use to the counts in sh_parted. The longer the runs of classes, the
+// fewer classes are the first one in use in their run. For each class, the thread finds the largest s for
+// which the class is the first one in its run of 2^s classes, and adds 1 to entry s.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;

@@ -54,8 +54,8 @@ struct Candidates {
     // For each of the first four of the five ranges, the number of candidates in this range and in the ranges
     // before it.
     past: vec4<u32>,
-    // For each of the first four of the five ranges, the number to add to a candidate's number, modulo 2^32,
-    // to get its index among the sorted spheres.
+    // The candidates are in five ranges of the sorted spheres. For each of the first four ranges, this is the
+    // number to add to a candidate's number, modulo 2^32, to get its index among the sorted spheres.
     shift: vec4<u32>,
     last_shift: u32,
 }
@@ -200,8 +200,9 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // If true, the range holds all spheres from the first cell to the end of the searched row of cells. If
-    // false, it holds only the spheres of one entry of the table of cells, which several cells may share.
+    // If true, the piece holds all spheres from its first cell to the end of the row of cells that was asked
+    // for. If false, it holds only the spheres of one entry of the table of cells, which several cells may
+    // share.
     whole: bool,
 }
 

@@ -92,8 +92,8 @@ struct Space {
 }
 
 struct Sampled {
-    // log2 of the distances from the sampled sphere to its NEAR_RANK-th and its FAR_RANK-th nearest neighbour
-    // in the sample.
+    // log2 of the distances from this sphere of the sample to two of its neighbours in the sample: the
+    // NEAR_RANK-th nearest and the FAR_RANK-th nearest.
     log_distance: vec2<f32>,
     radius: f32,
     unused: f32,
@@ -154,8 +154,8 @@ struct Level {
     of_set: u32,
     // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
-    // Bit mask of the grids that the spheres in this grid search. It includes this grid, unless the step has two
-    // sets. The low word comes first.
+    // Bit mask of the grids that the spheres in this grid search. In a step with one set, the grid itself is
+    // one of them. In a step with two sets, all are grids of the other set. The low word comes first.
     searched: vec2<u32>,
 }
 

@@ -61,7 +61,8 @@ pub(crate) fn list_with_images(
     let len = |buckets: Range<usize>| pairs.len(buckets.clone()) + images.len(buckets);
     let count = len(buckets.clone());
     let list = resized(list, count, LIST)?;
-    // Images that `resized` adds to the list are [0, 0, 0]. Only the `kept` old images have to be reset.
+    // Elements that are added to `list_images` are [0, 0, 0], so only the elements that it already had need
+    // to be reset.
     let kept = list_images.len();
     let all = (list, resized(list_images, count, LIST)?);
     let take = |(list, images): &mut (_, _), buckets: Range<usize>| {

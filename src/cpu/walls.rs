@@ -62,7 +62,8 @@ struct Task<'a> {
     domain: Domain,
     walls: Vec<Tested>,
     meshes: Option<Meshes<'a>>,
-    /// The half-spaces whose planes are perpendicular to a coordinate axis. They have no entries in `filters`.
+    /// The half-spaces whose planes are perpendicular to a coordinate axis. All other walls that are tested
+    /// one by one are in `filters`.
     faces: Faces,
     filters: Vec<Filter>,
     /// Whether the images (periodic copies) of spheres are tested against any of the walls.

@@ -570,8 +570,8 @@ mod tests {
                     let square: f64 = away.map(|x| x * x).sum();
                     let reach = f64::from(one.radius) + f64::from(other.radius);
                     assert!(found || square > reach * reach);
-                    // A sphere that is found overlaps the other one, or misses it by a small
-                    // distance.
+                    // If the test finds that two spheres overlap, they do, or their gap is at most a
+                    // thousandth of the sum of their radii.
                     assert!(!found || square < 1.001 * reach * reach);
                 }
             }

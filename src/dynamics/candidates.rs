@@ -5,8 +5,8 @@
 //! enlarged spheres that overlap while at rest. Their centres and radii are float32, so each radius
 //! also covers the rounding of its centre.
 //!
-//! The candidates of one search serve several substeps. A sphere that leaves its pad gets a wider
-//! one, and its new candidates are then searched in the same tree of boxes as all others.
+//! The candidates of one search serve several substeps. If a sphere moves beyond its pad, it gets a wider
+//! pad, and the tree of boxes of the last search is searched for its new candidates.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -24,7 +24,8 @@ use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Detector, Error, Sphere};
 
-/// Initial pad, relative to the distance that the sphere moves until the next search if it meets nothing.
+/// First pad of a sphere (a bound on the distance that it moves), as a multiple of the distance that it moves
+/// until the next search if it meets nothing.
 const PAD: f64 = 1.2;
 
 /// Slowest speed that a pad is made for, relative to the mean speed of all spheres. A slow sphere is likely to
@@ -126,8 +127,8 @@ pub(crate) struct Candidates {
     /// For how long after the search the candidates can be used.
     horizon: f64,
     origins: Vec<DVec3>,
-    /// For each edge of a periodic domain, the largest distance, in cells, by which an origin (the
-    /// centre of a sphere at the search) lies outside the cell.
+    /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a sphere
+    /// was outside the cell at the time of the search.
     beyond: [f64; 3],
     pads: Vec<f64>,
     /// The spheres at their origins with their pads, at rest.
@@ -252,8 +253,9 @@ impl Candidates {
         }
     }
 
-    /// Gives wider pads to spheres that have left theirs, and searches anew for these spheres. `leavers` has
-    /// the index of each and the distance that it has moved from its origin. Returns the new candidates.
+    /// Gives wider pads to spheres that have moved beyond their pads, and searches for the candidates of
+    /// these spheres. `leavers` has the index of each such sphere, and the distance that it has moved since
+    /// the last search. Returns the candidates that are new.
     pub(crate) fn widen(
         &mut self,
         detector: &mut Detector,
@@ -497,8 +499,9 @@ impl Candidates {
     }
 }
 
-/// Replaces the index of the sphere in an error by the caller's index of the sphere. An error about
-/// the bounding sphere of a wall (these spheres are the second set of a step) stays as it is.
+/// Errors name a sphere by its index in the step. Replaces this index by the caller's index of the same
+/// sphere. The second set of a step has the bounding spheres of walls, so an error about a sphere of this set
+/// stays as it is.
 pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
     let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
     match error {

@@ -21,7 +21,8 @@ pub(crate) struct Island {
     pub(crate) members: Range<u32>,
     /// Index in `Islands::parts` of the part that has the results of the island.
     pub(crate) part: u32,
-    /// The range of the island's impacts in the part that has its results, in the order of time.
+    /// The range of the island's impacts in the list of impacts of its part. Each island's impacts are
+    /// sorted by time.
     pub(crate) impacts: Range<u32>,
     /// The range of the island's removals of spheres in the part that has its results, sorted by
     /// sphere.
@@ -80,7 +81,8 @@ pub(crate) struct Islands {
     /// For each sphere in `members`: its track, the range of the pieces of its path.
     tracks: Vec<Track>,
     list: Vec<Island>,
-    /// The first `used` parts have results. The others keep memory for later.
+    /// The results of groups of islands. The first `used` parts belong to the current substep. The others
+    /// only keep their memory for later substeps.
     parts: Vec<Part>,
     used: usize,
     /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
@@ -272,14 +274,14 @@ impl Islands {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the entry of a sphere in `members`, or `None` if the sphere has no island.
+    /// Returns the island membership of a sphere, or `None` if the sphere belongs to no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];
         self.members.get(place as usize).copied()
     }
 
-    /// Returns the removal of a sphere, if it is removed in this substep.
+    /// Returns when and how a sphere is removed in this substep, or `None` if it is not removed.
     #[inline]
     pub(crate) fn removal(&self, sphere: u32) -> Option<&Removal> {
         let island = &self.list[self.member(sphere)?.island as usize];

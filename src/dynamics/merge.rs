@@ -118,7 +118,7 @@ fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'
     black_box(read);
 }
 
-/// Reads the flights (motions in float32) of the neighbours of `members` before the tests need
+/// Reads the flights (motions in float32) of all neighbours of the spheres `members` before the tests need
 /// them. The processor then waits for all these reads at once, and not for one after the other.
 fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());

@@ -36,14 +36,14 @@ struct Chunk {
     starts: Vec<u32>,
     /// For each sphere, the start of its entries with spheres of larger index.
     middles: Vec<u32>,
-    /// The pairs with images. The image is that of the second sphere.
+    /// The pairs of a sphere and a periodic image of a second sphere, with the number of the image.
     with_images: Vec<([u32; 2], [i32; 3])>,
 }
 
 /// A search for pairs that overlap.
 #[derive(Debug)]
 struct Search<'a> {
-    /// All spheres with their pads.
+    /// All spheres, each with its radius enlarged by its pad (an assumed bound on its displacement).
     padded: &'a [Sphere],
     boxes: &'a Boxes,
     start: &'a Start<'a>,
@@ -116,7 +116,7 @@ impl Neighbors {
         self.pairs
     }
 
-    /// Returns the spheres in the row of a sphere.
+    /// Returns the spheres that form a pair with a given sphere.
     #[inline]
     pub(crate) fn of(&self, sphere: u32) -> &[u32] {
         let (chunk, place) = self.place(sphere);
@@ -403,7 +403,7 @@ impl Search<'_> {
         pair[0] != pair[1] && (self.all_meet || can_meet(pair, self.start))
     }
 
-    /// Returns an error for the sphere that reaches farthest with its pad.
+    /// Returns an error that names the sphere with the largest padded radius.
     fn out_of_range(&self) -> Error {
         let all = self.padded.iter().zip(self.start.ids);
         let widest = all.max_by(|(a, _), (b, _)| a.radius.total_cmp(&b.radius));

@@ -29,10 +29,10 @@ pub struct SimulationOptions {
     /// The domain: open space, the default, or a periodic cell.
     pub domain: Domain,
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres is elastic. A sphere that
-    /// gravity or the bend of a wall presses against its partner also leaves it with such a speed that the next
-    /// impact with it comes a contact time later, so a sphere at rest on a floor makes tiny jumps. The default
-    /// is 0.
+    /// an impact less than this time after the last impact of one of its spheres is elastic. The contact time
+    /// also gives a least speed to a sphere that gravity or the curvature of a hollow wall presses against
+    /// its partner: the sphere leaves its partner so fast that they meet again only after the contact time.
+    /// So a sphere at rest on a floor makes tiny jumps. The default is 0.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or

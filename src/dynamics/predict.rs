@@ -8,9 +8,9 @@ use super::path::Piece;
 /// vector between their centres, and r the sum of their radii.
 const CONTACT: f64 = 1e-12;
 
-/// Two spheres in contact count as moving apart unless they approach faster than this, relative to their
-/// speeds. It is some hundred times the rounding error of an approach speed, so an impact that has just been
-/// processed is not found again.
+/// Two spheres in contact count as approaching only if their approach speed, relative to their own speeds, is
+/// above this limit. It is some hundred times the rounding error of an approach speed, so an impact that has
+/// just been processed is not found again.
 pub(crate) const RESTING: f64 = 1e-13;
 
 /// Returns the first time from `from` to `until` at which sphere b, displaced by `shift`, meets sphere a.
@@ -70,9 +70,10 @@ pub(crate) fn may_meet(
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }
 
-/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces of free motion, in the
-/// order of time. The caller's function `meet` gets each two pieces, one of each path, that share a range of times,
-/// and this range. The first pieces of both paths are not tested against each other.
+/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces of free motion, in
+/// the order of time. The caller's function `meet` tests one piece of each path during the time that both
+/// last. It is not called for the first piece of one path and the first piece of the other: these are
+/// straight motions from the start of the substep, which the search for the first impacts has tested.
 #[inline]
 pub(crate) fn paths_meet(
     a: &[Piece],

@@ -49,8 +49,8 @@ struct Link<'a> {
     /// and a wall, both entries are the place of the sphere.
     ends: [u32; 2],
     contact: Contact<'a>,
-    /// Whether the two spheres of the candidate, or the sphere and the wall, are passing through
-    /// each other.
+    /// Whether a rule lets the two spheres of the candidate, or the sphere and the wall, pass through each
+    /// other without an impact. It stays true until they are apart.
     passing: bool,
 }
 
@@ -386,8 +386,8 @@ impl<'a> Scratch<'a> {
         for (track, member) in tracks.iter_mut().zip(&self.members) {
             let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
             track.first = number(pieces.len())?;
-            // This resets the path to its first piece. The loop over `turns` then writes the other
-            // pieces, which begin with impacts.
+            // The path is cut back to its first piece, which is straight. The loop over `turns` below then
+            // appends the pieces that begin with impacts.
             track.count = 1;
             pieces.resize(pieces.len() + member.impacts as usize + 1, straight);
         }

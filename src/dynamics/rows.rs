@@ -1,4 +1,4 @@
-//! Rows: for each sphere, the pairs that it belongs to.
+//! A table with a row of entries for each sphere, such as the pairs that it belongs to.
 
 use crate::Error;
 use crate::memory::out_of_memory;

@@ -48,7 +48,7 @@ use crate::{Backend, Detector, Error, Options};
 /// ```
 #[derive(Debug)]
 pub struct Simulation {
-    /// The spheres as the caller sees them.
+    /// The spheres in the caller's order. In a periodic domain, their centres are wrapped into the cell.
     spheres: Vec<HardSphere>,
     /// The spheres as the simulation computes with them.
     state: State,

@@ -73,7 +73,7 @@ impl State {
         self.places.get(id).map(|&place| place as usize)
     }
 
-    /// Takes the spheres in the caller's order.
+    /// Sets the state of every sphere to that in `spheres`, which is in the caller's order.
     pub(crate) fn import(&mut self, spheres: &[HardSphere]) {
         // The caller may have moved the spheres anywhere, and the search is slow if they are not in order.
         self.age = SEARCHES;

@@ -34,8 +34,8 @@ pub(crate) struct Start<'a> {
     pub(crate) ids: &'a [u32],
     /// Whether each sphere has been removed.
     pub(crate) removed: &'a [bool],
-    /// Time of the last impact of each sphere, relative to the start of the substep. Empty if there is no
-    /// contact time.
+    /// Time of the last impact of each sphere, relative to the start of the substep. Empty if
+    /// [`SimulationOptions::contact_time`] is 0.
     pub(crate) last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
@@ -140,8 +140,9 @@ impl Setting<'_> {
         (self.id(candidate.sphere), partner, candidate.image)
     }
 
-    /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the
-    /// normal after an impact. `last` is the time of the last earlier impact of either of them.
+    /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal
+    /// after an impact. The impact is elastic if it follows within the contact time after `last`, the last
+    /// earlier impact of the sphere or its partner.
     pub(crate) fn separation(&self, partner: Partner, blow: &Blow, last: f64, time: f64) -> f64 {
         let contact_time = self.options.contact_time;
         let restitution = match partner {
@@ -265,8 +266,8 @@ impl Setting<'_> {
         if !self.stays(index, sphere) {
             let piece = Piece::straight(sphere);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-            // If the distance is not a number, the search for a wider pad reports the sphere as
-            // invalid.
+            // If the distance moved is not a number, the sphere counts as one that leaves its pad, and the
+            // search for a wider pad reports it as invalid.
             if moved.is_nan() || moved > self.candidates.pad(index) {
                 push(&mut straight.leavers, (index, moved))?;
             }
@@ -322,7 +323,7 @@ impl Setting<'_> {
 struct Straight {
     leavers: Vec<(u32, f64)>,
     hits: Vec<[u32; 2]>,
-    /// Number of the pairs in `hits` that meet later than at the very start of the substep.
+    /// How many of the pairs in `hits` meet after the start of the substep, and not at the start itself.
     ahead: usize,
 }
 
@@ -352,9 +353,10 @@ pub(crate) struct Substep {
 }
 
 impl Substep {
-    /// Finds the impacts of a substep. Returns the number of rounds of replays, or `None` if the caller's function
-    /// `accept` rejects the substep because it has too many predicted impacts. If new candidates are needed, they are
-    /// searched for the time `horizon`.
+    /// Finds the impacts of a substep. Returns the number of rounds in which islands of spheres were
+    /// replayed, or `None` if the caller's function `accept` rejects the substep because it has too many
+    /// predicted impacts. If new candidates are needed, the search covers all motion of the next `horizon`
+    /// units of time, so that its candidates serve several substeps.
     pub(crate) fn run(
         &mut self,
         detector: &mut Detector,

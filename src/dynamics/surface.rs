@@ -68,8 +68,8 @@ pub(crate) enum Surface {
 pub(crate) struct Touch {
     /// Unit vector from the centre of the sphere into the wall.
     pub(crate) normal: DVec3,
-    /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the bend of
-    /// the wall. Negative if the sphere would leave the wall.
+    /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the
+    /// curvature of the wall. Negative if the sphere would leave the wall.
     pub(crate) pressing: f64,
 }
 
@@ -219,8 +219,8 @@ impl Surface {
                     place: motion.place - point,
                     ..motion
                 };
-                // The face does not bend. An edge or a corner bends away from the sphere, so at most gravity
-                // presses the sphere against it.
+                // A face is flat, and an edge or corner curves away from the sphere, so the curvature does
+                // not press the sphere against the triangle. Only gravity may do so.
                 let touch = round_touch(&motion, false, normal);
                 Touch {
                     pressing: touch.normal.dot(motion.acceleration),

@@ -29,7 +29,8 @@ pub(crate) struct MovingWalls {
     list: Vec<MovingWall>,
     /// Walls that every sphere is tested against.
     unbounded: Vec<Unbounded>,
-    /// Walls that are found by their bounding spheres at time 0.
+    /// The triangles of meshes and, in a periodic domain, the walls that are spheres, each with its bounding
+    /// sphere at time 0. A search finds the spheres near them.
     bounded: Vec<(u32, Sphere)>,
 }
 

@@ -157,7 +157,7 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the time of impact if the error of its divisor may be half of the divisor or
+        // Returns no time of impact if the denominator `sum` may be wrong by half its value or
         // more.
         .filter(|_| off < 0.5 * sum)
     }

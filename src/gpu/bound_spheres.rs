@@ -33,8 +33,8 @@ const WORD: u64 = 4;
 /// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. The check for overlaps recognizes centres by
-    /// this name.
+    /// Name of the sphere attribute in error messages. The check whether two attributes share bytes
+    /// of a buffer recognizes centres by this name.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,

@@ -58,8 +58,8 @@ pub(crate) struct WallBuffers {
     pub(crate) shapes: wgpu::Buffer,
     pub(crate) lattices: wgpu::Buffer,
     pub(crate) collisions: wgpu::Buffer,
-    /// Packed image (periodic copy) of the sphere of each wall collision. Has one element in open
-    /// space.
+    /// For each wall collision, the packed number of the image (periodic copy) of its sphere. In
+    /// open space, this buffer is not used and has a single element.
     pub(crate) images: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
     /// The triangles, and a sphere around each of them.

@@ -30,7 +30,8 @@ pub(crate) struct Gpu {
     /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the first
     /// buffers. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// Whether a step is running. It stays true if the future of a step is dropped early.
+    /// Whether a step is running. If the future of a step is dropped early, it stays true until the next
+    /// step.
     at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
@@ -204,9 +205,9 @@ impl Gpu {
             None => self.first(required.spheres, periodic)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // In the first run of a step, its number of time segments (parts of fast spheres' paths) is
-        // unknown, and 0 here. An earlier step may have raised the shortest permitted length of a
-        // segment. The new step begins without this restriction.
+        // `required.segments` is 0 in the first run of a step, because the number of its time segments
+        // (parts of fast spheres' paths) is not known yet. If an earlier step had too many segments, their
+        // shortest permitted length was raised. The new step begins without this limit.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }

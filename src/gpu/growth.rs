@@ -105,9 +105,9 @@ impl CollisionBuffers {
                 && shortest_segment < MAX_MAGNITUDE
             {
                 // If a step has too many time segments (parts of fast spheres' paths), the segments of
-                // later steps are at least twice as long as those of this step. The CPU backend does the
-                // same. If several steps in flight had segments of the same length, the length is
-                // doubled only once.
+                // later steps are at least twice as long as its own, as on the CPU. If several steps in
+                // flight all have too many segments of the same length, their successors get twice this
+                // length, not four times.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {

@@ -283,9 +283,10 @@ impl CollisionBuffers {
     /// kept, the field `kept` of the [`results`](Self::results) is 1, and the other fields are those of the
     /// search that made the list. The stages of a step then run no workgroups.
     ///
-    /// The rule is that of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for),
-    /// except that a list may be made anew for movements of more than 0.999997 times half the skin,
-    /// and is made anew for any movement if the skin is below 2⁻⁹⁹. An incomplete list is never kept.
+    /// The GPU follows the rule of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for), but
+    /// makes a list anew in some cases in which this rule would keep it: perhaps if a particle has moved by
+    /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
+    /// moved. An incomplete list is never kept.
     ///
     /// [`neighbors`](Self::neighbors) is the list. [`pairs`](Self::pairs) and the requested
     /// reductions are those of the spheres that stand for the particles: spheres at rest, which
@@ -316,7 +317,8 @@ impl CollisionBuffers {
     /// }
     /// ```
     ///
-    /// # Errors Returns the same errors as [`record`](Self::record), or one of these:
+    /// # Errors
+    /// Returns the same errors as [`record`](Self::record), or one of these:
     /// - [`Error::InvalidCutoff`] if the cutoff or the skin is out of range.
     /// - [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::neighbors`](super::BufferOptions::neighbors), or if the search asks for a

@@ -48,12 +48,11 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
     /// float32.
     ///
-    /// The copied list of pairs has room for at least one and a half times the number of pairs of the
-    /// latest step that was read back, or for 131 072 pairs if none was read back yet. It never has more
-    /// room than the buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. For
-    /// the copied list of wall collisions (spheres that touch walls), the same rule gives the room, and
-    /// an entry takes as many bytes as a pair. `encoder` is the same as for
-    /// [`read_summary`](Self::read_summary).
+    /// The copy has room for a limited number of pairs: at least one and a half times the number of
+    /// pairs in the latest step that was read back, or 131 072 if none was read back yet, and at most
+    /// the number for which the GPU buffer has room. A pair takes 16 bytes, or 20 in buffers for
+    /// periodic domains. The same rules hold for the list of wall collisions (spheres that touch walls).
+    /// `encoder` has to meet the same condition as in [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).

@@ -586,8 +586,8 @@ impl CollisionBuffers {
     }
 
     /// Records a copy of the last complete step's pairs from the old result buffers to the larger
-    /// buffers that have replaced them. Does nothing if an earlier recording contains this copy,
-    /// unless the encoder of that recording was dropped.
+    /// buffers that have replaced them. Does nothing if an earlier recording makes this copy and its
+    /// encoder was not dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,

@@ -1,6 +1,7 @@
-//! Upload buffers, which carry a step's values from the host to the GPU. carom does not use the
-//! queue for this, so each recording in flight has an upload buffer of its own, which keeps the
-//! values until the device has copied them.
+//! Upload buffers, which carry a step's values from the host to the GPU. carom records a step
+//! without access to the wgpu queue, so it cannot use `Queue::write_buffer` for this. Each
+//! recording in flight has an upload buffer of its own, which keeps the values until the device has
+//! copied them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
@@ -168,8 +169,9 @@ impl Written {
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the encoder of the step was dropped before it was submitted, or the attempt
-    /// to map the step's upload buffer again has failed.
+    /// Returns whether the upload buffer of the step is lost for further use: either the encoder of
+    /// the step was dropped before it was submitted, or the buffer could not be mapped again after
+    /// the step.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }

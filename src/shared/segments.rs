@@ -235,8 +235,9 @@ impl ProxySize {
     }
 
     /// Returns, for [`LANES`] spheres whose paths are not cut, half the cell edge that each of them
-    /// needs, valid for all its periodic images. `far` is the largest coordinate that an image has
-    /// without its motion. `slack` is the largest rounding error of an image's centre.
+    /// needs, valid for all its periodic images. `far` is an upper bound of the coordinates of an
+    /// image, without the motion of the sphere during the step. `slack` is the largest rounding
+    /// error of an image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();

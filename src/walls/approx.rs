@@ -56,8 +56,8 @@ impl Approx {
     )]
     pub(super) fn round(self, most: f64) -> Option<f32> {
         let [low, high] = [self.value - self.error, self.value + self.error];
-        // `value - error` and `value + error` are rounded to float64, so the true value may be slightly
-        // outside them. It is certainly between the next float64 below the one and the next above the other.
+        // `value - error` and `value + error` are rounded to float64, so the true value may be outside them,
+        // but by less than the distance to the next float64.
         let low = if self.error > 0.0 {
             low.next_down()
         } else {

@@ -33,9 +33,9 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
 /// Number of cells of the grid along each axis. The marks of a row of cells along x are the bits of one `u128`.
 const CELLS: usize = 128;
-/// If half the length of the bounding box of a sphere's path is at most this many cell edges along each axis, the
-/// sphere touches only triangles in the cell of the middle of the path or in a neighbour of this cell. A limit of 1
-/// would leave no margin for rounding.
+/// The path of a sphere has a bounding box. If the box extends at most this many cell edges from its middle
+/// along each axis, the sphere touches only triangles in the cell of the middle or in a neighbour of this
+/// cell. A limit of 1 would leave no margin for rounding.
 const MOST_CELLS: f32 = 0.99;
 /// If the bounding box of a sphere's path spans more than this number of rows of cells, the tree is searched
 /// without a look at the grid.
@@ -83,8 +83,8 @@ impl<T: Real> Path<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Node {
     middle: [f32x4; 3],
-    /// Half of the edge lengths of each box, with a margin for rounding. An unused place has −∞, so no sphere
-    /// is near it.
+    /// Half of the edge lengths of each of the four boxes, with a margin for rounding. If the node has fewer
+    /// than four, the numbers of a missing box are −∞, so that no sphere is near it.
     half: [f32x4; 3],
 }
 

@@ -1,7 +1,8 @@
 //! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. Rounding errors must
 //! not put the two spheres of a pair two grid cells apart.
 //!
-//! Most pairs are in dense clumps, where carom makes grid cells about as wide as a sphere.
+//! In these worlds, most pairs are in dense clumps, for which carom makes grid cells about as wide as a
+//! sphere.
 
 #![allow(
     clippy::cast_possible_truncation,

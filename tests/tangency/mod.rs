@@ -36,13 +36,13 @@ const EXACT: [[DVec3; 3]; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach of the two spheres is within the step. If all numbers of the pair are whole
-    /// multiples of one unit, nothing is rounded, so the spheres are exactly tangent. A test may then
-    /// change one of the numbers by ulps.
+    /// The closest approach of the two spheres is within the step, and their distance is then the sum of
+    /// their radii. This is exact if all numbers of the pair are whole multiples of one unit, because then
+    /// nothing is rounded. A test may change one of the numbers by ulps.
     Exact,
     Passing,
-    /// The distance of the two spheres is smallest at the end of the step, in most cases because they
-    /// still approach each other then.
+    /// The distance of the two spheres is smallest at the end of the step. Most of these pairs still
+    /// approach each other then.
     AtTheEnd,
     /// The two spheres touch at the start of the step, and then move apart.
     Leaving,

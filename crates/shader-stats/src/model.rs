@@ -355,8 +355,8 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // This work takes 106.53 µs to issue 3060 instructions in each of 31 250 warps, 20 µs to move 96
-        // MB, and 1 µs for a chain of 1700 clocks.
+        // The three times of this example are 106.53 µs to issue 3060 instructions in each of 31 250
+        // warps, 20 µs to move 96 MB, and 1 µs for a chain of 1700 clocks.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

@@ -171,7 +171,7 @@ impl Radv {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // The second call returns the kernel's texts. The crate ash has no wrapper for this call. SAFETY:
+        // This call fills the buffers with the kernel's texts. The crate ash has no wrapper for it. SAFETY:
         // `all` has `count` structs, and each struct points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()

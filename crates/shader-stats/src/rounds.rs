@@ -9,8 +9,9 @@ const WARP: usize = 32;
 /// as often as its longest invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rounds {
-    /// Rows of grid cells that have a loop of their own. In the present kernel, these are only the rows in
-    /// other grids than the sphere's own. In the old kernel, these are all rows.
+    /// Rows of grid cells for which the kernel runs a separate loop. The present kernel does this only for
+    /// rows in grids other than the sphere's own, and the kernel before November 2026 ([`Kind::Old`]) for all
+    /// rows.
     pub(crate) rows: f64,
     pub(crate) candidates: f64,
     pub(crate) filters: f64,
@@ -28,7 +29,7 @@ impl Rounds {
     }
 }
 
-/// A version of the kernel `pairs`.
+/// The kernel `pairs` before or after its restructuring of November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The kernel `pairs` before its restructuring in November 2026. It had a loop for each row of

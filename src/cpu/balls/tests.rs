@@ -1,5 +1,5 @@
-//! Tests of the first test of two moving spheres (the ball test), which compares the bounding
-//! spheres and paths of their time segments.
+//! Tests of the ball test, which is the CPU's first and cheapest test of two moving spheres. It
+//! compares the bounding spheres and paths of their time segments (parts of the step).
 
 use fastrand::Rng;
 use glam::{DVec3, Vec3};

@@ -29,7 +29,7 @@ const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// relative to the sum of the magnitudes of the terms that add up to the coordinate.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// Bit mask with the bits of all three edges of the cell: see [`LatticeBox::corner`].
+/// Bit mask of all three edges of the cell. Bit k stands for edge k, as in [`LatticeBox::corner`].
 pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
@@ -188,8 +188,8 @@ impl Cell {
                 within[0] & within[1] & within[2]
             };
             let inside = within(aligned.inside);
-            // In most blocks of spheres, all spheres stay inside the periodic cell, so the block
-            // needs no test whether its spheres stay near the cell.
+            // In most blocks of four spheres, all spheres stay inside the periodic cell. Then the
+            // second test, whether they stay near the cell, is not necessary.
             if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
                 return Stays::INSIDE;
             }

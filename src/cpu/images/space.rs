@@ -82,8 +82,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// Their displacement relative to each other is then 0, so the pair is listed without an image.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts two images of spheres in the order of the list of collisions. Returns `None` if they
-    /// are the same image of one sphere.
+    /// Returns which of two images of spheres comes first in a pair of the list of collisions.
+    /// Returns `None` if they are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
     /// Given some objects in the grids, returns whether any of them may form several periodic
@@ -363,8 +363,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the image with the greater displacement (in
-            // lexicographic order) is listed second.
+            // In a pair of two images of one sphere, the image with the greater displacement (in
+            // lexicographic order) is the second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

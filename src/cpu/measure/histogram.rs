@@ -44,9 +44,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which time segments are being added. `low` and `high` hold the corners of
-/// their bounding box. The fourth number of `high` is half the edge of the smallest cell that fits
-/// every segment.
+/// A [`SizeClass`] to which time segments are being added. The first three numbers of `low` and
+/// `high` are the corners of the bounding box of the segments. The fourth number of `high` is half
+/// the edge of the smallest cell that fits every segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,

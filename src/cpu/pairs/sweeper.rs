@@ -262,8 +262,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Of the `hits` pairs that begin at index `begin`, removes those that other time segments
-    /// report or a later stage decides ([`Sweeper::is_own`]). Returns the number of pairs kept.
+    /// Looks at the `hits` pairs from index `begin` on. Keeps those that this search has to report
+    /// itself, and removes those that other time segments report or that a later stage decides
+    /// ([`Sweeper::is_own`]). Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {

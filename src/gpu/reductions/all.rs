@@ -114,8 +114,8 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Moves the shader stages of the reductions out of this struct and returns them. They must run
-    /// after the stages that find the pairs.
+    /// Removes and returns the shader stages of the reductions, for the caller to run after the
+    /// stages that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }

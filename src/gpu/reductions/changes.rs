@@ -41,8 +41,9 @@ impl ChangeBuffers {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the pairs that began, lasted and ended, and appends the shader stage
-    /// that fills them. The buffers of the sorted list of pairs must have been made before.
+    /// Makes the buffers for the changes of the list of touching pairs from step to step (pairs
+    /// that began, lasted or ended), and appends the shader stage that fills them. The caller must
+    /// already have made the buffers of the sorted list of pairs.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);

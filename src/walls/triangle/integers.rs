@@ -165,7 +165,7 @@ impl Integers {
 }
 
 impl Nearest {
-    /// Compares the distance between the given point and the nearest point of the triangle with a length.
+    /// Compares the distance between a point and the triangle, whose square is `self.square`, with a length.
     fn compared_with(&self, length: &IBig) -> Ordering {
         self.compared_with_scaled(length, 0)
     }

@@ -357,8 +357,9 @@ fn slivers_points_and_giants_are_decided_as_by_the_oracle() {
 
 #[test]
 fn tangent_spheres_with_many_digits_are_decided_as_by_the_oracle() {
-    // The grid spacing is odd and has 21 bits, so float64 rounds the products. Then rounding errors, and the
-    // last digit of the radius, decide whether a sphere is tangent.
+    // All coordinates are multiples of `spacing`, an odd number of 21 bits. So products of several coordinates
+    // have too many bits for float64 and are rounded. Then these rounding errors, and the last digit of the
+    // radius, decide whether a sphere is tangent.
     let counts = check_all(10_000, 7, |random| {
         let spacing = (random.u32(1 << 20..1 << 21) | 1) as f32;
         let mut point = |size| on_grid(random, size).map(|x| x * spacing);

@@ -17,8 +17,8 @@ pub struct Pair {
     pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the input has no types.
     pub types: [i32; 2],
-    /// Numbers of the entry, followed by zeros: time of impact and penetration depth for spheres that touch,
-    /// and the vector from `a` to the image of `b` and its length for neighbours.
+    /// For spheres that touch: the time of impact, the penetration depth, and two zeros. For neighbours: the
+    /// vector from `a` to the image of `b`, and its length.
     pub numbers: [f32; 4],
 }
 

@@ -87,7 +87,7 @@ fn colours_show_contacts_at_the_start() -> Test {
 #[test]
 fn near_spheres_hide_far_ones() -> Test {
     let folder = Folder::new("plot-depth")?;
-    // Each test input has two touching spheres hidden behind a third sphere.
+    // In each test input, a large third sphere is between the viewer and two touching spheres.
     for rows in [
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,0,4,3,0,0,0\n",
         "0.5,0,4,3,0,0,0\n0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n",

@@ -20,7 +20,8 @@ const IN_BUCKET: f64 = 32.0;
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Motion {
-    /// Where the centre would have been at time 0 with the present velocity. So no sphere needs a clock.
+    /// Where the centre would have been at time 0 if the sphere had always had its present velocity. From
+    /// this point, the place at any later time follows without the time of the sphere's last impact.
     origin: Vector,
     velocity: Vector,
     /// Time of the impact that was predicted for the sphere.
@@ -77,7 +78,7 @@ pub(crate) struct Heap {
     pub(crate) time: f64,
     motions: Vec<Motion>,
     plans: Vec<Plan>,
-    /// The index of each sphere in the lists that the caller has passed to `new`.
+    /// The index of each sphere in the arguments `places` and `velocities` of [`Heap::new`].
     names: Vec<u32>,
     cells: Cells,
     queue: Queue,
@@ -235,7 +236,7 @@ impl Heap {
         Ok(heap)
     }
 
-    /// Moves the spheres to a time.
+    /// Processes all events up to the time `end`.
     pub(crate) fn advance(&mut self, end: f64) {
         loop {
             while let Some(&Entry { time, sphere }) = self.queue.current.last() {
@@ -361,8 +362,8 @@ impl Heap {
         self.search(sphere, now, count, cell);
     }
 
-    /// Searches `count` lists of spheres, which begin at the spheres in `self.around`, for the
-    /// earliest impact with `sphere`. Keeps it if it comes before the impact that is predicted for
+    /// Finds the earliest impact of `sphere` with the spheres of `count` linked lists. The first sphere of
+    /// each list is in `self.around`. Keeps the impact if it comes before the one that is predicted for
     /// `sphere` so far.
     fn search(&mut self, sphere: u32, now: f64, count: usize, cell: [u16; 3]) {
         if self.cells.is_outer(cell) {
@@ -496,8 +497,7 @@ impl Heap {
         self.queue.push(Entry { time, sphere });
     }
 
-    /// Returns the centres and the velocities, in the order of the lists that the caller has passed
-    /// to `new`.
+    /// Returns the centres and the velocities, in the same order as in the arguments of [`Heap::new`].
     pub(crate) fn state(&self) -> (Vec<Vector>, Vec<Vector>) {
         let mut places = vec![[0.0; 3]; self.motions.len()];
         let mut velocities = places.clone();

@@ -31,9 +31,10 @@ use crate::runs::{ByCarom, ByHeap, Run};
 /// the first, each runs one turn that is not timed. Their energies must stay the same, and at the end no two
 /// spheres may overlap.
 ///
-/// The physics engine rapier3d does not find each impact at its time. Its step is a quarter of the mean time
-/// between two impacts of a sphere. Its rate is the number of impacts that carom counts in a turn, divided by the
-/// time that rapier3d takes for the turn. The change of its energy is printed, because it is not 0.
+/// The physics engine rapier3d does not find each impact at its time. It moves its spheres in steps of a
+/// quarter of the mean time between two impacts of a sphere. Its rate is the number of impacts that carom
+/// finds in a turn, divided by the time that rapier3d takes for the same simulated time. Its energy changes,
+/// so the change is printed.
 #[derive(Parser)]
 struct Arguments {
     /// Number of spheres.
@@ -59,7 +60,7 @@ struct Arguments {
     rapier: bool,
 }
 
-/// Times of the turns of a program, in seconds.
+/// The measurements of one program: a number for each turn in which it was timed. Times are in seconds.
 #[derive(Default)]
 struct Times {
     elapsed: Vec<f64>,

@@ -24,7 +24,7 @@ pub(crate) struct Queue {
     /// Number of the bucket that is being emptied, counted from time 0. It is a narrow bucket, one
     /// of the [`NARROW`] parts of a wide bucket. Its entries are in `current`.
     now: u64,
-    /// Entries of the bucket that is being emptied, the first event last.
+    /// Events of the bucket that is being emptied, from the latest to the earliest.
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
@@ -70,7 +70,8 @@ impl Queue {
         (time * self.per_time) as u64
     }
 
-    /// Goes to the next narrow bucket. Its entries are then in `current`, in no order.
+    /// Makes the next narrow bucket (a short interval of time) the current one, and moves its
+    /// entries to `current`, in no particular order.
     pub(crate) fn turn(&mut self) {
         self.now += 1;
         if self.now.is_multiple_of(NARROW) {

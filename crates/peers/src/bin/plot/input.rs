@@ -109,8 +109,8 @@ impl Run {
         words.join(", ")
     }
 
-    /// Returns the text above a chart: the properties that are the same in all benchmark runs, except `but`,
-    /// which is on the x axis.
+    /// Returns the text above a chart: the properties that all benchmark runs have in common. The property
+    /// `but` is left out, because it is on the x axis.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
