@@ -54,8 +54,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // If the lowest octave of distance has many pairs of sampled spheres, many spheres coincide. Then
-        // the number of neighbours is the same at all shorter distances.
+        // Many pairs of sampled spheres are in the lowest octave of distance only if many spheres coincide.
+        // Such spheres are neighbours at every distance, so the curve stays constant below this octave.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -197,10 +197,9 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Number of uncut spheres in the cells that a time segment searches, if these spheres have a grid of
-        // their own. Its cells may extend one cell edge beyond the segment on each side. Unlike in_cells,
-        // this number is not halved: of two time segments, only one finds the other, but an uncut sphere is
-        // always found by the segment.
+        // Number of uncut spheres near a time segment, if the segment searches a grid of uncut spheres. The
+        // cells of this grid extend up to one cell edge beyond the segment on each side. The number is not
+        // halved, because these spheres do not search for the segment in turn.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;

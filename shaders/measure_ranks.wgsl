@@ -61,9 +61,9 @@ fn count_before(first: u32, local: u32) {
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // A vector has the keys of four spheres. In the vector with the key of sphere k, only the keys
-        // before its own belong to spheres with lower indices. So of the keys that equal its own there,
-        // only those before it are counted.
+        // Counts the equal keys in the vector that contains the key of sphere k. The four keys of a vector
+        // belong to successive spheres, so only the keys in front of sphere k's key belong to spheres with
+        // lower indices.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);
