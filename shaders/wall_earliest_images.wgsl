@@ -1,6 +1,7 @@
-// Runs after the kernels of `earliest_images.wgsl`. For each sphere that hits a wall first, finds which image
-// (periodic copy) of the wall it hits. The list of wall collisions has images of spheres instead. The image
-// number of the wall is the negative of that of the sphere.
+// Runs after the kernels of `earliest_images.wgsl`. For each sphere that first hits a wall in a
+// periodic domain, finds which image (periodic copy) of the wall it hits. The list of wall
+// collisions names the image of the sphere that touches the wall itself. From the sphere's point of
+// view, this is the wall's image with the opposite number.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults, carom_image}
 #import image_word::{pack_image}

@@ -47,7 +47,7 @@ pub(crate) struct Candidate {
 /// A candidate in the list of one of its spheres, which names the other sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near<'a> {
-    /// The other sphere, or the sphere itself at a wall.
+    /// The other sphere of the candidate. In a candidate of a sphere and a wall, the sphere itself.
     pub(crate) other: u32,
     /// The whole candidate, or `None` for a pair of spheres in the rows of neighbours, which has no
     /// image.
@@ -76,8 +76,8 @@ impl Near<'_> {
 /// The end of a list of candidates.
 const NONE: u32 = u32::MAX;
 
-/// The candidates at walls, those with images, and those that were found after the search. Each is in the lists of its
-/// one or two spheres.
+/// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and pairs that
+/// were added after the search because a sphere left its pad. They are in a linked list for each sphere.
 #[derive(Debug, Default)]
 struct Special {
     /// Each candidate, with the place of the next one in the lists of both spheres.
@@ -120,7 +120,7 @@ impl Special {
 pub(crate) struct Candidates {
     /// Whether all candidates of the present spheres are known.
     valid: bool,
-    /// Time of the simulation at the search.
+    /// Simulated time at which the candidates were searched.
     time: f64,
     /// Time after the search up to which the candidates are known.
     horizon: f64,
@@ -352,7 +352,8 @@ impl Candidates {
     }
 
     fn has(&self, candidate: &Candidate, ids: &[u32]) -> bool {
-        // Rounding may put a pair that barely overlaps into the row of only one of its two spheres.
+        // Each sphere has a row of neighbours. If two enlarged spheres barely overlap, rounding may put their
+        // pair into only one of the two rows.
         candidate.ends().into_iter().all(|sphere| {
             let other = candidate.other_than(sphere);
             let mut all = self.of(sphere);
@@ -378,7 +379,9 @@ impl Candidates {
         (&self.flights, &self.units)
     }
 
-    /// Raises the bounds of the mean speeds of all spheres of the islands from number `first` on.
+    /// Sets new bounds of the speeds of spheres after a replay has changed their paths. Only the spheres of the
+    /// islands from number `first` on are affected. The bounds are for the mean over the substep, and only
+    /// grow.
     pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {
