@@ -1,4 +1,4 @@
-// Positions of spheres relative to walls in hard-sphere dynamics.
+// Converts between positions in space and positions relative to a wall, which may move.
 
 #import carom::{CAROM_HALF_SPACE, CaromWall}
 #needs simulation

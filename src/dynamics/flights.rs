@@ -23,14 +23,14 @@ const TINY: f32 = 1e-30;
 pub(crate) struct Flight([f32x4; 2]);
 
 impl Flight {
-    /// Returns some bits of the flight, for a caller that reads the flight only to bring it into
-    /// the cache.
+    /// Reads the flight, so that the processor brings it into the cache. The result has no meaning,
+    /// but is used so that the compiler does not remove the read.
     pub(crate) fn bits(&self) -> u32 {
         self.0[0].as_array()[0].to_bits()
     }
 
-    /// Raises the bound of the mean speed of the sphere to at least `speed`, because impacts have
-    /// changed its path.
+    /// Raises the bound of the sphere's speed to at least `speed`, its mean speed in the substep on
+    /// a path that impacts have changed.
     pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
         let bound = &mut self.0[1].as_mut_array()[3];
         *bound = bound.max(next_up(speed * (units.per_length * units.time)));
@@ -106,8 +106,8 @@ impl Units {
         }
     }
 
-    /// Returns the probe of a sphere on a piece of its path, from the time `from` to the time
-    /// `until`.
+    /// Describes the motion of a sphere from the time `from` to the time `until`, for tests against
+    /// other spheres. In this time, the sphere moves along one straight piece of its path.
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
         let four = |x: f64| f32x4::splat(x as f32);
@@ -142,8 +142,9 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Returns a mask of those of four spheres that the sphere of the probe may meet until the end
-    /// of its range of times, if only the bounds of the speeds are known, but not the directions.
+    /// Returns a bit for each of four spheres: 0 if it certainly does not meet this sphere up to
+    /// the time `until`. Only bounds of the speeds are used, because impacts may change the
+    /// directions.
     #[inline(always)]
     pub(crate) fn is_near(&self, others: &Four) -> u32 {
         let [x, y, z] = [0, 1, 2].map(|k| others.center[k] - self.center[k]);
@@ -155,11 +156,11 @@ impl Probe {
         !far.to_bitmask() & ((1 << LANES) - 1)
     }
 
-    /// Returns a mask of those of four spheres that the sphere of the probe may meet in its range
-    /// of times. It certainly does not meet the others.
+    /// Returns a bit for each of four spheres: 0 if it certainly does not meet this sphere from the
+    /// time `from` to the time `until`.
     ///
-    /// The condition is that of [`may_meet`](super::predict::may_meet), with bounds of all terms that hold for every
-    /// rounding error. If a term is not a number, the spheres may meet.
+    /// This is the test [`may_meet`](super::predict::may_meet) in float32, with allowances for
+    /// rounding errors. If any number is NaN, the bit is 1.
     #[inline(always)]
     pub(crate) fn may_meet(&self, others: &Four) -> u32 {
         let &Four {

@@ -29,7 +29,8 @@ impl Stage {
     }
 }
 
-/// A compute pass of a step: a stage, or one dispatch of it.
+/// A compute pass: all dispatches of a stage or, if dispatches are timed one by one, a single
+/// dispatch.
 pub(crate) struct Pass<'a> {
     /// Name of the stage or, if each dispatch is a pass of its own, of the kernel.
     pub(crate) name: &'static str,

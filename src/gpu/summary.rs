@@ -230,8 +230,8 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// The result is also `None` if the number of spheres read from a GPU buffer exceeds `at_most`
-    /// ([`Status::TOO_MANY_SPHERES`]), but not the capacity of carom's buffers.
+    /// If only the limit [`at_most`](super::SphereCount::InBuffer::at_most) is too small for the
+    /// number of spheres in a GPU buffer, and not carom's buffers, this is `None`, too.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }
