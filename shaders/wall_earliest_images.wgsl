@@ -1,7 +1,7 @@
 // Runs after the kernels of `earliest_images.wgsl`. For each sphere that first hits a wall in a
-// periodic domain, finds which image (periodic copy) of the wall it hits. The list of wall
-// collisions names the image of the sphere that touches the wall itself. From the sphere's point of
-// view, this is the wall's image with the opposite number.
+// periodic domain, finds which image (periodic copy) of the wall it hits. If the list of wall
+// collisions has image n of the sphere and the wall itself, then the sphere itself hits image −n of
+// the wall.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults, carom_image}
 #import image_word::{pack_image}

@@ -106,7 +106,7 @@ fuzz_target!(|data: &[u8]| {
     let domain = domain(&mut bytes, unit);
     let mut spheres = spheres(&mut bytes, unit, &domain);
     // A build with `--cfg carom_fuzzing` cuts paths into a number of time segments that depends on
-    // bits 28 to 31 of the first sphere's collision groups. They are set here from the fuzzer's
+    // bits 28 to 30 of the first sphere's collision groups. They are set here from the fuzzer's
     // bytes. No sphere belongs to these groups, so the bits do not affect which spheres collide.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;

@@ -1,4 +1,4 @@
-// Converts between positions in space and positions relative to a wall, which may move.
+// Converts a position of a sphere to a position relative to a wall, which may move.
 
 #import carom::{CAROM_HALF_SPACE, CaromWall}
 #needs simulation

@@ -119,8 +119,8 @@ fn write_searches(number: u32, levels: u32) {
 }
 
 // Writes an upper bound of the number of cells that all spheres search. The spheres in the grids and the images
-// from the stage `images` are counted separately. Each image is assumed to search as many cells as the grid
-// with the largest searches requires.
+// from the stage `images` are counted separately. Each image counts as the largest number of cells that a
+// sphere searches in any grid.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

@@ -32,11 +32,11 @@ pub(crate) struct Scratch<'a> {
     /// The time of the next impact of each link, or infinity.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// For each sphere of the island, the candidates that it belongs to. Empty in islands with at
-    /// most [`FEW`] candidates.
+    /// For each sphere of the island, the candidates that it belongs to. Not used in islands with
+    /// at most [`FEW`] candidates.
     rows: Rows<u32>,
     /// A priority queue of the predicted impacts. A prediction is outdated if its time is not the
-    /// present one in `times`. Empty in islands with at most [`FEW`] candidates.
+    /// present one in `times`. Not used in islands with at most [`FEW`] candidates.
     queue: BinaryHeap<Event>,
     /// The path pieces that begin with an impact, in the order of time, each with the place of its
     /// sphere in `members`.

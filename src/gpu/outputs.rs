@@ -111,8 +111,8 @@ impl CollisionBuffers {
     /// [`contact_indices`](Self::contact_indices): an `array<u32>` with one element more than the
     /// capacity for spheres.
     ///
-    /// The contacts of sphere i are from the offset in element i to before the offset in element i
-    /// + 1. The spheres of a second set are numbered after those of the first set. Usages:
+    /// Element i is the offset of the first contact of sphere i, and the next element is the end of
+    /// its contacts. The spheres of a second set are numbered after those of the first set. Usages:
     /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors

@@ -230,8 +230,8 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// If only the limit [`at_most`](super::SphereCount::InBuffer::at_most) is too small for the
-    /// number of spheres in a GPU buffer, and not carom's buffers, this is `None`, too.
+    /// A GPU buffer may have more spheres than [`at_most`](super::SphereCount::InBuffer::at_most)
+    /// allows, but not more than carom's buffers can hold. Then the result is `None`, too.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

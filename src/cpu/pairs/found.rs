@@ -70,8 +70,9 @@ impl Progress {
         }
     }
 
-    /// Adds to the number of touching pairs, and to the number of shared pairs, which a later stage
-    /// decides. Returns whether one of the numbers is now too large ([`Progress::is_too_much`]).
+    /// Adds to the number of touching pairs, and to the number of reports of shared pairs, which a
+    /// later stage decides. Returns whether one of the numbers is now too large
+    /// ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;

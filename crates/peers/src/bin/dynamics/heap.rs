@@ -393,8 +393,8 @@ impl Heap {
                 }
                 v[axis] = other.velocity[axis] - own.velocity[axis];
             }
-            // The spheres in a cell include `sphere` itself. Its velocity relative to itself is v =
-            // 0, so b = d·v is 0, and no impact is found.
+            // The spheres in a cell include `sphere` itself. The velocity of a sphere relative to
+            // itself is 0, so b = d·v is 0, and no impact is found.
             let b = dot(d, v);
             let c = dot(d, d) - 1.0;
             let root = b * b - dot(v, v) * c;
