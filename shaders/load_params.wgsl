@@ -12,8 +12,8 @@
 @group(0) @binding(4) var<storage, read> second_count: array<u32>;
 @group(0) @binding(5) var<storage, read_write> counters: Counters;
 
-// Whether one set is loaded even if the other of two sets is empty. This is needed if its spheres may touch
-// walls.
+// Whether the spheres of a set are loaded even if the other set of the step is empty. They have no
+// partners then, but they may touch walls.
 override LOAD_ONE_OF_TWO: bool = false;
 
 @compute @workgroup_size(1)

@@ -55,8 +55,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // If the lowest octave of distance has many pairs of sampled spheres, many spheres coincide. Then
-        // the number of neighbours is the same at all shorter distances.
+        // Many pairs of sampled spheres are in the lowest octave of distance only if many spheres coincide.
+        // Such spheres are neighbours at every distance, so the curve stays constant below this octave.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {

@@ -47,8 +47,8 @@ struct GatheredClass {
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 var<workgroup> sh_base: u32;
-// 1 if a sphere of the workgroup is cut into time segments, otherwise 0. The second variable is a copy for
-// workgroupUniformLoad().
+// Whether any sphere of the workgroup is cut into time segments, as 1 or 0. `sh_any_cut` is a copy of `sh_cut`,
+// because workgroupUniformLoad() cannot read an atomic.
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 

@@ -47,10 +47,9 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f
     return start + time;
 }
 
-// Returns the first time at which two spheres meet, apart from the impacts that their paths already have, or
-// NEVER. A path consists of pieces of free motion, with an impact at the end of each but the last. A meeting
-// at the end of a piece does not count, so these impacts are not found again. The result has the same bits for
-// both spheres.
+// Returns the time at which two spheres first meet on their present paths, or NEVER. A path consists of pieces
+// of free motion, and each piece but the last ends with an impact that is already known. A meeting at the end
+// of a piece does not count, because it is this known impact. The result has the same bits for both spheres.
 fn first_meeting(pair: Candidate) -> f32 {
     let count_a = tracks[pair.a].count;
     let count_b = tracks[pair.b].count;

@@ -88,8 +88,8 @@ fn lengthen() {
         // one.
         next = max(next, simulation.pace);
     }
-    // A shorter substep has hardly fewer triangles near its spheres. So the number of these triangles limits
-    // the duration of the next substep only if their list is nearly full.
+    // A shorter substep would have nearly as many triangles near its spheres. So if the list of these triangles
+    // is nearly full, the next substep is not made shorter, but it is not made longer either.
     if f32(near_triangles()) > NEARLY_FULL * f32(simulation_request.near_capacity) {
         next = min(next, duration);
     }

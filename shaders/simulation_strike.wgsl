@@ -104,8 +104,8 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(mesh, sphere, last, time);
     let away = beside_triangle(triangle, motion.place);
-    // A face is flat, and an edge or a corner curves away from the sphere. So only gravity can press the
-    // sphere against the triangle, and `bend` is 0.
+    // `bend` is the acceleration of a sphere that turns to follow a curved wall. It is 0 here, because no part
+    // of a triangle curves towards the sphere.
     leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0, triangle.mesh);
 }
 

@@ -188,9 +188,9 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
     ///
-    /// - On a GPU, the application need not poll the device: carom starts a short-lived thread for
-    ///   each wait, which polls it. In a browser, the event loop wakes the task instead.
-    /// - The thread that polls the future does all work that runs on the CPU.
+    /// - On a GPU, carom starts a short-lived thread for each wait. It polls the device, so the application
+    ///   need not do so. In a browser, the event loop wakes the task instead.
+    /// - All work on the CPU is done by the thread that polls the future.
     ///
     /// The future may be dropped at any time, and the detector remains usable. If the GPU is still working on
     /// the dropped step, the next step creates new GPU buffers.

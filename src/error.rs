@@ -425,7 +425,7 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None`, because in a browser an error of wgpu need not be `Send`, but a [`Cause`] must be.
+/// Returns no cause in a browser, where an error of wgpu need not be `Send`. A [`Cause`] has to be `Send`.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None

@@ -17,7 +17,8 @@ use crate::memory::resized;
 use crate::sphere::MAX_MAGNITUDE;
 use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
 
-/// Number of pairs of which the positions are read at once.
+/// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
+/// memory.
 const MEASURED: usize = 64;
 
 const NEIGHBORS: &str = "the list of neighbours";
@@ -26,12 +27,13 @@ const NEIGHBORS: &str = "the list of neighbours";
 /// is exact.
 pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 
-/// A request for a neighbour list: the particles, and which of them are neighbours.
+/// A request for a neighbour list. It contains the particles, and the rule by which two particles are
+/// neighbours.
 ///
 /// The particles are the centres of spheres, and their velocities do not count. Pairs that collision
 /// groups leave out ([`Sphere::with_groups`]) are no neighbours.
 ///
-/// [`Detector::find_neighbors`](crate::Detector::find_neighbors) answers the request.
+/// [`Detector::find_neighbors`](crate::Detector::find_neighbors) makes the list.
 ///
 /// The type parameter `S` is the type of the set of spheres, as in a [`Step`](crate::Step).
 pub struct NeighborSearch<'a, S: ?Sized = [Sphere]> {
@@ -67,7 +69,7 @@ impl<S: ?Sized> fmt::Debug for NeighborSearch<'_, S> {
 pub(crate) enum Rule {
     /// Pairs whose distance is at most the cutoff.
     Cutoff(f32),
-    /// Pairs whose distance is at most the sum of their radii.
+    /// Two spheres are neighbours if they touch or overlap: their distance is at most the sum of their radii.
     Radii,
 }
 
@@ -311,7 +313,8 @@ impl NeighborList {
     /// and distances of its entries for the request's positions, and returns true. Otherwise changes nothing
     /// and returns false.
     ///
-    /// The entries stay the same, so some of their distances may exceed the cutoff by up to twice the skin.
+    /// No entry is added or removed. So the distance of some entries may exceed the cutoff by up to twice the
+    /// skin.
     ///
     /// ```
     /// use carom::{Detector, NeighborList, NeighborSearch, Options, Sphere};

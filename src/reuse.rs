@@ -113,9 +113,8 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. For each vector that stays in the pool, this
-    /// counts as a use of no items ([`rest`](ReusedVec::rest)). So a vector that is no longer
-    /// needed is freed after a while.
+    /// Takes a vector from the pool for one task. The vectors that remain in the pool count as unused
+    /// ([`rest`](ReusedVec::rest)). The memory of a vector that often remains unused is freed.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();

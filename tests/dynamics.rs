@@ -128,8 +128,8 @@ fn check_order(
 
 fn check_fluid(seed: u64) {
     let (spheres, edge) = fluid(10, 0.3, seed);
-    // The seed chooses the duration of a substep, because many impacts depend on one another in a long
-    // substep.
+    // The longer a substep is, the more of its impacts depend on one another. So the test uses three durations,
+    // which the seed chooses.
     let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
     let options = periodic(edge).with_impacts_per_substep(impacts);
     check_order(spheres, options, Some(edge), 5);

@@ -92,7 +92,8 @@ fn two_balls_in_a_box_meet_in_a_known_sequence() {
     let low = (0, Partner::Wall(0));
     let high = (1, Partner::Wall(1));
     let meet = (0, Partner::Sphere(1));
-    // For each kind of impact: the time of the first one, and the period after which it repeats.
+    // The motion of the two balls is periodic. Each row has the time at which an impact first happens, the time
+    // after which it happens again, and what meets.
     let kinds = [
         (4.0 / 3.0, 4.0, meet),
         (6.0, 12.0, meet),

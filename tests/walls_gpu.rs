@@ -51,9 +51,9 @@ fn raw(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> RawS
     complete(device.finish(encoder, ticket))
 }
 
-/// Checks the GPU's float32 list of wall collisions. It must have every wall collision, and each entry without
-/// the grazing mark (undecided) must be one, with a time and a depth close to the exact ones. Returns the
-/// numbers of entries without and with the mark.
+/// Checks the GPU's float32 list of wall collisions against the exact list. The GPU must list every exact wall
+/// collision. Each entry of the GPU's list must be an exact wall collision, with nearly the same time and
+/// depth, unless it is marked as grazing (undecided). Returns the numbers of entries without and with the mark.
 fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphere]) -> [usize; 2] {
     let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
     let simple = step.walls().map_or(0, |walls| walls.simple().len()) as u32;

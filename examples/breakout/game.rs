@@ -99,7 +99,8 @@ impl Game {
         })
     }
 
-    /// Plays one frame, and returns its impacts in their order.
+    /// Advances the game by the duration of one frame, and returns the impacts of the balls in the order of
+    /// time.
     pub(crate) fn play(&mut self) -> Result<Vec<Event>, Error> {
         let from = self.simulation.time();
         let before = self.simulation.spheres().to_vec();

@@ -46,8 +46,8 @@ fn main() -> anyhow::Result<()> {
             let target = match event.target {
                 Target::Ball(other) => format!("ball {other}"),
                 Target::Well => "the well".to_owned(),
-                // A bat stays in the game until the end of the frame in which it is hit first, and
-                // only then is off. So all its hits in this frame are printed.
+                // A ball that hits a bat removes it, but only at the end of the frame. So all hits
+                // of the bat in this frame are printed, and none in later frames.
                 Target::Bat(bat) if on[bat] => format!("bat {bat}"),
                 Target::Bat(_) => continue,
             };

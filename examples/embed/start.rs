@@ -7,8 +7,8 @@ use carom::{Mesh, Walls};
 
 use crate::simulation::World;
 
-/// Largest radius of a sphere. The smallest radius is half as large. Each sphere is placed in a cubic cell
-/// with edges of length 1.
+/// Largest radius of a sphere. The smallest radius is half as large. A sphere is placed inside a cube with
+/// edges of length 1, so its radius must be less than 0.5.
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
@@ -96,8 +96,8 @@ fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     }
 }
 
-/// A torus at the front of the box that contains all spheres. It lies around the centre of the first hot
-/// region of `FIRES`, which is on the front face of the box. It extends a little beyond this face.
+/// A torus on the front face of the box, around the centre of the first hot region in `FIRES`. The torus
+/// extends a little beyond the face.
 struct Torus {
     sides: [f32; 3],
 }

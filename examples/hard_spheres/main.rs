@@ -149,7 +149,8 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
     }
     let spheres = engine.spheres()?;
     let (energy, momentum) = (self::energy(&spheres), self::momentum(&spheres));
-    // The GPU wraps centres into the cell in float32, so a larger overlap is allowed.
+    // The GPU wraps centres into the periodic cell in float32. So the check allows a larger overlap of spheres
+    // than with the CPU, which computes in float64.
     let units = match args.backend {
         Backend::Cpu => f64::EPSILON,
         Backend::Gpu => f32::EPSILON.into(),

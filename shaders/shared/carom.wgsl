@@ -63,9 +63,9 @@ struct CaromResults {
     // Number of spheres, in both sets together if there are two. If one of two sets is
     // empty, nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Number of spheres in the first of two sets, or 0 with one set. Some results have
-    // a row for each sphere. There, the second sphere of a pair has row carom_b() plus
-    // this number.
+    // Number of spheres in the first of two sets, or 0 with one set. In results with a
+    // row for each sphere, the second set has its rows after those of the first set. So
+    // the second sphere of a pair has row carom_b() + b_offset.
     b_offset: u32,
     // Number of spheres that were left out because of an invalid value, such as NaN or
     // a negative radius.
@@ -213,8 +213,9 @@ struct CaromNeighbor {
     j: u32,
     // Image (periodic copy) of particle j, to be read with carom_image().
     image: u32,
-    // 1 if float32 rounding leaves open whether the distance of the particles, when the
-    // list was made, was at most the cutoff plus the skin. Otherwise 0.
+    // 1 if float32 rounding leaves open whether the particles are neighbours, otherwise
+    // 0. They are if their distance was at most the cutoff plus the skin when the list
+    // was made.
     grazing: u32,
 }
 
@@ -375,8 +376,8 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xx = dot(x, x);
     let xy = dot(x, y);
     let yy = dot(y, y);
-    // The triangle has the corners 0, x and y. The point of its plane that is nearest
-    // to q is (of_x·x + of_y·y) / all.
+    // In the plane of the triangle (0, x, y), the point nearest to q is a·x + b·y. Its
+    // coordinates are the quotients a = of_x / all and b = of_y / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;
@@ -460,7 +461,8 @@ struct CaromSimulation {
     // Numbers of complete substeps and of substeps that were rolled back, so far.
     substeps: u32,
     rollbacks: u32,
-    // Largest number of rounds of a complete substep of the last recording.
+    // The largest number of rounds that any substep of the last recording took, among
+    // those that were completed.
     rounds: u32,
     // The status of the last search for candidate pairs that was incomplete. Its bits are those of
     // `CaromResults.status`, and tell why the search was incomplete.

@@ -1,7 +1,7 @@
 // Data of hard-sphere dynamics. A step of the simulation is divided into substeps, and times count from the
 // start of the substep. The Rust twins of the structs are in `src/gpu/shader/layout.rs`.
 
-// Settings of a simulation, and the request of one recording.
+// Input of the kernels of a simulation: its settings, and the simulated time that one recording adds.
 struct SimulationRequest {
     gravity: vec3<f32>,
     // Simulated time that the recording adds.
@@ -38,7 +38,7 @@ struct SimulationCounters {
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
-    // Number of spheres that moved farther than the bound for which candidate pairs were searched.
+    // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
@@ -97,9 +97,9 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // Identifies the impact with which this piece begins. For an impact at a wall or a mesh, this is
-    // NEXT_WALL plus the number of the wall or mesh. For a candidate pair, it is MOST_IMPACTS times the index
-    // of the pair, plus the number of this impact in the path of the other sphere.
+    // The impact with which this piece of a path begins. For an impact at a wall or a mesh: NEXT_WALL plus the
+    // number of the wall or mesh. For an impact with a sphere: MOST_IMPACTS times the index of the candidate
+    // pair, plus how many impacts the other sphere had before.
     link: u32,
 }
 

@@ -118,9 +118,9 @@ fn write_searches(number: u32, levels: u32) {
     sh_cells[number] = cells;
 }
 
-// Writes an upper bound of the number of cells that all spheres search. The numbers of spheres in the grids
-// do not include the images that the stage `images` has added. Each image counts here as many cells as a
-// sphere searches at most in any grid.
+// Writes an upper bound of the number of cells that all spheres search. The spheres in the grids and the images
+// from the stage `images` are counted separately. Each image counts as the largest number of cells that a
+// sphere searches in any grid.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

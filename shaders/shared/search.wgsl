@@ -51,8 +51,8 @@ struct Searcher {
 // from 0 on.
 struct Candidates {
     count: u32,
-    // For each of the first four of the five ranges, the number of candidates in this range and in the ranges
-    // before it.
+    // Number of candidates up to the end of each range, counted from the start of the first range. The fifth
+    // range needs no such number, because it is `count`.
     past: vec4<u32>,
     // The candidates are in five ranges of the sorted spheres. For each of the first four ranges, this is the
     // number to add to a candidate's number, modulo 2^32, to get its index among the sorted spheres.
@@ -187,8 +187,8 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
-    // If all spheres of the grid have cells in its box, a search of this box finds them. Its rows of cells are
-    // ranges of the sorted spheres.
+    // The cells in the grid's box have table entries of their own, so that a row of them is one range of sorted
+    // spheres. If no sphere of the grid is outside the box, the search is limited to it.
     if slot_starts[level.first_hashed] == slot_starts[level.first_hashed + level.hash_mask + 1u] {
         block.low = max(low, level.origin);
         block.high = min(high, level.origin + vec3<i32>(level.dims) - 1);
@@ -292,8 +292,8 @@ fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // The last iteration searches no grid, but counts this invocation as finished. If the driver ends long
-    // loops early, too few invocations are counted.
+    // Some drivers may end long loops early. So the last iteration does not search a grid, but counts this
+    // invocation as finished. If the count is too small at the end, a loop has ended early.
     for (var number = 0u; number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {

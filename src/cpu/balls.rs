@@ -82,8 +82,8 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point,
-    /// whose radius `reach` includes half the length of the path.
+    /// 1 / |`to_end`|², or 0 if the square underflows. With 0, the path is tested as a point at its
+    /// middle, and `reach` includes half the length of the path.
     inverse: f32x4,
     reach: f32x4,
 }

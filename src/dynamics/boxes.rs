@@ -1,4 +1,5 @@
-//! A tree of boxes around the spheres with their pads, which finds the spheres that overlap others.
+//! A tree of boxes that finds overlapping spheres. The radius of each sphere is enlarged by its
+//! *pad*, a bound on the distance that it moves.
 //!
 //! The spheres are in an order that keeps neighbours together. Each eight successive spheres are a *leaf*. Each
 //! eight successive leaves share a node, each eight nodes share a node of the next level, and so on. So the tree
@@ -82,7 +83,8 @@ pub(crate) fn bounds_of(spheres: &[Sphere]) -> Bounds {
 #[derive(Debug, Default)]
 pub(crate) struct NearLeaves {
     leaves: Vec<u32>,
-    /// The boxes of `leaves` in groups of four, each group as four lower and four upper corners.
+    /// The boxes around the spheres of `leaves`: the lower and the upper corners of four boxes at a
+    /// time.
     boxes: Vec<[[f32x4; 3]; 2]>,
     /// Working memory.
     hits: Vec<u32>,

@@ -48,7 +48,7 @@ pub(crate) struct Candidate {
 /// A candidate in the list of one of its spheres, which names the other sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near<'a> {
-    /// The other sphere, or the sphere itself at a wall.
+    /// The other sphere of the candidate. In a candidate of a sphere and a wall, the sphere itself.
     pub(crate) other: u32,
     /// The stored candidate, or `None` for a pair of spheres without an image, of which only the
     /// other sphere is stored.
@@ -78,8 +78,8 @@ impl Near<'_> {
 /// The end of a list of candidates.
 const NONE: u32 = u32::MAX;
 
-/// The candidates at walls, those with images, and those that were found after the search. Each is in the lists of its
-/// one or two spheres.
+/// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and pairs that
+/// were added after the search because a sphere left its pad. They are in a linked list for each sphere.
 #[derive(Debug, Default)]
 struct Special {
     /// Each candidate, with the place of the next one in the lists of both spheres.
@@ -122,7 +122,7 @@ impl Special {
 pub(crate) struct Candidates {
     /// Whether the last search succeeded, and nothing has outdated its candidates since then.
     valid: bool,
-    /// Time of the simulation at the search.
+    /// Simulated time at which the candidates were searched.
     time: f64,
     /// For how long after the search the candidates can be used.
     horizon: f64,
@@ -430,7 +430,9 @@ impl Candidates {
         (&self.flights, &self.units)
     }
 
-    /// Raises the bounds of the mean speeds of all spheres of the islands from number `first` on.
+    /// Sets new bounds of the speeds of spheres after a replay has changed their paths. Only the spheres of the
+    /// islands from number `first` on are affected. The bounds are for the mean over the substep, and only
+    /// grow.
     pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {

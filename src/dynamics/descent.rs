@@ -1,4 +1,5 @@
-//! Finds where a polynomial of time falls to 0: the gap between a sphere and a surface along a parabola.
+//! Finds the times at which a polynomial falls to 0. The polynomials here describe the gap between a surface
+//! and a sphere that moves along a parabola.
 
 use arrayvec::ArrayVec;
 
@@ -133,7 +134,7 @@ mod tests {
                 let scale = if rng.bool() { 1.0 } else { -1.0 };
                 let polynomial = product(&roots, scale);
                 let after = |k: usize| (roots.len() - k).is_multiple_of(2) == (scale < 0.0);
-                // The polynomial falls at root k if it is positive before and negative after it.
+                // Selects the roots at which the polynomial falls: those with a negative value after them.
                 let falls =
                     (0..roots.len()).filter(|&k| !after(k) && (0.0..=1.5).contains(&roots[k]));
                 let expected: Vec<_> = falls.map(|k| roots[k]).collect();

@@ -26,14 +26,14 @@ const TINY: f32 = 1e-30;
 pub(crate) struct Flight([f32x4; 2]);
 
 impl Flight {
-    /// Returns some bits of the flight, for a caller that reads the flight only to bring it into
-    /// the cache.
+    /// Reads the flight, so that the processor brings it into the cache. The result has no meaning,
+    /// but is used so that the compiler does not remove the read.
     pub(crate) fn bits(&self) -> u32 {
         self.0[0].as_array()[0].to_bits()
     }
 
-    /// Raises the bound of the mean speed of the sphere to at least `speed`, because impacts have
-    /// changed its path.
+    /// Raises the bound of the sphere's speed to at least `speed`, its mean speed in the substep on
+    /// a path that impacts have changed.
     pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
         let bound = &mut self.0[1].as_mut_array()[3];
         *bound = bound.max(next_up(speed * (units.per_length * units.time)));
@@ -178,8 +178,8 @@ impl Probe {
     /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
     /// it in the probe's range of times. If the bit is not set, the two certainly do not meet.
     ///
-    /// The condition is that of [`may_meet`](super::predict::may_meet), with bounds of all terms that hold for every
-    /// rounding error. If a term is not a number, the spheres may meet.
+    /// This is the test [`may_meet`](super::predict::may_meet) in float32, with allowances for
+    /// rounding errors. If any number is NaN, the bit is 1.
     #[inline(always)]
     pub(crate) fn may_meet(&self, others: &Four) -> u32 {
         let &Four {

@@ -10,7 +10,8 @@ use crate::Error;
 /// The place in `Islands::places` of a sphere without an island.
 const NONE: u32 = u32::MAX;
 
-/// Number of islands whose results share their memory, and which one thread replays.
+/// Number of islands in a task. One thread replays the islands of a task, and writes their results
+/// to one [`Part`].
 const ISLANDS: usize = 128;
 
 /// A group of spheres whose impacts are processed together.
@@ -19,7 +20,8 @@ pub(crate) struct Island {
     /// The range of the island's spheres in `Islands::members`. The range is empty if the island
     /// has been merged into another one.
     pub(crate) members: Range<u32>,
-    /// Index in `Islands::parts` of the part that has the results of the island.
+    /// Index in `Islands::parts` of the [`Part`] to which the replay of this island wrote its
+    /// results.
     pub(crate) part: u32,
     /// The range of the island's impacts in the list of impacts of its part. Each island's impacts are
     /// sorted by time.
@@ -38,8 +40,7 @@ pub(crate) struct Member {
     pub(crate) island: u32,
 }
 
-/// The path of a sphere of an island: the range of its pieces in the part that has the results of
-/// the island.
+/// The path of a sphere in an island, as the range of its pieces in [`Part::pieces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
@@ -93,7 +94,7 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Starts a substep without islands.
+    /// Prepares for a new substep: removes all islands.
     pub(crate) fn reset(&mut self, spheres: usize) -> Result<(), Error> {
         let Self {
             parents,
@@ -120,9 +121,10 @@ impl Islands {
         Ok(())
     }
 
-    /// Makes islands of the pairs that meet, and merges the islands that these pairs connect. A pair of a
-    /// sphere with itself makes or renews the island of this sphere. Returns the number of the first new
-    /// island. Islands that became parts of new ones are left without members.
+    /// Puts the two spheres of each pair into the same island. Islands that the pairs connect
+    /// become one new island, and the old ones are left without members. A sphere that meets only a
+    /// wall is passed as a pair with itself, and gets a new island, too. Returns the number of the
+    /// first new island.
     pub(crate) fn join<'a>(
         &mut self,
         pairs: impl Iterator<Item = &'a [u32; 2]> + Clone,
@@ -194,8 +196,8 @@ impl Islands {
         self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
     }
 
-    /// Returns tasks to replay the islands from number `first` on, each task with an empty part for
-    /// the results, and a lookup of the islands of spheres.
+    /// Returns the tasks that replay the islands from number `first` on, and a lookup from a sphere
+    /// to its island. Each task has a [`Part`] for its results.
     pub(crate) fn tasks(&mut self, first: usize) -> Result<(Vec<Task<'_>>, Lookup<'_>), Error> {
         let count = self.list[first..].len().div_ceil(ISLANDS);
         let from = self.used;

@@ -103,7 +103,8 @@ impl Lattice {
         self.size
     }
 
-    /// Returns how far a place lies outside the cell, in cells along each edge.
+    /// Returns how far a point is outside the periodic cell along each edge, as a multiple of the
+    /// edge. Inside the cell, this is 0.
     pub(crate) fn beyond(&self, place: DVec3) -> [f64; 3] {
         self.duals.map(|dual| {
             let at = dual.dot(place - self.origin);
@@ -173,7 +174,8 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Most places lie in the cell of the domain, and rounding down is slow.
+            // Rounding down is slow, and not needed for a sphere in the cell of the domain, as most
+            // are.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

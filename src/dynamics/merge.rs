@@ -74,9 +74,9 @@ pub(crate) fn replay_from(
     Ok(leavers)
 }
 
-/// Returns the pairs of spheres that meet without being in the same island. Tests each sphere of
-/// the islands from number `first` on against the spheres outside its island, and the two spheres
-/// of each candidate in `new` against each other.
+/// Returns the pairs of spheres that meet although they are in different islands, which have been
+/// replayed without regard to each other. Tests two kinds of pairs: the spheres of the islands from
+/// number `first` on with all spheres outside their islands, and the candidates in `new`.
 pub(crate) fn find_meetings(
     first: usize,
     new: &[Candidate],
@@ -163,8 +163,8 @@ fn find_outside(
             let may_meet = probes.iter().fold(setting.mixed, may_meet);
             let joined = |lane: usize| {
                 let other = others[lane];
-                // If `first` is 0, all islands are new. Then only the sphere with the smaller index
-                // is tested against the other.
+                // If all islands are new (`first` is 0), both spheres search for each other. Then
+                // only the one with the smaller index tests the pair.
                 let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
                 (
                     u32::from(is_tested) << lane,
@@ -237,7 +237,7 @@ fn meets_near(
 /// meetings after the first impact of either of them count. Until then, both are on straight paths,
 /// which were tested before.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
-    // At a wall, both ends of the candidate are the sphere.
+    // If the candidate is a sphere and a wall, both of its ends are the sphere.
     let ends = candidate.ends();
     let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
     let [a, b] = ends.map(|sphere| islands.path(sphere));

@@ -9,7 +9,8 @@ const CANDIDATES: f64 = 5.0;
 /// Largest number of substeps that use the candidates of one search.
 const SUBSTEPS: f64 = 2.0;
 
-/// A substep that is too long by more than this ratio is shortened and begun anew.
+/// If a substep has more than this many times the duration that its load calls for, it is begun
+/// anew with a shorter duration.
 const TOO_LONG: f64 = 3.0;
 
 /// Largest ratio of the durations of two successive substeps.
@@ -45,7 +46,7 @@ pub(crate) struct Load {
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.
     substep: Option<f64>,
-    /// Number of substeps for which the next search finds candidates.
+    /// Number of substeps that the candidates of the next search have to serve.
     substeps: f64,
 }
 
@@ -63,7 +64,8 @@ impl Pace {
             .unwrap_or_else(|| travel_time(spheres, options, FIRST))
     }
 
-    /// Returns the time for which candidates are sought at the start of a substep of this duration.
+    /// Returns the time up to which the candidates of a search have to be complete, counted from
+    /// the start of a substep of this duration.
     pub(crate) fn horizon(&self, duration: f64) -> f64 {
         // A substep may be shorter than intended, because it ends with a step.
         let next = self.substep.unwrap_or(duration).min(LONGER * duration);

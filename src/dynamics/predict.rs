@@ -15,8 +15,8 @@ pub(crate) const RESTING: f64 = 1e-13;
 
 /// Returns the first time from `from` to `until` at which sphere b, displaced by `shift`, meets sphere a.
 ///
-/// `reach` is the sum of the radii. Spheres that overlap at `from` meet at once if they approach each other, and
-/// otherwise not at all while both pieces last.
+/// The two pieces are straight paths. `reach` is the sum of the radii. Spheres that overlap at the time `from`
+/// meet at once if they approach each other, and otherwise they do not meet on these pieces.
 #[inline]
 pub(crate) fn meeting(
     a: &Piece,

@@ -20,7 +20,8 @@ use crate::memory::out_of_memory;
 /// this number times the sum of their radii.
 const APART: f64 = 1e-9;
 
-/// Up to this number of candidates, the next impact is sought among all of them, without rows and without a queue.
+/// If an island has at most this number of candidates, the next impact is found by comparing the
+/// times of all of them. This is faster than a queue.
 const FEW: usize = 12;
 
 /// Working memory of a replay, reused from island to island.
@@ -31,11 +32,11 @@ pub(crate) struct Scratch<'a> {
     /// The time of the next impact of each link, or infinity.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// For each sphere of the island, the candidates that it belongs to. Not used if there are at
-    /// most [`FEW`] candidates.
+    /// For each sphere of the island, the candidates that it belongs to. Not used in islands with
+    /// at most [`FEW`] candidates.
     rows: Rows<u32>,
-    /// The predicted impacts, including outdated ones, whose time is no longer in `times`. Not used
-    /// if there are at most [`FEW`] candidates.
+    /// A priority queue of the predicted impacts. A prediction is outdated if its time is not the
+    /// present one in `times`. Not used in islands with at most [`FEW`] candidates.
     queue: BinaryHeap<Event>,
     /// The path pieces that begin with an impact, in the order of time, each with the place of its
     /// sphere in `members`.
@@ -176,7 +177,7 @@ impl<'a> Scratch<'a> {
                 inverse_mass: state.inverse_mass(),
             };
             push(&mut self.members, member)?;
-            // Each candidate is in the rows of both spheres.
+            // Both spheres of a candidate list it. It is added here for only one of them.
             for near in setting.candidates.of_larger(sphere) {
                 if let Some(other) = lookup.place(island, near.other) {
                     let candidate = near.candidate(sphere, setting.ids);
@@ -240,7 +241,8 @@ impl<'a> Scratch<'a> {
         None
     }
 
-    /// Predicts the next impact of every candidate that has at least one of two members.
+    /// Predicts the next impact of every candidate that contains sphere a or sphere b of the
+    /// island.
     fn predict_again(
         &mut self,
         [a, b]: [usize; 2],

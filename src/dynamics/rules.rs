@@ -37,12 +37,14 @@ pub enum Response {
     /// The sphere and its partner get these velocities. The velocity given for a wall is ignored.
     /// If the sphere and its partner still approach each other, they pass through each other.
     Velocities([DVec3; 2]),
-    /// The two entries are for the sphere and its partner. A sphere whose entry is `None` is
-    /// removed at the time of the impact, and hits nothing afterwards. A sphere whose entry is a
-    /// velocity gets this velocity, as with [`Velocities`](Self::Velocities). Walls are not
-    /// removed. The impact counts like any other, and is in the list of impacts.
+    /// Removes the sphere (if the first entry is `None`), its partner (if the second entry is
+    /// `None`), or both, at the time of the impact. A removed sphere hits nothing afterwards. A
+    /// sphere whose entry is a velocity is not removed, but gets this velocity, as with
+    /// [`Velocities`](Self::Velocities). Walls are never removed. The impact counts like any other,
+    /// and is in the list of impacts.
     ///
-    /// [`Simulation::is_removed`](crate::Simulation::is_removed) says what remains of a removed sphere.
+    /// See [`Simulation::is_removed`](crate::Simulation::is_removed) for the state of a removed
+    /// sphere.
     Remove([Option<DVec3>; 2]),
 }
 

@@ -50,7 +50,7 @@ use crate::{Backend, Detector, Error, Options};
 pub struct Simulation {
     /// The spheres in the caller's order. In a periodic domain, their centres are wrapped into the cell.
     spheres: Vec<HardSphere>,
-    /// The spheres as the simulation computes with them.
+    /// The same spheres in another order, in which the simulation stores neighbours close together.
     state: State,
     options: SimulationOptions,
     lattice: Lattice,
@@ -365,10 +365,10 @@ impl Simulation {
         self.options.gravity != DVec3::ZERO && any_fixed()
     }
 
-    /// Does one substep, which ends at `end` or before.
+    /// Advances the simulation by one substep, but not beyond the time `end`.
     fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
         let remaining = end - self.time;
-        // The clock must be able to resolve the substep.
+        // A shorter substep could vanish when it is added to the simulated time.
         let shortest = 8.0 * f64::EPSILON * end;
         let pace = self.pace.next(&self.state.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);

@@ -1,4 +1,4 @@
-//! The state of a simulation, in an order in which neighbours are mostly near each other in memory.
+//! The spheres of a simulation, sorted so that spheres that are close in space are mostly close in memory.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,8 @@ use crate::memory::allocate;
 
 const MEMORY: &str = "a simulation";
 
-/// Number of searches for candidates for which an order is kept. The spheres move little meanwhile.
+/// The spheres are sorted again after this number of searches for candidates. They move little between two
+/// searches, so the order stays good for a while.
 const SEARCHES: u32 = 16;
 
 /// Largest number of spheres that are put back before the spheres are sorted again. A search is slow if many spheres are
@@ -29,9 +30,9 @@ const ARRANGED: usize = 64 * EIGHT;
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) spheres: Vec<HardSphere>,
-    /// The index that the caller knows each sphere by.
+    /// For each sphere in the order of the simulation, its index in the caller's order.
     pub(crate) ids: Vec<u32>,
-    /// The place of each sphere that the caller knows by an index.
+    /// For each sphere in the caller's order, its index in the order of the simulation.
     places: Vec<u32>,
     /// Number of cells by which the centre of each sphere has been wrapped in a periodic domain: its place without
     /// wrapping is its centre plus the displacement of this image. Empty in open space.
@@ -68,7 +69,7 @@ impl State {
         })
     }
 
-    /// Returns the place of a sphere that the caller knows by an index.
+    /// Converts a sphere's index in the caller's order to its index in the order of the simulation.
     pub(crate) fn place(&self, id: usize) -> Option<usize> {
         self.places.get(id).map(|&place| place as usize)
     }
@@ -129,8 +130,8 @@ impl State {
         });
     }
 
-    /// Prepares the spheres for a search for candidates: sorts them if the last [`SEARCHES`]
-    /// searches have used the same order.
+    /// Prepares the spheres for a search for candidates. After [`SEARCHES`] searches, the spheres have moved so
+    /// far that their order in memory is renewed.
     pub(crate) fn sort(&mut self, lattice: &Lattice) -> Result<(), Error> {
         self.age += 1;
         if self.age <= SEARCHES {

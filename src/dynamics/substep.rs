@@ -150,8 +150,8 @@ impl Setting<'_> {
             Partner::Sphere(_) => self.options.restitution,
             Partner::Wall(_) => self.options.wall_restitution,
         };
-        // A sphere that is pressed against its partner, and leaves it at this speed, comes back
-        // after the contact time.
+        // Gravity or a curved wall may press the sphere against its partner. If the sphere leaves with the
+        // speed `least`, it is back after the contact time.
         let least = 0.5 * blow.pressing * contact_time;
         (restitution * blow.approach).max(least)
     }
@@ -250,8 +250,8 @@ impl Setting<'_> {
         pad >= 0.0 && farthest <= pad * pad
     }
 
-    /// Returns whether a sphere that moves no farther than `span` from its place at the start certainly stays within
-    /// its pad.
+    /// Returns whether a sphere certainly stays within its pad (an assumed bound of its displacement since the
+    /// search for candidates). In the substep, the sphere moves by at most `span`.
     #[inline]
     pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
         let origin = self.candidates.origin(index);

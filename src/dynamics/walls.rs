@@ -54,9 +54,9 @@ pub(crate) struct Searching<'a> {
     pub(crate) padded: &'a [Sphere],
     /// The index that the caller knows each sphere by.
     pub(crate) ids: &'a [u32],
-    /// Time of the simulation from which the candidates are sought.
+    /// Simulated time at the start of the motion for which candidates are sought.
     pub(crate) time: f64,
-    /// Duration for which the candidates are sought.
+    /// The candidates found are complete for this simulated time after `time`.
     pub(crate) duration: f64,
 }
 
@@ -118,9 +118,9 @@ impl MovingWalls {
         self.list.len()
     }
 
-    /// Returns an image of a sphere (three whole numbers, one for each edge) with 0 for the edges
-    /// that do not change where the sphere touches the wall. For a partner that is a sphere, the
-    /// image stays as it is.
+    /// Returns the number by which impacts with an image of a sphere are listed. If the partner is
+    /// a wall, components are set to 0 along edges that displace the sphere without a change of its
+    /// place relative to the wall. If the partner is a sphere, the number stays the same.
     pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
         let Partner::Wall(number) = partner else {
             return image;
@@ -129,8 +129,8 @@ impl MovingWalls {
         std::array::from_fn(|k| if tells_apart[k] { image[k] } else { 0 })
     }
 
-    /// Finds the walls that spheres can touch while they stay within their pads. A candidate may be found again
-    /// that an earlier search has found.
+    /// Finds the walls that spheres can touch while they stay within their pads (the bounds of
+    /// their displacements). The result may repeat candidates of an earlier search.
     pub(crate) fn find(
         &self,
         detector: &mut Detector,
@@ -254,7 +254,8 @@ impl MovingWalls {
     }
 }
 
-/// Returns a cylinder after a displacement, rounded to float32, and the size of the rounding.
+/// Returns a cylinder displaced by a vector. Its point on the axis is rounded to float32, and the
+/// distance by which rounding moved it is returned too.
 fn moved_round(round: &Round, displaced: DVec3) -> (Round, f64) {
     let point = vector(round.point) + displaced;
     let rounded = point.as_vec3();

@@ -50,8 +50,8 @@ impl Bounded {
     }
 }
 
-/// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p, v
-/// and r have one rounding error each.
+/// Two spheres, by their relative position p, their relative velocity v, and the sum r of their
+/// radii. Each of these numbers is the rounded result of one addition or subtraction.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,

@@ -34,8 +34,8 @@ pub(crate) struct Translation {
     image: [i32; 3],
     pub(super) by: [f64; 3],
     pub(super) exact: bool,
-    /// The displacement is the sum of the three edges, each times an integer. For each axis, this
-    /// is the sum of the magnitudes of these three terms.
+    /// The displacement is the sum of three products of an edge and an integer. For each axis,
+    /// `terms` has the sum of their magnitudes.
     pub(super) terms: [f64; 3],
 }
 

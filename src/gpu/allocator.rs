@@ -18,7 +18,7 @@ pub(crate) struct ScanTable {
 
 pub(crate) struct ScanLevel {
     pub(crate) words: u64,
-    /// GPU buffer of this list of words, padded to a multiple of four words.
+    /// GPU buffer with the words of this level, whose number is rounded up to a multiple of four.
     pub(crate) buffer: wgpu::Buffer,
 }
 

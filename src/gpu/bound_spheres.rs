@@ -123,9 +123,9 @@ impl<'a> Asked<'a> {
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Offsets and strides are multiples of 4 bytes. So the position of a value of `self` within
-        // the stride of `other` repeats after at most as many values as this stride has 32-bit
-        // words. Later values need no test.
+        // Successive values of `self` begin at different offsets from the values of `other`.
+        // Offsets and strides are multiples of 4 bytes. So there are at most `others.stride / 4`
+        // different offsets, and only so many values need a test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);

@@ -89,9 +89,9 @@ impl Context {
         }
     }
 
-    /// Returns the result of work that ran inside error scopes, or the error that the device has
-    /// reported for it. If the device has not answered yet, stores the futures of its errors for a
-    /// later call.
+    /// Returns the result of work done inside wgpu's error scopes, or an error that the device
+    /// reported for this work. If a scope has no answer from the device yet, it is stored, and a
+    /// later call checks it.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {

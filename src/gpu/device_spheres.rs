@@ -84,8 +84,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns this description of the spheres with the given centres at the start of the step: see
-    /// [`SphereMotion::PreviousCenter`].
+    /// Sets where the centres were at the start of the step, from which carom computes the
+    /// velocities: see [`SphereMotion::PreviousCenter`].
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
         Self {

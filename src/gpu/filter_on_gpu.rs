@@ -1,4 +1,5 @@
-//! For tests: runs the shaders' float32 test, whether two moving spheres touch, on single pairs.
+//! For tests: runs the float32 test of the shaders on given pairs. It tests whether two moving
+//! spheres touch.
 
 use wgpu::util::DeviceExt;
 

@@ -92,8 +92,8 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            // Longer time segments would not reduce the number of images (periodic copies) of
-            // spheres.
+            // Time segments may become longer to reduce their number, but this does not help
+            // against too many images (periodic copies). So the images have a limit of their own.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {

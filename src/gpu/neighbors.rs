@@ -36,7 +36,7 @@ pub(super) struct Neighbors {
     pub(super) given: NamedBuffers,
     pub(super) given_spheres: wgpu::Buffer,
     pub(super) request: wgpu::Buffer,
-    /// The request for which the list was made. Filled with zeros if there is no list.
+    /// GPU buffer with the request that led to the present neighbour list. All zeros if there is no list.
     pub(super) state: wgpu::Buffer,
     list: wgpu::Buffer,
     vectors: wgpu::Buffer,
@@ -82,8 +82,9 @@ fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Er
     })
 }
 
-/// Returns the same stages with indirect dispatches. The shader variable `list_sizes` has the sizes
-/// of the given dispatches, and `list_dispatches` the arguments of the indirect ones.
+/// Makes the dispatches of these stages indirect, so that the GPU can skip them. Adds two buffers: `list_sizes`
+/// has the number of workgroups of each dispatch, and a kernel writes to `list_dispatches` how many of them are
+/// to run.
 fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
     let all = || stages.iter().flat_map(|stage| &stage.dispatches);
     let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
@@ -184,8 +185,8 @@ impl Neighbors {
 }
 
 impl NeighborRequest {
-    /// Returns the request for the kernels. Spheres on the host already have the enlarged radii of the search.
-    /// `padding` is the length that the GPU adds to radii on the device.
+    /// Returns the description of the search for the kernels. `padding` is added to the radii of spheres in the
+    /// application's GPU buffers. Spheres on the host have been enlarged already.
     fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {

@@ -72,10 +72,10 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// When a thread takes the results from the returned ticket, it decides exactly which pairs
-    /// touch. The readback has room for as many pairs as that of [`read_raw`](Self::read_raw). It
+    /// Taking the results from the returned ticket decides exactly which pairs touch, on the thread
+    /// that takes them. The readback holds as many pairs as [`read_raw`](Self::read_raw) does. It
     /// takes 64 bytes per pair and 36 per wall collision, or 68 and 40 in buffers for periodic
-    /// domains. `encoder` is the same as for [`read_summary`](Self::read_summary).
+    /// domains. `encoder` has to meet the conditions of [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -135,9 +135,9 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns how many pairs and wall collisions the next readback has room for, and how many there
-    /// could be room for at most on this device. `sizes` has the bytes of a pair and of a wall
-    /// collision.
+    /// Returns the capacity of the next readback for pairs and for wall collisions, and the largest
+    /// capacities that this device allows. `sizes` has the size of a pair and that of a wall
+    /// collision, in bytes.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64

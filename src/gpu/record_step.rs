@@ -57,7 +57,7 @@ impl sealed::Recordable for [Sphere] {
         } = *step;
         domain.check()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
-        // A sphere may touch a wall even if there is no sphere in the other of two sets.
+        // If one of two sets is empty, the spheres of the other set may still touch walls.
         let alone = buffers.buffers.walls.is_some();
         let step = HostStep::checked(first, second, dt, domain, alone)?;
         buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))

@@ -56,7 +56,8 @@ pub struct SimulationState {
     pub substeps: u32,
     /// Number of substeps that were rolled back, so far.
     pub rollbacks: u32,
-    /// Largest number of rounds of a complete substep of the last recording.
+    /// The largest number of rounds that any substep of the last recording took, among those that were
+    /// completed.
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
     pub serial: u32,

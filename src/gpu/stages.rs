@@ -29,7 +29,8 @@ impl Stage {
     }
 }
 
-/// A compute pass of a step: a stage, or one dispatch of it.
+/// A compute pass: all dispatches of a stage or, if dispatches are timed one by one, a single
+/// dispatch.
 pub(crate) struct Pass<'a> {
     /// Name of the stage. If each dispatch of the stage is a pass of its own, this is the name of
     /// its kernel instead.

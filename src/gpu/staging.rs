@@ -37,12 +37,12 @@ impl StagingBuffer {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this staging buffer can take `size` bytes of results of the step with the
-    /// number `serial`.
+    /// Returns whether this staging buffer is free, and large enough for `size` bytes of results of
+    /// step number `serial`.
     ///
-    /// Returns `false` if the staging buffer still has results with the same number `serial`. The
-    /// reason is that wgpu maps the buffer even if the submission of the copy fails. The buffer
-    /// then has its old contents, and the host can see this only if their number is not `serial`.
+    /// A buffer that still holds results of the same step does not count as free. If the submission
+    /// of the copy fails, wgpu maps the buffer all the same. The host can tell old results from new
+    /// ones only by the number of the step.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
@@ -125,8 +125,8 @@ impl Staging {
         }
     }
 
-    /// Finds or creates a free staging buffer for `size` bytes of results of the step with this
-    /// serial number. The buffer stays free until [`Reserved::copy`] is called.
+    /// Finds or creates a free staging buffer for `size` bytes of results of step number `serial`.
+    /// The buffer is not taken until [`Reserved::copy`] is called.
     pub(super) fn reserve(
         &mut self,
         context: &Context,

@@ -230,8 +230,8 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// The result is also `None` if the number of spheres read from a GPU buffer exceeds `at_most`
-    /// ([`Status::TOO_MANY_SPHERES`]), but not the capacity of carom's buffers.
+    /// A GPU buffer may have more spheres than [`at_most`](super::SphereCount::InBuffer::at_most)
+    /// allows, but not more than carom's buffers can hold. Then the result is `None`, too.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

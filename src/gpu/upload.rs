@@ -69,7 +69,8 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // If a free upload buffer is not mapped, the device is lost.
+                    // A free upload buffer stays mapped as long as the device works, so the device
+                    // is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }

@@ -109,8 +109,8 @@ impl StepWalls {
         self.walls.simple().iter().map(GpuWall::new).collect()
     }
 
-    /// For each wall, returns the edges of the periodic domain that make a difference: images of a sphere
-    /// that are displaced along such an edge do not touch this wall at the same time and place as the sphere.
+    /// For each wall, returns the edges of the periodic domain along which images of a sphere touch the wall
+    /// differently. For a cylinder, these are the edges that are not parallel to its axis.
     pub(super) fn lattices(&self) -> Vec<GpuWallLattice> {
         let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
         self.walls.simple().iter().map(lattice).collect()

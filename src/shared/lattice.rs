@@ -90,8 +90,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // Exact arithmetic might give 0 for a lattice edge that is hardly longer than its rounding
-        // error, so such an edge is rejected.
+        // Rejects a lattice edge that is hardly longer than its rounding error, because the edge
+        // might have length 0 in exact arithmetic.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -242,8 +242,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // A cell with the shortest possible edges has at least 1/√2 of the volume of a box with the
-    // same edge lengths.
+    // If three edges are the shortest of their lattice, their cell has at least 1/√2 of the volume
+    // of a box with edges of these lengths.
     let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),

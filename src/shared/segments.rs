@@ -65,8 +65,9 @@ impl SpherePath<f32x4> {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
     }
 
-    /// Returns the paths with other centres at the start, and with their radii enlarged. `images`
-    /// has the centre and the enlargement for each path, or `None` for a path that stays the same.
+    /// Replaces some of the spheres by their images in a periodic domain. An entry of `images` has
+    /// the centre of an image at the start, and a length by which the radius is enlarged, as a
+    /// margin for rounding. With `None`, the path stays as it is.
     #[inline(always)]
     pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
         let mut rows = f32x4::transpose([
@@ -247,9 +248,9 @@ impl ProxySize {
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)
     }
 
-    /// Returns half the cell edge that each of [`LANES`] uncut spheres needs, or `None` if any path
-    /// has to be cut into time segments. A path is cut if it is longer than `length` and than the
-    /// diameter.
+    /// Returns half the cell edge that each of [`LANES`] spheres needs, if none of their paths has
+    /// to be cut into time segments. Otherwise returns `None`. A path that is longer than the
+    /// greater of `length` and the sphere's diameter has to be cut.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

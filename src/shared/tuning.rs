@@ -8,8 +8,8 @@ use super::tag::MAX_LEVELS;
 /// In a large world, one sphere out of this many is sampled. The sample has at least [`MIN_SAMPLE`]
 /// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// In a small world, one sphere out of this many is sampled. The sample grows with the world up to
-/// [`MIN_SAMPLE`] spheres, the smallest sample of a large world.
+/// In a small world, where [`SAMPLE_DIVISOR`] gives fewer than [`MIN_SAMPLE`] spheres, one sphere
+/// out of this many is sampled instead, but not more than [`MIN_SAMPLE`].
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
@@ -94,8 +94,9 @@ pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// The fraction of the table of cells that is divided among the grids. The rest covers rounding
 /// errors in the sizes of their parts.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
-/// grid has both kinds, at least this fraction is shared.
+/// A grid may have two kinds of entries in the table of cells: entries for one cell each, and
+/// entries that several cells share by a hash. Then at least this fraction of the grid's entries is
+/// of the second kind.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 /// Least number of table entries for the cells of a grid that share their entries by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;

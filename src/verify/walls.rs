@@ -260,8 +260,9 @@ fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
     radius - reach - distance > MARGIN * (away.length() + reach + radius)
 }
 
-/// Returns balls around a solid cylinder and around a sphere, and the periodic edges, all projected along the
-/// cylinder's axis.
+/// Projects a solid cylinder and a sphere onto the plane perpendicular to the cylinder's axis, to find the
+/// images of the sphere that may touch. Returns a ball around each of the two, and the periodic edges. For a
+/// solid sphere instead of a cylinder, nothing is projected.
 fn across(round: &Round, near: &Reach, world: &World) -> (Reach, Reach, [DVec3; 3]) {
     let away = DVec3::from(near.center) - vector(round.point);
     let axis = round.axis.map(|axis| vector(axis).normalize());

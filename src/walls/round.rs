@@ -352,7 +352,8 @@ impl Integers {
         }
     }
 
-    /// Compares |x| with y·|a|, where a is the axis of the cylinder.
+    /// Compares |x| with y·|a|, for a vector x and a number y. The vector a along the axis of the cylinder need
+    /// not have length 1.
     fn compare(&self, x: &[IBig; 3], y: &IBig) -> Ordering {
         if sign(y) == Less {
             return Greater;

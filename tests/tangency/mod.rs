@@ -83,7 +83,8 @@ pub(crate) const KINDS: [Kind; 12] = [
 pub(crate) struct Pair {
     pub(crate) spheres: [Sphere; 2],
     pub(crate) dt: f32,
-    /// Largest length in the world that contains the two spheres.
+    /// Largest length in the world to which the two spheres belong. It determines the unit of length in which
+    /// carom computes.
     pub(crate) extent: f32,
 }
 
@@ -123,15 +124,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // The number `size` sets the distance of the two centres at the closest approach. For most kinds
-        // of pairs, the vector between them is then `size` · `unit` · `across`.
+        // For most kinds of pairs, the distance of the two centres at the closest approach is `size` times
+        // `unit` times the length of `across`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // The number `far` sets how far the two spheres move relative to each other during the step. For
-        // most kinds of pairs, they move by the vector `far` · `unit` · `along`.
+        // For most kinds of pairs, the spheres move relative to each other by `far` times `unit` times the
+        // vector `along` during the step.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

@@ -109,9 +109,9 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
 /// [`new_pairs`] uses these counts.
 const PAIRS_COUNTED: f64 = 1644.0;
 
-/// Returns how many instructions a warp executes in the present kernel `pairs`: for each part, its
-/// number of instructions times the number of its rounds. The parts were counted in a program of
-/// [`PAIRS_COUNTED`] instructions, and are scaled to the present length of the program.
+/// Returns how many instructions a warp executes in the kernel `pairs`. The instructions of each part of the
+/// kernel were counted in a version with [`PAIRS_COUNTED`] instructions in all. Each part counts as often as
+/// the warp executes it, and the sum is scaled to the present number of instructions.
 fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
     let sum = 500.0
         + 63.0 * rounds.candidates
@@ -244,8 +244,8 @@ fn step(
     Ok(work)
 }
 
-/// Returns the lower and the upper bound of the time of a step: the sums of the bounds of all kernels,
-/// plus the time in which the kernels are launched.
+/// Returns the lower and the upper bound of the time of a step. Each is the sum of the bounds of all kernels,
+/// plus a fixed time for each launch of a kernel.
 fn total(step: &[(&str, Work)]) -> [f64; 2] {
     let launches = DISPATCH * step.len() as f64;
     step.iter().fold([launches; 2], |[low, high], (_, work)| {

@@ -48,7 +48,8 @@ pub(crate) struct Simulated {
     /// Mean number of rows of cells plus candidates that a warp processes one after the other, for the time
     /// segments of the grid in which this number is largest.
     pub(crate) loads: f64,
-    /// Numbers of time segments, of candidates and of touching candidates for each sphere.
+    /// Mean numbers for a sphere: its time segments, the candidates that the search tests for it, and those
+    /// that touch it.
     pub(crate) proxies: f64,
     pub(crate) tested: f64,
     pub(crate) touching: f64,
@@ -464,9 +465,9 @@ mod tests {
         ];
         let mut rows = Rounds::default();
         row_by_row(&lanes, &mut rows);
-        // A warp visits rows of cells one after the other. In each row, it iterates as often as the
-        // invocation with the most candidates there: twice in row 0, and three times in row 1. In three of
-        // these five iterations, some candidate passes the cheap test.
+        // The warp visits the two rows of cells one after the other. In row 0, one invocation has two
+        // candidates, so the warp iterates twice. In row 1, one has three candidates, so the warp iterates
+        // three times. In three of these five iterations, a candidate passes the cheap test.
         let expected = [2.0, 5.0, 3.0, 2.0];
         assert_eq!(
             [rows.rows, rows.candidates, rows.filters, rows.reports],

@@ -222,9 +222,10 @@ impl Cell {
         }
     }
 
-    /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, else
-    /// `None`. Its margins for rounding are constants, because they have to be large enough only
-    /// for spheres at most one edge length away from the middle of the cell.
+    /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, otherwise
+    /// `None`. Its margins are bounds of rounding errors for spheres at most one edge length away
+    /// from the middle of the cell. Spheres farther away are not near the cell, whatever their
+    /// errors.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -347,8 +348,9 @@ impl Cell {
         (0..self.lattice.count).map(of_edge).sum()
     }
 
-    /// Returns a bound of the error of a coordinate along edge `k`. `of_lattice` is the part due to
-    /// rounded edges. `far` is the sum of the magnitudes from which the position is computed.
+    /// Returns a bound of the error of a coordinate along edge `k`. It has two parts. `of_lattice`
+    /// is the error of the displacement, because edges are rounded. The other part is the rounding
+    /// error of the position, where `far` is the sum of the magnitudes of all terms.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let Lattice {

@@ -60,7 +60,8 @@ struct AllImaged {
 struct Code(u8);
 
 impl Code {
-    /// Stands, in a `Code`, for all displacements in which some lattice edge occurs more than once.
+    /// The value for an image whose displacement is not in [`DISPLACEMENTS`], because it contains an edge more
+    /// than once.
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -72,7 +73,7 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement of the image, or `None` if some lattice edge displaces the image more than once.
+    /// Returns the displacement of the image, or `None` if it is not in [`DISPLACEMENTS`].
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
@@ -90,8 +91,8 @@ pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     all
 };
 
-/// Returns the index in [`DISPLACEMENTS`] of the displacement of an image, or `None` if any lattice edge
-/// displaces the image more than once.
+/// Returns the index in [`DISPLACEMENTS`] of an image's displacement. Returns `None` if the displacement
+/// contains an edge more than once.
 #[inline(always)]
 pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
     let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -142,9 +143,9 @@ pub(crate) struct ProxyChunk<'a> {
     /// Indices of entries that are spheres or time segments themselves, except where `replaced` has an image
     /// for a sphere.
     pub(crate) plain: Range<usize>,
-    /// Images of spheres in the range `plain`. In the grids, each of these images takes the place of its sphere.
+    /// Images that the grids contain instead of spheres in `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// Further images in the grids, which take the place of no sphere.
+    /// Images that the grids contain in addition to the entries of `plain` and `replaced`.
     pub(crate) further: &'a [NamedImage],
 }
 
@@ -162,9 +163,8 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// A part of the grids' entries in a periodic domain: a range of spheres, and the ranges of their images in
-/// the lists `first` and `further` of [`ImageList`]. If one chunk cannot hold all images of these spheres,
-/// the rest of the images are in more chunks, in which the range of spheres is empty.
+/// A range of spheres in a periodic domain, with the ranges of their images in the two lists of [`ImageList`].
+/// If one chunk cannot hold all images of these spheres, more chunks without spheres hold the rest.
 #[derive(Clone, Debug)]
 struct Chunk {
     spheres: Range<usize>,

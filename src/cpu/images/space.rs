@@ -86,9 +86,9 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// Returns `None` if they are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Given some objects in the grids, returns whether any of them may form several periodic
-    /// copies of the same pair. `words` is the bitwise OR of the 32-bit numbers that stand for the
-    /// objects.
+    /// Returns whether several periodic copies of one pair may be found among some spheres and
+    /// images. `words` is the bitwise OR of their words, the numbers that stand for them in the
+    /// grids.
     fn may_repeat(&self, words: u32) -> bool;
 
     /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain

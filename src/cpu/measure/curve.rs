@@ -29,8 +29,8 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of sampled spheres that are cut into several time segments if segments are as short as
-    /// possible.
+    /// Paths of the sampled spheres that move far: those that would be cut if time segments had the
+    /// shortest allowed length.
     cut: ReusedVec<SpherePath>,
 }
 

@@ -58,8 +58,8 @@ struct Weighing<'a> {
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest edge of the cells of a grid, for spheres of radius 0. It is not 0, but a fraction
-    /// of the spacing of the spheres.
+    /// Smallest edge of the cells of a grid. Even a grid of points has cells with this edge, which
+    /// is a fraction of the spacing of the spheres.
     least_edge: f32,
 }
 

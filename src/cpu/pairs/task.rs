@@ -1,4 +1,5 @@
-//! Searches for the neighbours of a part of the sorted spheres and time segments.
+//! One task of the search for pairs: it searches around a range of the sorted spheres and time
+//! segments.
 
 #![allow(
     clippy::cast_possible_truncation,

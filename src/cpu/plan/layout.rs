@@ -20,8 +20,8 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to divide a grid's part of the table of cells. Each cell in a box has an entry of its own.
-/// All other cells share entries by a hash.
+/// How a grid uses its entries in the table of cells. The cells inside a box have an entry each.
+/// The cells outside the box share the other entries by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
     bounds: [Vec3; 2],

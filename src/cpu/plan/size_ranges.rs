@@ -31,8 +31,10 @@ pub(super) struct SizeRange {
 }
 
 impl SizeRange {
-    /// Returns whether the spheres of this size range search the other range, for estimates of
-    /// cost. With two sets, ranges of equal size search each other.
+    /// Returns whether the spheres of this size range search among those of the other range.
+    /// Smaller spheres search among larger ones. In a step of two sets, spheres search only among
+    /// those of the other set, and also among spheres of the same size. This is used for estimates
+    /// of cost.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference

@@ -29,8 +29,9 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// Among the pairs that the float32 test could not decide, the largest distance from exact
-    /// tangency. Its unit is an ulp of the sum of the relative coordinates and the radii.
+    /// Largest distance from exact tangency of a pair that the float32 test could not decide. The
+    /// unit is the distance between neighbouring float32 numbers near the sum of the pair's
+    /// relative coordinates and radii.
     farthest: f64,
 }
 

@@ -337,7 +337,8 @@ impl Float64 {
         if search.time == 0.0 {
             return self.is_separated(other, [0.0, dt]);
         }
-        // At the time `change`, the sphere is equally far from both planes.
+        // Of the two planes, the first separates the sphere from the triangle better up to the time `change`,
+        // and the second from then on.
         let [one_speed, other_speed] = [one, other].map(|n| n.dot(self.v) / n.length());
         let gap = search.last.distance - self.r;
         let change = search.time - gap / (one_speed - other_speed);
@@ -374,7 +375,8 @@ impl Float64 {
         (touch, nearest.feature)
     }
 
-    /// Returns the normal of the triangle that points along the sphere's direction of motion.
+    /// Of the two normals of the triangle, returns the one in the direction in which the sphere moves relative
+    /// to the triangle.
     fn facing(&self) -> DVec3 {
         let [a, b, c] = self.corners;
         let normal = (b - a).cross(c - a);

@@ -134,8 +134,9 @@ impl Oracle {
                 0.0
             };
             let above = mid(depth, depth.next_up());
-            // A tie is rounded to the float32 with an even last bit. Only in this case do both neighbours of
-            // `x` matter.
+            // A depth that is halfway between two float32 numbers is rounded to the one with an even last bit.
+            // So if the last bit of `depth` is even, both halfway points next to it are rounded to it, and
+            // otherwise neither.
             let low = if is_even(depth) {
                 below
             } else {
@@ -206,7 +207,8 @@ fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[Big
         return None;
     }
     let right: Vec<BigInt> = directions.iter().map(|x| -dot(x, &start)).collect();
-    // Cramer's rule: the k-th unknown is `solution[k]` / `whole`.
+    // Cramer's rule solves the linear system of `matrix` and `right`. `whole` is the determinant of the matrix,
+    // and unknown k is `solution[k]` / `whole`.
     let solution: Vec<BigInt> = (0..count)
         .map(|k| {
             let mut replaced = matrix.clone();

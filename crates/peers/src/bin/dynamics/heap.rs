@@ -8,8 +8,8 @@ type Vector = [f64; 3];
 
 /// Marks the end of a list of spheres. Also the partner of a sphere that has no predicted impact.
 const NONE: u32 = u32::MAX;
-/// More than the number of spheres in a cell and its 26 neighbours. Spheres of diameter 1 that do
-/// not overlap cannot be so dense.
+/// More than the number of spheres of diameter 1 that fit in a grid cell and its 26 neighbours
+/// without overlap.
 const AROUND: usize = 128;
 /// Edge of a block of cells that are neighbours in memory.
 const BLOCK: usize = 4;
@@ -157,8 +157,8 @@ impl Cells {
         (part(0) + part(1) + part(2)) as usize
     }
 
-    /// Returns, for each axis, the parts of the cell index for `cell`, for its lower neighbour and
-    /// for its upper neighbour, in the order lower, own, upper.
+    /// The index of a cell is a sum of three parts, one for each axis. For each axis, returns the
+    /// part of the lower neighbour, of the cell itself and of the upper neighbour.
     fn around(&self, cell: [u16; 3]) -> [[u32; 3]; 3] {
         [0, 1, 2].map(|axis| {
             let before = usize::from(cell[axis]);
@@ -395,8 +395,8 @@ impl Heap {
                 }
                 v[axis] = other.velocity[axis] - own.velocity[axis];
             }
-            // d is the vector to the other sphere, and v the relative velocity. If the other sphere
-            // is `sphere` itself, b = d·v is 0, so it is not an impact.
+            // The spheres in a cell include `sphere` itself. The velocity of a sphere relative to
+            // itself is 0, so b = d·v is 0, and no impact is found.
             let b = dot(d, v);
             let c = dot(d, d) - 1.0;
             let root = b * b - dot(v, v) * c;
@@ -467,7 +467,7 @@ impl Heap {
         self.search(sphere, plan.next, count, cell);
     }
 
-    /// Determines when and where a sphere leaves its cell.
+    /// Predicts when a sphere leaves its grid cell, and through which face of the cell.
     fn find_exit(&mut self, sphere: u32) {
         let motion = &self.motions[sphere as usize];
         let plan = &mut self.plans[sphere as usize];

@@ -43,13 +43,13 @@ struct Arguments {
     /// Packing fraction: the share of the volume that the spheres fill.
     #[arg(long, default_value_t = 0.3)]
     eta: f64,
-    /// Mean number of impacts of each sphere in all timed turns together.
+    /// Mean number of impacts of each sphere in all timed runs of a program together.
     #[arg(long, default_value_t = 5.0)]
     events_per_sphere: f64,
     /// Mean number of impacts of each sphere before the timing starts.
     #[arg(long, default_value_t = 8.0)]
     equilibrate: f64,
-    /// Number of turns.
+    /// Number of timed runs of each program. The programs take turns.
     #[arg(long, default_value_t = 5)]
     turns: u32,
     /// carom runs once with each of these numbers of threads.

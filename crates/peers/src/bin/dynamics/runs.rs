@@ -11,7 +11,8 @@ pub(crate) trait Run {
     /// program does not count them.
     fn advance(&mut self, duration: f64) -> anyhow::Result<Option<u64>>;
     fn energy(&self) -> f64;
-    /// Returns the centres in a periodic cube, if the program has one.
+    /// Returns the centres of all spheres if the program has them in a periodic cube, otherwise
+    /// `None`.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
     /// Returns a line of text with numbers that are particular to the program, such as its
     /// substeps.

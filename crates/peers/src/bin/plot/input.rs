@@ -69,8 +69,8 @@ impl Part {
 }
 
 impl Run {
-    /// Returns `None` if the property is not plotted on an axis, or if the spheres of the run came from a
-    /// file.
+    /// Returns the value of a property that a chart can have on an axis, and `None` for other
+    /// properties. Runs with spheres from a file have no such properties.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
