@@ -17,8 +17,8 @@ pub(crate) struct Ball {
 }
 
 /// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
-/// Three axes need the factor √3. The rest up to 2 covers the rounding of the test of bounding
-/// spheres. docs/exact.md (lemma 2.6) has the proof.
+/// The margins along three axes add up to √3 of this margin. The factor is 2, to cover also the
+/// rounding of the test of bounding spheres. docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
 /// Factor of the rounding margin by which a path is widened before it is tested against bounding

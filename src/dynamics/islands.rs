@@ -23,8 +23,8 @@ pub(crate) struct Island {
     pub(crate) part: u32,
     /// The range of the island's impacts in the part that has its results, in the order of time.
     pub(crate) impacts: Range<u32>,
-    /// The range of the island's removals of spheres in the part that has its results, sorted by
-    /// sphere.
+    /// The spheres that the island's impacts removed: a range of the list `removed` of the island's part (see
+    /// `part`), sorted by sphere.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Part {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
-    /// The spheres that have left their pads, and the distances that they have moved.
+    /// The spheres that have left their pads, each with the distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
@@ -264,7 +264,7 @@ impl Islands {
             .zip(&self.tracks[places])
     }
 
-    /// Returns whether a sphere has an island.
+    /// Returns whether a sphere belongs to an island.
     #[inline]
     pub(crate) fn is_member(&self, sphere: u32) -> bool {
         has_bit(&self.joined, sphere)
@@ -309,7 +309,7 @@ impl Islands {
     }
 }
 
-/// Finds the spheres of an island, and the place of a sphere among them.
+/// Finds the list of an island's spheres, and the place of a given sphere in this list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],

@@ -33,7 +33,7 @@ struct Chunk {
     entries: Vec<u32>,
     /// The start of the row of each sphere, and the end of the last row.
     starts: Vec<u32>,
-    /// For each sphere, the start of its entries with spheres of larger index.
+    /// For each sphere, the start of those entries in its row that are larger than its own index.
     middles: Vec<u32>,
     /// The pairs with images. The image is that of the second sphere.
     with_images: Vec<([u32; 2], [i32; 3])>,
@@ -52,8 +52,8 @@ struct Search<'a> {
     /// Whether any two spheres may meet, because there are no bodies, no groups, no removed spheres
     /// and no spheres of infinite mass.
     all_meet: bool,
-    /// Number of entries in the lists so far, two for each pair, and number of images searched so
-    /// far.
+    /// Number of entries that the search has added to rows, two for each pair, and number of periodic images
+    /// that it has searched.
     entries: AtomicU64,
     images: AtomicU64,
 }
