@@ -12,8 +12,7 @@ pub(crate) trait Run {
     fn energy(&self) -> f64;
     /// Returns the centres in a periodic cube, if the program has one.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
-    /// Returns a line of text with numbers that are particular to the program, such as its
-    /// substeps.
+    /// Returns a line of text with numbers that only this program has, such as its substeps.
     fn remark(&self) -> String;
 }
 
