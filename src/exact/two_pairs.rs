@@ -35,9 +35,9 @@ pub(crate) struct Swept {
 /// sum r of their radii. The other is the discriminant of the equation for the time of impact.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// The time of impact and the depth of two spheres are precise enough if each of two differences is
-/// at least this fraction of the sum of its terms, so that few digits cancel. One difference is p·p
-/// − r², for the relative position p and the sum r of the radii. The other is the discriminant of
-/// the equation for the time.
+/// at least this fraction of the sum of its terms, so that few digits cancel. One difference is
+/// p·p − r², for the relative position p and the sum r of the radii. The other is the discriminant
+/// of the equation for the time.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
 /// Bound of the relative error of a computed time of impact or depth. It holds if each difference
 /// in the computation is at least a certain fraction, [`VALUE`], of the sum of its terms.
