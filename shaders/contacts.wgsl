@@ -11,7 +11,7 @@
 // Copies of the pairs (a, b), sorted by b later. x is the number of sphere b, counted across both sets. y is
 // the index of the pair in the list sorted by a.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each sphere: the number of pairs (a, b) in which a comes before this sphere.
+// For each sphere: the number of pairs (a, b) in which sphere a has a smaller index than this sphere.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;

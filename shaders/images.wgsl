@@ -30,8 +30,9 @@ struct Listed {
     // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of the
     // periodic cell. Unlike a vector, an array is not padded in workgroup memory.
     low: array<i32, 3>,
-    // The image in the lowest corner of the block, as packed by pack_image(): how many times each edge of
-    // the cell displaces it. The image whose sphere has its centre in the cell has the numbers 0, 0, 0.
+    // The image with the lowest number along each edge in the block, as packed by pack_image(). The numbers
+    // of an image say by how many edges of the cell the time segment is displaced. The segment itself has the
+    // numbers 0, 0, 0.
     first: u32,
     // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,
@@ -180,8 +181,8 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// Returns the index of the invocation whose time segment has image number k. All images of the workgroup are
-// numbered in order.
+// Returns the index of the invocation whose time segment has the k-th image of the workgroup. Images are
+// numbered in the order of the invocations.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
     for (var size = SCAN_WORKGROUP / 2u; size > 0u; size /= 2u) {

@@ -33,8 +33,8 @@ fn main() {
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || LOAD_ONE_OF_TWO || (counts.x > 0u && counts.y > 0u));
-    // If there are more spheres than allowed, spheres_needed is their number. It is 2^32 - 1 if the sum of
-    // the two counts overflows.
+    // If there are more spheres than allowed, spheres_needed is the number of spheres in both sets together,
+    // or 2^32 - 1 if this number overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

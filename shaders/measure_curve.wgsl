@@ -29,8 +29,9 @@ struct Cost {
     reached: f32,
 }
 
-// The lowest octave (factor of 2) of distance up to whose end at least MIN_COUNTED_PAIRS pairs of sampled
-// spheres were counted. At shorter distances, the number of neighbours is extrapolated.
+// Number of an octave: a range of distances whose ends differ by a factor of 2. It is the lowest octave such
+// that at least MIN_COUNTED_PAIRS pairs of sampled spheres are no farther apart than its upper end. At
+// shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_cut: array<Extent, MAX_WEIGHED>;
 // Expected cost of each possible length of time segments. For each length, PARTS invocations first compute
@@ -82,9 +83,9 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The trimmed box, which holds most sampled spheres but no far outliers, and the middle of the sample, both
-// in absolute coordinates half-way through the step. Also the frame, which is the moving origin of the
-// cells.
+// `low` and `high` are the corners of the trimmed box, which holds most sampled spheres but no far outliers.
+// `center` is the middle of the sample. These three are absolute coordinates half-way through the step.
+// `frame` is the moving origin of the cells.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -138,8 +139,8 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the extent of the path of sampled sphere k, as if it began half-way through the step. This does not
-// change the size of the path.
+// Returns the extent of the path of sampled sphere k. The sphere's centre half-way through the step stands
+// for its centre at the start, which does not change the size of the path.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
@@ -195,8 +196,8 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_cut[k], length);
         let half_cell = half_cell_of(sh_cut[k], power);
-        // Computes the same cell edge as cell_edge(), which would search the correlation curve again for
-        // every path.
+        // cell_edge() would return the same edge, but would search the correlation curve again for every
+        // path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
         // Expected number of uncut spheres that a time segment finds, if these spheres have a grid of their
@@ -212,10 +213,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of a step with this length of time segments, summed over the sampled paths. If
-// there are fewer segments than uncut spheres, the uncut spheres are assumed to have a grid of their own with
-// small cells, where a segment finds only the spheres within its reach. Otherwise all spheres are assumed to
-// be in cells as wide as the segments.
+// Returns the expected cost of a step whose time segments have length number `length`, summed over the
+// sampled paths. If there are fewer segments than uncut spheres, the uncut spheres are assumed to be in a
+// separate grid with small cells. In this grid, a segment finds only the spheres within its reach. Otherwise
+// all spheres are assumed to be in cells as wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {

@@ -94,8 +94,8 @@ fn gathered_at(place: u32) -> Addition {
 fn gather(place: u32, own: Addition) {
     let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    // Most spheres are no larger than the spheres that the workgroup has gathered before, and lie in their
-    // bounding box. The test for this avoids seven atomic operations.
+    // Most spheres change neither the largest size nor the bounding box of the spheres that the workgroup has
+    // gathered so far. For these spheres, this test avoids seven atomic operations.
     if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
         atomicMax(&sh_gathered[place].low[0], own.low.x);

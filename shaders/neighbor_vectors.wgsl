@@ -40,7 +40,8 @@ fn main(
         return;
     }
     let vector = vector_of(neighbors[index]);
-    // Divided by its longest component, so that no square overflows or underflows.
+    // The vector is divided by its longest component before its length is computed, so that no square
+    // overflows or underflows.
     let longest = max(max(abs(vector.x), abs(vector.y)), abs(vector.z));
     let length = longest * length(vector / max(longest, bitcast<f32>(0x00800000u)));
     neighbor_vectors[index] = vec4<f32>(vector, length);

@@ -10,7 +10,8 @@
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> sorted_pairs: array<CaromCollision>;
 @group(0) @binding(3) var<storage, read> list_images: array<u32>;
-// The pairs sorted by b. x is the number of b, and y is the index of the pair in the list sorted by a.
+// The pairs (a, b), sorted by b. x is the index of particle b, and y is the index of the pair in the list
+// sorted by a.
 @group(0) @binding(4) var<storage, read> pairs_by_b: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> contact_starts: array<u32>;
 @group(0) @binding(6) var<storage, read> contact_offsets: array<u32>;

@@ -56,7 +56,8 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // length_bound() holds for one component of the displacement, and the sum has three.
+        // length_bound() bounds one component of the image's displacement. `distance` is a sum of three
+        // components.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);

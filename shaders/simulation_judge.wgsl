@@ -36,8 +36,8 @@ const ROUNDS = 0.75;
 // about one substep in twenty is rolled back.
 const FASTER = 1.25;
 const SLOWER = 0.99;
-// Smallest, first and largest `pad_speed` (the speed that determines the pads), relative to the mean speed of
-// the spheres.
+// Lower limit, initial value and upper limit of `pad_speed` (the speed that determines the pads), relative to
+// the mean speed of the spheres.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;

@@ -17,8 +17,8 @@
 @group(0) @binding(6) var<storage, read> padded_spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
-// For each pair of a sphere and a triangle's bounding sphere: the index of this triangle in the list of
-// triangles that the sphere may meet, or NEXT_NONE if the sphere does not meet the triangle.
+// For each pair of a sphere and a triangle's bounding sphere: the place of the triangle in the sphere's row,
+// which lists all triangles that the sphere may meet. NEXT_NONE if the sphere does not meet the triangle.
 @group(0) @binding(9) var<storage, read_write> triangle_places: array<u32>;
 
 // Returns whether a sphere may meet a triangle in the substep. A sphere of infinite mass passes through walls.

@@ -323,7 +323,7 @@ impl Detector {
     }
 
     /// Finishes the search for spheres that touch walls. The search began while the spheres of the step were
-    /// checked for invalid values. Both backends do this on the CPU.
+    /// checked for invalid values. It runs on the CPU with both backends.
     fn at_walls(
         &mut self,
         step: &UncheckedStep<'_>,

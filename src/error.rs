@@ -129,7 +129,7 @@ pub enum Error {
         /// allowed range.
         problem: String,
     },
-    /// A sphere has more impacts in one substep of a simulation than its options allow.
+    /// A sphere has more impacts in one substep of a simulation than the simulation's options allow.
     #[error(
         "sphere {sphere} has more than {limit} impacts in one substep, as if inelastic spheres \
          collapsed; set a contact time (`SimulationOptions::contact_time`), or raise \
@@ -151,7 +151,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     StillOverlapping {
-        /// Number of passes made. In each pass, every two overlapping spheres were moved apart, one pair after
+        /// Number of passes that were made. A pass moves every two overlapping spheres apart, one pair after
         /// the other.
         passes: u32,
         /// Index (from 0) of the sphere with the deepest overlap. If it overlaps another sphere, the index is
@@ -287,7 +287,7 @@ pub enum Error {
         limit: &'static str,
         /// Smallest value of the device limit that carom needs.
         needed: u64,
-        /// Value of the limit with which the device was created.
+        /// Value of this device limit with which the device was created.
         available: u64,
     },
     /// A capacity in `gpu::BufferOptions` is 0.
@@ -376,7 +376,7 @@ pub enum Error {
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
-        /// The error of rayon or of the operating system.
+        /// Why the thread could not be started, as told by rayon or by the operating system.
         source: Cause,
     },
 }

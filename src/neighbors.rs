@@ -259,8 +259,8 @@ impl NeighborList {
     /// Returns the entries with `i` as their first particle, as a range of indices into
     /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not exist.
     ///
-    /// In a full list, the range has all neighbours of particle `i`. In a half list, it has those with
-    /// indices greater than `i`.
+    /// In a full list, this range has the entries of all neighbours of particle `i`. In a half list, it has
+    /// only the entries of neighbours with an index greater than `i`.
     ///
     /// ```
     /// use carom::{Detector, NeighborSearch, Options, Sphere};
@@ -507,9 +507,9 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
-    // Each pair overwrites what the earlier pairs with the same first particle have written, so the number
-    // from the last one remains. Counting the pairs of each particle would be slower, because each increment
-    // would wait for the one before.
+    // After this loop, the entry of a particle is the number of pairs up to the last pair that has it as
+    // first particle, because each pair overwrites what the pairs before it have written. Counting the pairs
+    // of each particle would be slower, because each increment would wait for the one before.
     for (before, pair) in pairs.iter().enumerate() {
         rows[pair.a as usize + 1] = before + 1;
     }

@@ -50,8 +50,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Records a use that needs no items. The vector keeps its items, unless it has been too large
-    /// for many uses.
+    /// Counts as a use of the vector in which no item is needed. The items are kept, unless the vector has
+    /// been too large for many uses.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }

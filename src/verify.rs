@@ -16,9 +16,9 @@ use crate::{Collision, Error, Sphere, Step, WallCollision};
 
 pub use self::walls::verify_walls;
 
-/// The differences between a list of collisions and the exact list. Returned by [`verify`], and by
-/// [`verify_walls`] with entries of the type [`WallCollision`]. A pair is then a sphere and a wall, and the images
-/// are those of the sphere.
+/// The differences between a list of collisions and the exact list. [`verify`] returns them for pairs of
+/// spheres. [`verify_walls`] returns them for pairs of a sphere and a wall, of the type [`WallCollision`].
+/// The periodic images are then images of the sphere.
 ///
 /// In a step of one set, every entry has the smaller sphere index first, even if the checked list has it
 /// second. If a pair that does not touch is listed twice, both entries are in [`invented`](Self::invented).
@@ -27,8 +27,8 @@ pub use self::walls::verify_walls;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Verification<T = Collision> {
-    /// Number of pairs of spheres that were tested: all pairs of the step. In a periodic domain, a sphere
-    /// with its own images counts as a pair, too.
+    /// Number of pairs of spheres that were tested. These are all pairs of the step, whether they may touch
+    /// or not. In a periodic domain, a sphere with its own images counts as a pair, too.
     pub tried: u64,
     /// Number of touching pairs, without those that collision groups leave out. In a periodic domain, each
     /// touching image counts as a pair.
@@ -56,13 +56,13 @@ pub struct Verification<T = Collision> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MistakenImages {
-    /// For each entry of [`Verification::missing`], the periodic image of sphere b.
+    /// For each pair in [`Verification::missing`], the periodic image of sphere b.
     pub missing: Vec<[i32; 3]>,
-    /// For each entry of [`Verification::invented`], the periodic image of sphere b.
+    /// For each pair in [`Verification::invented`], the periodic image of sphere b.
     pub invented: Vec<[i32; 3]>,
-    /// For each entry of [`Verification::repeated`], the periodic image of sphere b.
+    /// For each pair in [`Verification::repeated`], the periodic image of sphere b.
     pub repeated: Vec<[i32; 3]>,
-    /// For each entry of [`Verification::wrong`], the periodic image of sphere b.
+    /// For each pair in [`Verification::wrong`], the periodic image of sphere b.
     pub wrong: Vec<[i32; 3]>,
 }
 
@@ -452,8 +452,9 @@ impl Reach {
         }
     }
 
-    /// Returns all periodic images of the other ball that may meet this ball, and perhaps some more, in ascending
-    /// order. In `edges`, an edge along which the world is not periodic is the zero vector.
+    /// Returns the periodic images of the ball `other` that may meet the ball `self`, in ascending order.
+    /// Some of them may be too far away to meet it. An edge along which the world is not periodic is the zero
+    /// vector in `edges`.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"

@@ -515,8 +515,8 @@ fn a_fixed_sphere_reflects_and_stays() {
     assert_eq!(simulation.spheres()[1].center.x, 1.0);
 }
 
-/// Returns the depth of the deepest overlap, in units of the smaller radius. The allowed rounding of the
-/// coordinates is subtracted.
+/// Returns the depth of the deepest overlap as a multiple of the smaller of the two radii. The rounding error
+/// that is allowed for coordinates is subtracted from the depth first.
 fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
     let mut deepest: f64 = 0.0;
     for (index, a) in spheres.iter().enumerate() {
@@ -857,7 +857,7 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     // The removed sphere hits nothing, and gravity does not act on it.
     assert_eq!(step(&mut simulation, 5.0).impacts, 0);
     assert_eq!(simulation.spheres()[1], removed);
-    // A sphere that overlaps the removed sphere is not moved away from it.
+    // Sphere 0 is put where it overlaps the removed sphere 1. `separate` does not move sphere 0 away.
     let overlap = |spheres: &mut [HardSphere]| {
         spheres[0].center = removed.center + DVec3::new(0.5, 0.0, 0.0);
         spheres[1].velocity = DVec3::X;

@@ -640,8 +640,8 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
 
 #[test]
 fn too_many_triangles_near_the_spheres_roll_a_substep_back() {
-    // In a long substep, the only sphere may meet most triangles of the mesh around it, more than the buffers have
-    // room for.
+    // In a long substep, the only sphere may meet most triangles of the mesh around it. The buffers have no
+    // room for so many triangles.
     let ball = HardSphere::new([5.0, 4.0, 3.0], 0.5).with_velocity([1.0, 2.0, -0.5]);
     let mesh = ball_of_triangles([5.0; 3], 9.5, 3);
     let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
@@ -765,7 +765,7 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         );
         assert_eq!(words(&world), before);
     }
-    // Further recordings continue from the time reached.
+    // After the two substeps that were rolled back, the simulation goes on from time 0.
     let state = world.advance(0.0);
     assert_eq!((state.time, state.impacts), (1.0, 2));
     let spheres = world.spheres();

@@ -658,7 +658,8 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
     device.assert_silent();
 }
 
-/// Returns a mesh of a few triangles. Their coordinates are small multiples of a half, or arbitrary numbers.
+/// Returns a mesh of a few triangles. In half of the meshes, all coordinates are multiples of `unit` / 2. In
+/// the other half, they are arbitrary numbers.
 fn random_mesh(rng: &mut Rng, unit: f32) -> Mesh {
     let whole = rng.bool();
     let corner = |rng: &mut Rng| {

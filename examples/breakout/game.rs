@@ -128,7 +128,8 @@ impl Game {
         Ok(events)
     }
 
-    /// Adds the places of impacts to the paths. `before` are the balls at the time `from`.
+    /// Adds a point to the path of a ball for each of its impacts. `before` has the balls at the time `from`,
+    /// before the impacts.
     fn follow(&mut self, from: f64, before: &[HardSphere], impacts: &[Impact]) {
         let mut states: Vec<_> = before
             .iter()
@@ -151,7 +152,7 @@ impl Game {
         }
     }
 
-    /// Ends the paths at the present time.
+    /// Adds the present position of each ball to its path, as the last point.
     pub(crate) fn end_paths(&mut self) {
         let balls = self.simulation.spheres().iter();
         for (path, ball) in self.paths.iter_mut().zip(balls) {

@@ -14,7 +14,8 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// Starts a picture of the rectangle between two corners, `pixels` wide.
+    /// Starts an SVG picture of the rectangle with the corners `low` and `high`. The picture is `pixels`
+    /// wide.
     pub(crate) fn new(low: DVec2, high: DVec2, pixels: f64) -> Self {
         let size = high - low;
         let height = pixels * size.y / size.x;
@@ -142,7 +143,7 @@ impl Drawing {
         ));
     }
 
-    /// Writes text of the given size and color around a point of its base line.
+    /// Writes text of the given size and colour. The middle of its base line is at `at`.
     pub(crate) fn colored_text(&mut self, at: DVec2, text: &str, size: f64, fill: &str) {
         self.add(format_args!(
             "<text x=\"{:.4}\" y=\"{:.4}\" font-size=\"{size}\" text-anchor=\"middle\" \

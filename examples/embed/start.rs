@@ -12,9 +12,11 @@ use crate::simulation::World;
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
-/// Standard deviation of each velocity component outside the hot regions, in units of length per second.
+/// Standard deviation of each component of a sphere's initial velocity, in units of length per second. It
+/// does not apply in the hot regions, where the spheres start faster.
 pub(crate) const WARM: f32 = 1.0;
-/// Standard deviation of each velocity component inside the hot regions, in units of length per second.
+/// Standard deviation of each component of a sphere's initial velocity inside the hot regions, in units of
+/// length per second.
 const HOT: f32 = 16.0;
 /// Centre of each hot region, as fractions of the sides of the box, and its radius, as a fraction of the
 /// height.
@@ -24,8 +26,8 @@ const FIRES: [([f32; 3], f32); 3] = [
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// Two radii of the torus, as fractions of the height of the box: that of the ring in the middle of its tube,
-/// and that of the tube.
+/// Two radii of the torus: of the ring in the middle of its tube, and of the tube itself. They are fractions
+/// of the height of the box that contains the spheres.
 const TORUS: [f32; 2] = [0.27, 0.075];
 /// Number of facets of the torus along the ring, and around the tube.
 const FACETS: [u32; 2] = [24, 9];

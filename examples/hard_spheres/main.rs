@@ -48,7 +48,7 @@ struct Args {
     /// Seed of the velocities.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Backend of the simulation.
+    /// Where the simulation runs: on the CPU or on a GPU.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
     /// Number of threads on the CPU, or 0 for all.
@@ -79,9 +79,10 @@ struct Measured {
     eta: f64,
     z: f64,
     kolafa: f64,
-    /// Change of the energy, relative to the energy.
+    /// Change of the total energy during the measured part of the run, relative to the total energy.
     energy_drift: f64,
-    /// Change of the momentum, relative to the sum of all |momenta|.
+    /// Change of the total momentum during the measured part of the run, relative to the sum of the
+    /// magnitudes of the spheres' momenta.
     momentum_drift: f64,
     /// Deepest overlap after any step, in radii.
     deepest_overlap: f64,
@@ -140,7 +141,8 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
-    // Each call of `step` simulates about as much time as one substep of the simulation.
+    // A call of `engine.step` simulates this duration, in which about as many impacts occur as in one
+    // substep.
     let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
     let mut from = Totals::default();

@@ -27,7 +27,8 @@ const DT: f32 = 1.0;
     about = "Finds the spheres of two compound bodies that touch, by hierarchies of bounding spheres"
 )]
 struct Args {
-    /// Distance of the rod from the middle of the opening of the C-shaped body. At 0.5, the rod hits this body.
+    /// Distance of the rod's path from the middle of the opening of the other body, which has the shape of a
+    /// C. At 0.5, the rod hits this body.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     shift: f32,
     /// Write a picture of the search in all levels of the two hierarchies of bounding spheres.

@@ -145,8 +145,9 @@ pub(crate) fn chain() -> Vec<Sphere> {
     (0..16).map(sphere).collect()
 }
 
-/// Returns a rod of 8 spheres that flies to the left. `shift` is the distance of its path from the middle of
-/// the opening of [`chain`]. If the distance is small, the rod passes through the opening within a time of 1.
+/// Returns a rod of 8 spheres that flies to the left, through the opening of the C-shaped body that [`chain`]
+/// returns. `shift` is the distance of the rod's path from the middle of the opening. If it is small, the rod
+/// passes through the opening within a time of 1.
 pub(crate) fn rod(shift: f32) -> Vec<Sphere> {
     let sphere = |k: u16| {
         let x = 1.6 + 0.18 * f32::from(k);

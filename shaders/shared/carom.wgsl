@@ -103,8 +103,8 @@ struct CaromResults {
     // has index b_offset + i. Triangle i of all meshes has index CAROM_WALL + i.
     out_of_range: u32,
     // Number of entries in the neighbour list, and number of workgroups along x in an
-    // indirect dispatch over them, to be passed to carom_index(). These two numbers and
-    // `kept` are only written by searches for neighbours.
+    // indirect dispatch over them, which carom_index() takes. Only searches for neighbours
+    // write these two fields and the next field, `kept`.
     neighbors: u32,
     neighbor_columns: u32,
     // 1 if the search kept the neighbour list of an earlier search, because no particle
@@ -325,7 +325,8 @@ fn carom_wall_contact(
         away -= wall.direction * dot(wall.direction, away);
         // Dividing by the largest component first avoids overflow and underflow.
         let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-        // A direction perpendicular to the axis, for a sphere in the middle of the wall.
+        // A direction perpendicular to the axis of the wall. It is the normal if the centre
+        // of the sphere lies on the axis, at the same distance from all sides of the wall.
         let across = select(
             vec3<f32>(0.0, -wall.direction.z, wall.direction.y),
             vec3<f32>(wall.direction.z, 0.0, -wall.direction.x),

@@ -33,7 +33,8 @@ struct SimulationRequest {
 }
 
 struct SimulationCounters {
-    // 1 if any sphere still has an impact to process or to undo, otherwise 0.
+    // 1 if any sphere still has an impact to add to its path or to remove from it, so that another round is
+    // needed. Otherwise 0.
     pending: atomic<u32>,
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,

@@ -23,7 +23,7 @@ fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> 
     return Motion(place + acceleration * (0.5 * time * time), velocity + acceleration * time, acceleration);
 }
 
-// Returns the motion of a sphere relative to a wall from `time` on.
+// Returns the position, velocity and acceleration of a sphere relative to a wall at the time `time`.
 fn wall_motion(wall: CaromWall, sphere: u32, piece: PathPiece, time: f32) -> Motion {
     let gravity = simulation_request.gravity;
     let moved = place_at(piece, time) + gravity * (0.5 * time * time) - wall.velocity * time;

@@ -148,8 +148,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a grid with the layout `chosen`, which may use `share` + MIN_HASHED_SLOTS entries of the table of
-// cells. These entries are numbered from 0 here. Later, write_level() moves them behind the entries of other
+// Returns a grid with the layout `chosen`. It may use `share` + MIN_HASHED_SLOTS entries of the table of
+// cells, which this function numbers from 0. Later, write_level() moves them behind the entries of other
 // grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;

@@ -14,8 +14,8 @@ const_assert CLASSES_EACH == 128u;
 // A size range is a run of neighbouring size classes of one set, whose spheres are all cut into equally many
 // time segments. Ranges that share a grid are merged into one.
 struct SizeRange {
-    // Numbers of spheres (or time segments) in the size range: in total, and inside the trimmed box, which
-    // excludes far outliers.
+    // `proxies` is the number of spheres (or time segments) in the size range. `inside` is the number of
+    // those that are inside the trimmed box, which excludes far outliers.
     proxies: f32,
     inside: f32,
     // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
@@ -78,8 +78,8 @@ fn count_parted(used: vec4<u32>) {
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No run has size classes of two threads. So of the classes in use that one thread counts, the first
-        // always starts a range.
+        // A size range never has classes of two threads. So the first class in use that a thread counts
+        // starts a size range for any s.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
@@ -178,10 +178,10 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search a size range that has spheres of set
-// `of_set` and the size limit `reference`. In a step with one set, they do if they are smaller than the
-// limit. With two sets, they do if they belong to the other set and are not larger than the limit. The size
-// of a sphere is half the edge of the smallest grid cell that is possible for it.
+// Returns whether the spheres of size range number `range` search another size range, which has spheres of
+// set `of_set` and the size limit `reference`. In a step with one set, they do if they are smaller than the
+// limit. With two sets, they do if the two ranges are of different sets and the spheres are not larger than
+// the limit. The size of a sphere is half the edge of the smallest grid cell that is possible for it.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -18,9 +18,11 @@
 var<workgroup> sh_task: u32;
 // Value of sh_task: the searches both count and test their candidates.
 const COUNT_AND_TEST = 0u;
-// Value of sh_task: the searches only count their candidates, because there may be more than the step's limit.
+// Value of sh_task: the searches only count their candidates, because the number of candidates may exceed the
+// limit of the step.
 const COUNT = 1u;
-// Value of sh_task: the searches test their candidates, which an earlier round of searches has counted.
+// Value of sh_task: the searches only test their candidates, because an earlier round of searches has counted
+// them.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -182,8 +184,8 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    // Numbers of cells are limited to FAR, because the cell of a far-away sphere in a grid with small cells
-    // may have a number that overflows.
+    // FAR limits the numbers of cells. Otherwise the cell of a far-away sphere in a grid with small cells
+    // might have a number that overflows.
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);

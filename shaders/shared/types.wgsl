@@ -238,12 +238,12 @@ struct WallParams {
     // 1 in a periodic domain, 0 in open space.
     periodic: u32,
     unused: u32,
-    // xyz: the edges of the periodic domain that the user gave, 0 for others. w: the sum of the magnitudes of the
-    // components, rounded up.
+    // xyz of each element: an edge of the user's periodic domain, or 0 if there is no such edge. w: the sum
+    // of the magnitudes of x, y and z, rounded up.
     edges: array<vec4<f32>, 3>,
 }
 
-// Counters of the stage `walls`. Words are as in `Counters`.
+// Counters of the stage `walls`. A counter of two words has the low word first.
 struct WallCounters {
     found: array<atomic<u32>, 2>,
     // Number of spheres that have been tested against all walls. Only counted if FLAG_WATCH is set.

@@ -17,8 +17,9 @@ pub(crate) struct Ball {
 }
 
 /// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
-/// Three axes need the factor √3. The rest up to 2 covers the rounding of the test of bounding
-/// spheres. docs/exact.md (lemma 2.6) has the proof.
+/// The margins along three perpendicular axes add up to √3 times [`MARGIN`]. The factor is 2, so
+/// that it also covers the rounding of the test of bounding spheres. docs/exact.md (lemma 2.6) has
+/// the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
 /// Factor of the rounding margin by which a path is widened before it is tested against bounding

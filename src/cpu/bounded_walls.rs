@@ -24,7 +24,7 @@ use crate::{Collision, Domain, Error, Sphere, WallCollision};
 /// Memory that is kept from step to step, for the stage `bounded_walls`.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedWalls {
-    /// The spheres of the step, and then the bounding spheres of the walls.
+    /// The spheres of the step, followed by the bounding spheres of the walls of finite size.
     both: ReusedVec<Sphere>,
     pairs: Vec<Collision>,
     images: Vec<[i32; 3]>,

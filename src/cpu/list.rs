@@ -79,7 +79,7 @@ pub(crate) fn list_with_images(
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
-        // Resets the old images as a flat slice of numbers, because one call of a fast library function does
+        // Sets the old images to 0. For a flat slice of numbers, one call of a fast library function does
         // this.
         let kept = kept.saturating_sub(len(0..bucket)).min(list_images.len());
         list_images[..kept].as_flattened_mut().fill(0);
@@ -113,8 +113,9 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with a periodic image into buckets by index a, with the same limits as the buckets
-/// of pairs without an image. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with a periodic image into buckets by index a. The buckets cover the same ranges of indices as
+/// the buckets of pairs without an image. `first_set` is the number of spheres in the first set, to which
+/// index a belongs.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,

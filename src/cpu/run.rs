@@ -122,8 +122,8 @@ impl Cpu {
             proxies,
         };
         let stages = &mut self.stages;
-        // Whether the remaining stages use several threads depends on the number of time segments,
-        // because even few spheres may have many segments.
+        // For the remaining stages of the step, the number of time segments decides whether several
+        // threads are used, because even few spheres may have many segments.
         let counts = match cell {
             None => {
                 images.clear();

@@ -16,7 +16,7 @@ use super::walls::next_up;
 use crate::lanes::LANES;
 use crate::{Error, Sphere};
 
-/// Number of spheres in a leaf, and of boxes in a node.
+/// Number of spheres in a leaf of a tree, and number of child boxes in an inner node.
 pub(crate) const EIGHT: usize = 2 * LANES;
 
 /// More than the rounding errors of the square of a distance, relative to the square.
@@ -126,7 +126,7 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// Returns a leaf of at most eight spheres.
+    /// Returns a leaf with the given spheres. There must be at most eight.
     pub(crate) fn new(spheres: &[Sphere]) -> Self {
         let (mut center, mut radius) = ([[FAR; EIGHT]; 3], [0.0; EIGHT]);
         for (place, sphere) in spheres.iter().enumerate().take(EIGHT) {
@@ -242,7 +242,7 @@ fn number(eight: &Eight, place: usize) -> f32 {
     eight[place / LANES].as_array()[place % LANES]
 }
 
-/// The places of the bits of a mask.
+/// Iterator over the indices of the bits that are set in a 32-bit mask.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bits(pub(crate) u32);
 

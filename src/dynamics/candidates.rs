@@ -32,7 +32,7 @@ const PAD: f64 = 1.2;
 /// be hit by a faster one.
 const SLOWEST: f64 = 1.1;
 
-/// New pad of a sphere that has left its pad, relative to the distance that it has moved.
+/// New pad of a sphere that has left its pad, as a multiple of the distance that the sphere has moved.
 const WIDER: f64 = 1.5;
 
 /// A pair that can touch.
@@ -131,7 +131,8 @@ pub(crate) struct Candidates {
     /// was outside the cell at the time of the search.
     beyond: [f64; 3],
     pads: Vec<f64>,
-    /// The spheres at their origins with their pads, at rest.
+    /// The spheres at rest in the places where they were at the search, with radii that are enlarged by their
+    /// pads.
     padded: Vec<Sphere>,
     /// A tree of `padded`.
     boxes: Boxes,
@@ -162,7 +163,8 @@ impl Candidates {
         self.valid && !many && time - self.time + duration <= self.horizon
     }
 
-    /// Searches for the candidates of all substeps within the time `horizon` from `start` on.
+    /// Searches for all pairs that may touch from the time of `start` until the duration `horizon` has
+    /// passed, however many substeps this takes.
     pub(crate) fn search(
         &mut self,
         detector: &mut Detector,
@@ -442,8 +444,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the flights of all spheres (their motions in float32), for the caller to set at the
-    /// end of a substep, and the units of length and time of the flights.
+    /// Returns the flights of all spheres (their motions in float32), and the units of length and time of the
+    /// flights. The caller changes the flights at the end of a substep.
     pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], Units) {
         (&mut self.flights, self.units)
     }
@@ -569,7 +571,7 @@ impl Candidate {
         if a == sphere { b } else { a }
     }
 
-    /// Returns both spheres, or the sphere at a wall twice.
+    /// Returns the two spheres of the candidate pair. For a sphere and a wall, returns the sphere twice.
     pub(crate) fn ends(&self) -> [u32; 2] {
         [self.sphere, self.other().unwrap_or(self.sphere)]
     }

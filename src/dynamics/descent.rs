@@ -42,7 +42,7 @@ pub(crate) fn first_descent(
         }
         from = to;
     }
-    // A step of no duration has no interval in which the polynomial falls.
+    // If `end` is 0, there is no interval in which the polynomial could fall, so its derivatives at 0 decide.
     let falls = slope < -tolerance || (slope <= tolerance && bend < 0.0);
     (end == 0.0 && polynomial[0] <= 0.0 && falls && accept(0.0)).then_some(0.0)
 }
@@ -120,8 +120,8 @@ mod tests {
         polynomial
     }
 
-    /// The roots of each polynomial are known and simple, so it falls through 0 at every second
-    /// one.
+    /// Each polynomial in this test has known, simple roots. It changes its sign at each root, so at every
+    /// second root it falls through 0.
     #[test]
     fn every_descent_is_found() {
         let mut rng = fastrand::Rng::with_seed(1);

@@ -66,7 +66,7 @@ impl Four {
     }
 }
 
-/// The units of length and time in which flights are given.
+/// The units of length and time of [`Flight`]s, the motions of spheres in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Units {
     /// The unit of time.
@@ -208,8 +208,8 @@ impl Probe {
         let b_half = p[0] * v[0] + p[1] * v[1] + p[2] * v[2];
         let b_half = b_half - error * most * speeds - tiny;
         let reach = radius + self.radius;
-        // The error of p, the vector between the two centres, is below 2⁻²¹·most, where most bounds
-        // all coordinates. So the error of p² is at most 2⁻¹⁸·p² + 2⁻²⁴·most².
+        // The vector p between the two centres has an error below 2⁻²¹·`most`, where `most` bounds all
+        // coordinates. So the error of p² is at most 2⁻¹⁸·p² + 2⁻²⁴·`most`².
         let far = error * error * f32x4::splat(1024.0);
         let c = square(&p) * one_less - reach * reach * one_more - far * most * most - tiny;
         let slow = error * error * f32x4::splat(1024.0);

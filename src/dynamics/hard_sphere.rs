@@ -68,7 +68,7 @@ impl HardSphere {
         self.with_mass(f64::INFINITY)
     }
 
-    /// Returns whether the mass is infinite.
+    /// Returns whether the sphere's mass is infinite.
     pub fn is_fixed(&self) -> bool {
         self.mass == f64::INFINITY
     }

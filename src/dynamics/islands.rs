@@ -26,8 +26,8 @@ pub(crate) struct Island {
     /// The range of the island's impacts in the list of impacts of its part. Each island's impacts are
     /// sorted by time.
     pub(crate) impacts: Range<u32>,
-    /// The range of the island's removals of spheres in the part that has its results, sorted by
-    /// sphere.
+    /// The spheres that the island's impacts removed: a range of the list `removed` of the island's part (see
+    /// `part`), sorted by sphere.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Part {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
-    /// The spheres that have left their pads, and the distances that they have moved.
+    /// The spheres that have left their pads, each with the distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
@@ -270,7 +270,7 @@ impl Islands {
             .zip(&self.tracks[places])
     }
 
-    /// Returns whether a sphere has an island.
+    /// Returns whether a sphere belongs to an island.
     #[inline]
     pub(crate) fn is_member(&self, sphere: u32) -> bool {
         has_bit(&self.joined, sphere)
@@ -315,7 +315,7 @@ impl Islands {
     }
 }
 
-/// Finds the spheres of an island, and the place of a sphere among them.
+/// Finds the list of an island's spheres, and the place of a given sphere in this list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],

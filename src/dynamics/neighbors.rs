@@ -34,7 +34,7 @@ struct Chunk {
     entries: Vec<u32>,
     /// The start of the row of each sphere, and the end of the last row.
     starts: Vec<u32>,
-    /// For each sphere, the start of its entries with spheres of larger index.
+    /// For each sphere, the start of those entries in its row that are larger than its own index.
     middles: Vec<u32>,
     /// The pairs of a sphere and a periodic image of a second sphere, with the number of the image.
     with_images: Vec<([u32; 2], [i32; 3])>,

@@ -2,8 +2,8 @@
 
 use super::{HardSphere, SimulationOptions};
 
-/// Largest number of candidate pairs for each sphere, on average, that a search aims at. It limits the substeps
-/// of dilute gases, whose spheres move far between impacts.
+/// A search aims at no more than this number of candidate pairs for each sphere, on average. This limits the
+/// duration of substeps in dilute gases, whose spheres move far between impacts.
 const CANDIDATES: f64 = 5.0;
 
 /// Largest number of substeps that use the candidates of one search.
@@ -41,7 +41,7 @@ pub(crate) struct Load {
     pub(crate) hits: usize,
 }
 
-/// The durations of the coming substeps.
+/// Chooses the duration of the next substep, and for how many substeps a search finds candidates.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.

@@ -64,8 +64,9 @@ pub(crate) fn may_meet(
     let p = (b.center - a.center) + shift + v * from;
     let b_half = p.dot(v);
     let c = p.length_squared() - reach * reach;
-    // The squared distance is too large for a meeting by c, and shrinks at most at the rate
-    // −2·b_half. So the time until the meeting is at least c / (−2·b_half).
+    // c is the squared distance of the centres less the square of the distance at which the
+    // spheres meet. It shrinks at most at the rate −2·b_half. So it takes at least the time
+    // c / (−2·b_half) until c is 0 and the spheres meet.
     let early = c <= -2.0 * b_half * (until - from) * (1.0 + 1e-9);
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }

@@ -322,8 +322,8 @@ impl<'a> Scratch<'a> {
         });
         let given = |new: [Option<DVec3>; 2]| {
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
-            // The impulse is computed from the change of the velocity of a sphere that is not
-            // removed.
+            // The impulse is computed from the change of velocity of one of the two spheres. It must be a
+            // sphere that the impact does not remove.
             let impulse = match new {
                 [Some(_), _] => -changes[0].dot(blow.normal) / a.inverse_mass,
                 [None, Some(_)] if !at_wall => changes[1].dot(blow.normal) / b.inverse_mass,

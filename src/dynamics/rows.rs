@@ -27,9 +27,9 @@ impl<T: Copy + Default> Rows<T> {
         for (row, _) in (0..items).flat_map(&entries_of) {
             starts[row as usize] += 1;
         }
-        // `starts` has the lengths of the rows. A prefix sum turns each length into the end of its
-        // row. Rows are then filled from the back, and each entry lowers this end by 1, so that it
-        // ends as the start of the row.
+        // At this point, entry k of `starts` is the length of row k. A prefix sum turns it into the
+        // end of row k. Rows are then filled from the back. Each item lowers the entry of its row
+        // by 1, so the entry becomes the start of the row.
         let mut sum = 0;
         for start in &mut *starts {
             sum += *start;

@@ -29,7 +29,8 @@ pub struct Encounter {
 /// What an encounter does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Response {
-    /// The velocities change as the masses and the restitution say.
+    /// The sphere and its partner bounce off each other. Their masses and the restitution determine the new
+    /// velocities.
     #[default]
     Bounce,
     /// The sphere and its partner pass through each other, until they are separate.
@@ -48,7 +49,7 @@ pub enum Response {
     Remove([Option<DVec3>; 2]),
 }
 
-/// The rule of a step, or `None` if every impact is a bounce.
+/// The caller's function that decides what an impact does, or `None` if every impact is a bounce.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rule<'a>(pub(crate) Option<&'a (dyn Fn(&Encounter) -> Response + Sync)>);
 

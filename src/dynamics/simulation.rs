@@ -136,14 +136,14 @@ impl Simulation {
     /// use [`restore`](Self::restore).
     ///
     /// # Errors
-    /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range, and [`Error::OutOfMemory`] if
-    /// the memory does not suffice. The spheres are then as they were.
+    /// [`Error::InvalidHardSphere`] if `change` gives a sphere a number that is out of range, and
+    /// [`Error::OutOfMemory`] if the memory does not suffice. In both cases, the spheres do not change.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
         let mut spheres = copied(&self.spheres)?;
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();
-        // If the caller's rule has panicked in a step, `self.state` has substeps that
-        // `self.spheres` does not have.
+        // `self.spheres` may be out of date: if the caller's rule has panicked in a step, only `self.state`
+        // has the last substeps.
         self.state.export(&mut spheres, &self.lattice);
         change(&mut spheres);
         check_spheres(&spheres)?;
@@ -372,7 +372,8 @@ impl Simulation {
         let shortest = 8.0 * f64::EPSILON * end;
         let pace = self.pace.next(&self.state.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);
-        // Substeps of equal length avoid a short one at the end.
+        // The remaining time is divided into substeps of equal duration, so that no short one is left at the
+        // end.
         let count = (remaining / duration).ceil();
         if count.is_finite() {
             duration = (remaining / count).min(remaining);

@@ -118,7 +118,8 @@ impl State {
             if beyond.iter().all(|&beyond| beyond <= most) && most > 0.0 {
                 return;
             }
-            // Rounding may take a place just below a face to the opposite face, so that it is wrapped twice.
+            // If a centre is just below a face, rounding may put the wrapped centre on the opposite face,
+            // which is outside the cell. It is then wrapped a second time.
             for _ in 0..2 {
                 let moved = lattice.cell(sphere.center);
                 if moved == [0; 3] {

@@ -74,8 +74,8 @@ impl<'a> Start<'a> {
         self.removed.iter().filter(|&&removed| !removed).count()
     }
 
-    /// Returns whether any two spheres with different indices may meet: there are no bodies, no
-    /// groups, no removed spheres and no spheres of infinite mass.
+    /// Returns whether nothing keeps two spheres with different indices from meeting. This is so if there are
+    /// no bodies, no groups, no removed spheres and no spheres of infinite mass.
     pub(crate) fn all_meet(&self) -> bool {
         self.options.bodies.is_empty()
             && self.options.groups.is_empty()

@@ -63,7 +63,7 @@ pub(crate) enum Surface {
     },
 }
 
-/// The geometry of a contact.
+/// The geometry of the contact between a sphere and a wall.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     /// Unit vector from the centre of the sphere into the wall.

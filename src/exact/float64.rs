@@ -39,8 +39,9 @@ impl Bounded {
         }
     }
 
-    /// Rounds the exact number that `value` approximates to float32. Returns `None` if the error
-    /// leaves open which float32 is nearest. The exact number must be within `range`.
+    /// Returns the exact number that `value` approximates, rounded to float32, or `None` if the
+    /// error bound leaves open which float32 is nearest. The caller knows that the exact number is
+    /// within `range`.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,

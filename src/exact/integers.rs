@@ -264,8 +264,8 @@ fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// Finds by bisection the least number from `low` to `high` for which the caller's function `has`
-/// returns true. `has` must be true for `high`, and must not become false again above the result.
+/// The caller's function `has` returns false for small numbers, and true from some number on. Finds
+/// this number by bisection between `low` and `high`. `has` must return true for `high`.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;

@@ -26,8 +26,8 @@ pub(super) type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
 const VECTOR: u64 = 12;
-/// Size in bytes of one number, such as a radius, the collision groups of a sphere, or the number
-/// of spheres.
+/// Size in bytes of a single number: a radius, the collision groups of a sphere, or the number of
+/// spheres.
 const WORD: u64 = 4;
 
 /// A sphere attribute (such as the radius) as the application describes it.

@@ -47,8 +47,8 @@ pub(crate) struct PeriodicBuffers {
     pub(crate) given_lattice: wgpu::Buffer,
     /// Packed image (periodic copy) of the second sphere of each pair.
     pub(crate) pair_images: wgpu::Buffer,
-    /// The buffers of the step, in which wrapped spheres (moved into the periodic cell by whole
-    /// edges) replace the spheres. For the kernels that make the grids.
+    /// The buffers of the step, for the kernels that make the grids. For these kernels, all spheres
+    /// are wrapped: moved into the periodic cell by whole edges.
     pub(crate) named: NamedBuffers,
 }
 

@@ -146,9 +146,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // The GPU may report a pair several times, or a pair that does not touch, and the host removes
-            // such pairs later. So this check does not apply the caller's exact limit on pairs. It only
-            // bounds the memory, and lets at least twice as many pairs pass.
+            // This check only bounds the memory: it allows at least twice as many pairs as the caller's
+            // limit. The exact limit applies later, because the GPU may report a pair several times, or a
+            // pair that does not touch. The host removes such pairs first.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -399,8 +399,8 @@ impl Gpu {
         self
     }
 
-    /// Returns the device limits that carom respects, so that a test can lower them. Drops the
-    /// buffers, which were made for the old limits.
+    /// Returns the device limits that carom respects, so that a test can lower them. Also drops the buffers,
+    /// so that the next step makes new ones that respect the changed limits.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);

@@ -153,8 +153,8 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. The sphere
-//! `other` touches sphere `i`:
+//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. In this loop, `other` is
+//! the sphere that touches sphere `i`:
 //!
 //! ```wgsl
 //! for (var k = contact_offsets[i]; k < contact_offsets[i + 1u]; k++) {

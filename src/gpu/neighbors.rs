@@ -289,10 +289,10 @@ impl CollisionBuffers {
     /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
     /// moved. An incomplete list is never kept.
     ///
-    /// [`neighbors`](Self::neighbors) is the list. [`pairs`](Self::pairs) and the requested
-    /// reductions are those of the spheres that stand for the particles: spheres at rest, which
-    /// touch if their particles are neighbours. Readbacks such as
-    /// [`read_exact`](Self::read_exact) return these pairs, too, decided for the positions for
+    /// [`neighbors`](Self::neighbors) is the list. To find it, carom puts a sphere at rest in the place of
+    /// each particle. Two of these spheres touch if their particles are neighbours. [`pairs`](Self::pairs) and
+    /// the requested reductions are those of these spheres. Readbacks such as
+    /// [`read_exact`](Self::read_exact) return the pairs of these spheres, too, decided for the positions for
     /// which the list was made.
     ///
     /// ```

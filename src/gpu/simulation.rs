@@ -522,11 +522,13 @@ impl SimulationBuffers {
 
     /// Records the motion of the spheres by a time `duration` into the application's encoder.
     ///
-    /// The number of spheres must be known on the host, and the spheres must have velocities. The recording reads
-    /// and writes centres and velocities, and only reads radii and collision groups. Between two recordings, the
-    /// application may change all of them. `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an
-    /// infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes through walls.
-    /// Without this attribute, all masses are 1.
+    /// The number of spheres must be known on the host, and the spheres must have velocities. The recorded
+    /// commands read and write the application's centres and velocities, and only read radii and collision
+    /// groups. Between two recordings, the application may change all of them.
+    ///
+    /// `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an infinite mass: such a sphere
+    /// keeps its velocity, gravity does not act on it, and it passes through walls. If `inverse_masses` is
+    /// `None`, all masses are 1.
     ///
     /// The spheres move by `duration` plus the part of earlier durations that earlier recordings did not complete.
     /// So a recording with a duration of 0 only completes what is left.

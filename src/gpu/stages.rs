@@ -189,8 +189,8 @@ impl Recording {
         })
     }
 
-    /// Returns a recording with the given `stages`, which clears the same buffers as this
-    /// recording.
+    /// Returns a recording that clears the same buffers as this one, and then runs the given
+    /// `stages`.
     pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
         Self {
             cleared: self.cleared.clone(),

@@ -17,7 +17,8 @@ const MAPPED: u8 = 2;
 const NEVER: u8 = 3;
 /// State of a staging buffer that could not be mapped.
 const FAILED: u8 = 4;
-/// State of a staging buffer with a copy in flight for a ticket that was dropped.
+/// State of a staging buffer whose copy is in flight, but whose ticket was dropped: nobody will
+/// read the copy.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {

@@ -65,7 +65,7 @@ pub struct Ticket<T> {
     decode: Decode<T>,
 }
 
-/// Makes the results from the bytes that were copied.
+/// Makes the results of a ticket from the bytes that the GPU has copied to its staging buffer.
 type Decode<T> = Box<dyn FnOnce(Copied) -> Result<T, Error> + Send + Sync>;
 
 impl<T> Debug for Ticket<T> {

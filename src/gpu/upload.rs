@@ -158,8 +158,8 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu maps the buffer only if some reference to it is left, so the callback owns one: it
-        // is in `release`.
+        // wgpu maps the buffer only if a reference to it is left. The callback keeps one, because
+        // it owns `release`.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });

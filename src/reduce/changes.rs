@@ -66,7 +66,7 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
 }
 
 /// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
-/// be in any order, because the caller may have changed it.
+/// be in any order, because the caller may have sorted it in another way.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

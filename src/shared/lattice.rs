@@ -10,8 +10,9 @@ use crate::{Domain, Error};
 
 /// Largest distance of a sphere from the cell of a periodic domain, in cell edges.
 const MAX_CELLS: i32 = 1 << 20;
-/// The shortest lattice edges are sums of integer multiples of the domain's edges. This is the
-/// largest magnitude of the integers.
+/// carom replaces the edges of a domain by the shortest edges of the same lattice. These are sums
+/// of integer multiples of the domain's edges. A domain is rejected if any of these integers is
+/// larger than this limit.
 const MAX_COMBINED: i64 = 1 << 26;
 
 /// Number of bits for the fraction of a fixed-point coordinate in the shaders. The unit is an edge
@@ -105,8 +106,8 @@ impl Lattice {
                 domain.edges()
             ),
         })?;
-        // For each axis, the largest magnitude of an edge's component along this axis, as a
-        // fraction of the length of the edge.
+        // Takes the unit vectors along all edges. For each axis, `spread` is the largest magnitude
+        // of their components along this axis.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
             spread.max(edge.abs() / edge.length())
         });

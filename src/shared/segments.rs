@@ -242,7 +242,8 @@ impl ProxySize {
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
-        // Adds the motion of the sphere with the factor 2.002 instead of 2, to cover rounding.
+        // The motion of the sphere adds at most 2 times `extent` to a coordinate of an image. The
+        // factor 2.002 also covers rounding.
         let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
         let radius = path.radius + f32x4::splat(slack);
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)

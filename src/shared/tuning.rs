@@ -114,7 +114,7 @@ pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 /// the entries that the chosen grids need. These are about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 each,
 /// and more in a world of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries per sphere or time segment on a GPU. The table is allocated before the
-/// grids are chosen, which need about 1 / [`MIN_CELL_PER_SPACING`]³ entries for each sphere.
+/// Number of table entries per sphere or time segment on a GPU. There, the table is allocated before the
+/// grids are chosen. The grids need about as many entries: 1 / [`MIN_CELL_PER_SPACING`]³ for each sphere.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

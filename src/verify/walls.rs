@@ -103,7 +103,8 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
     }
 }
 
-/// A wall. If it is a sphere or a triangle, it has a ball that contains it during the whole time step.
+/// A wall. For a sphere or a triangle, `kind` also has a ball that contains the wall during the whole time
+/// step.
 struct Target {
     kind: Kind,
     /// A sphere with the collision groups of the wall. It takes the wall's place where the groups of two spheres are
@@ -143,8 +144,9 @@ impl Target {
         Ok(targets)
     }
 
-    /// Compares the listed collisions of a sphere with this wall with the exact impacts of the sphere and its
-    /// periodic images. `near` is a ball that contains the sphere during the whole step.
+    /// Compares the collisions of a sphere and this wall in the list with the exact ones, which are computed
+    /// for the sphere and all its periodic images. `near` is a ball that contains the sphere during the whole
+    /// step.
     fn compare(
         &self,
         wall: usize,

@@ -141,7 +141,8 @@ impl Mul for Approx {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        // Below this magnitude, an exact product may be so small that float64 cannot hold its last digits.
+        // If the magnitude of an exact product is below this limit, its last digits may be too small for
+        // float64.
         const LEAST: f64 = f64::MIN_POSITIVE * (1_u64 << 54) as f64;
         let (x, y) = (self.value, other.value);
         let value = x * y;

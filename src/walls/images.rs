@@ -14,8 +14,8 @@ pub(crate) const MAX_CELLS: i32 = 1 << 20;
 /// to the axis are left out, and at most two others are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderImages {
-    /// For each of the at most two projected edges, its number among the three edges of the domain. `None`
-    /// stands for an edge that does not exist.
+    /// For each of the at most two edges that are projected, its number among the three edges of the domain.
+    /// `None` stands for an edge that does not exist.
     numbers: [Option<usize>; 2],
     /// For each of the two projected edges, the reciprocal vector d. It is perpendicular to the axis of the
     /// cylinder, d·edge is 1 for this edge, and d·edge is 0 for the other edge. So d·x is the coordinate of a

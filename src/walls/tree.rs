@@ -150,8 +150,8 @@ struct MarkedCells {
     /// The marks of the cells, one bit for each cell. Each element of this vector has the marks of a row of
     /// cells along x.
     rows: Vec<u128>,
-    /// The marked cells of `rows` together with all their neighbours. Each row is stored in two halves, because
-    /// a single bit of 64 is faster to test than one of 128.
+    /// All cells that are marked in `rows`, and all neighbours of these cells. Each row of 128 bits is stored
+    /// as two numbers of 64 bits, in which a single bit is tested faster.
     rows_around: Vec<[u64; 2]>,
 }
 
@@ -431,7 +431,7 @@ impl Tree {
     }
 }
 
-/// Returns the place of the middle of a box along the curve: 20 bits of each coordinate, interleaved.
+/// Returns the place of a box's middle along a Morton curve: 20 bits of each coordinate, interleaved.
 fn key([low, high]: &Ends, ends: &Ends) -> u64 {
     let longest = (0..3).map(|k| high[k] - low[k]).fold(0.0, f32::max);
     let scale = ((1_u32 << 20) as f32 / longest).min(f32::MAX);

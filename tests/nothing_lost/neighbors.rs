@@ -122,8 +122,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks `batches` random worlds for each of the given powers. A world has `count` pairs of
-/// spheres, and is 2^power sphere diameters wide. Every second world has very fast spheres.
+/// Checks `batches` random worlds for each power in `powers`. The worlds for a power are 2^power sphere
+/// diameters wide, and have `count` pairs of spheres. Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {

@@ -54,7 +54,7 @@ pub(crate) enum Kind {
     Formation,
     /// The two spheres are far from the origin, compared with their distance.
     Offset,
-    /// The relative displacement during the step is many times the sum of the radii.
+    /// During the step, the two spheres move relative to each other by many times the sum of their radii.
     Bullet,
     /// Both spheres are far smaller than the world that contains them.
     Specks,

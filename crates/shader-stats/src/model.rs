@@ -79,10 +79,10 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
-/// For the old and the present version of each kernel, the number of instructions that it skips if
-/// spheres need no conversion to other units. No benchmark scene needs one. An old kernel skips 15
-/// instructions for each number that it reads. A present kernel skips all instructions that serve the
-/// conversion.
+/// Number of instructions that each kernel skips if spheres need no conversion to other units, in the old and
+/// in the present version of the kernel. In the benchmark scenes, no sphere needs a conversion. An old kernel
+/// skips 15 instructions for each number that it reads. A present kernel skips all instructions that serve
+/// the conversion.
 const CONVERSIONS: [(&str, [f64; 2]); 4] = [
     ("measure_spacing", [210.0, 484.0]),
     ("measure_sizes", [105.0, 165.0]),

@@ -45,8 +45,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
     pub(crate) rounds: Rounds,
-    /// Mean number of rows of cells plus candidates that a warp processes one after the other, for the time
-    /// segments of the grid in which this number is largest.
+    /// A warp processes rows of cells and candidates one after the other. This is their mean number for a
+    /// warp of time segments, in the grid in which this mean is largest.
     pub(crate) loads: f64,
     /// Mean numbers for a sphere: its time segments, the candidates that the search tests for it, and those
     /// that touch it.
@@ -120,7 +120,8 @@ struct Side {
 }
 
 impl Side {
-    /// Returns the cost if the segments of this grid search one with larger cells.
+    /// Returns the cost of the searches that the time segments of this grid make in `other`, a grid with
+    /// larger cells.
     fn search_coarser(self, other: Side, volume: f64) -> f64 {
         let wide = (self.edge + other.edge) / other.cell + 1.0;
         self.n * (wide.powi(3) * other.cell.powi(3) * other.n / volume + 2.0 * wide * wide)
@@ -327,8 +328,8 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     [is_near, is_near && distance(closest) <= radii * radii]
 }
 
-/// The results of all tests of one invocation: a list for each row of cells, with an entry for each
-/// candidate.
+/// The results of all tests of one invocation. For each row of cells, it has a list with the result of `test`
+/// for each candidate.
 type Lane = Vec<Vec<[bool; 2]>>;
 
 /// Counts the loop iterations of a warp in a kernel with one loop for each row of cells. The old kernel
@@ -475,10 +476,10 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
-        // Here, each invocation visits the candidates of all its rows in one loop. The warp iterates four
-        // times, because one invocation has two candidates and the other has four. Of these, one and two
-        // candidates pass the cheap test, so the warp runs the filter twice. Each of the two runs reports a
-        // pair.
+        // In the present kernel, each invocation visits the candidates of all its rows in one loop. The warp
+        // iterates four times, because one invocation has four candidates, and the other has two. The cheap
+        // test passes two candidates of the first and one of the second, so the warp runs the expensive
+        // filter twice. Each of these two runs reports a pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

@@ -77,8 +77,8 @@ struct NearCell {
 pub(crate) struct Stays {
     /// Bit mask of the spheres that certainly stay inside the periodic cell during the step.
     pub(crate) inside: usize,
-    /// Bit mask of the spheres that certainly stay inside the periodic cell, or less than half an
-    /// edge outside.
+    /// Bit mask of the spheres that certainly stay near the periodic cell during the step: inside
+    /// it, or less than half an edge outside.
     pub(crate) near: usize,
 }
 
@@ -321,10 +321,10 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // The factor is a small margin for two spheres that hardly move relative to each other.
-            // They count as at rest (`STILL`), so their first time segments report the pair even if
-            // the spheres touch only later. The margin makes the boxes of these two segments
-            // overlap.
+            // The boxes are widened by the factor 1 + 32ε, for two spheres that hardly move
+            // relative to each other. Such spheres count as at rest (`STILL`), so their first time
+            // segments report the pair even if the spheres touch only later. Due to the factor, the
+            // boxes of these two segments overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -544,8 +544,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// With two periodic edges, space is open along a third direction. The computed extent of a
-    /// point contains the point, however far it is along this direction.
+    /// In a domain with two periodic edges, space is open along a third direction. The box that is
+    /// computed for a point must contain the point, however far it is along this direction.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);

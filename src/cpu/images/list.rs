@@ -29,9 +29,8 @@ pub(super) const IMAGED: u32 = 1 << 31;
 /// Number of images that a task lists before it adds them to the count of the images of all tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
-/// A periodic image of a sphere or time segment in the grids. It is displaced, or it is one of several images
-/// of the same segment that reach into the periodic cell. (The only image of an object, if not displaced,
-/// needs no entry.)
+/// A periodic image of a sphere or time segment in the grids. All displaced images have an entry. The sphere
+/// or segment itself has an entry if displaced images of it are in the grids, too.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     sphere: u32,
@@ -140,8 +139,8 @@ pub(crate) struct NamedImage {
 /// stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of entries that are spheres or time segments themselves, except where `replaced` has an image
-    /// for a sphere.
+    /// Indices of the spheres and time segments that are entries of the grids themselves. A sphere with an
+    /// image in `replaced` is not an entry itself.
     pub(crate) plain: Range<usize>,
     /// Images that the grids contain instead of spheres in `plain`.
     pub(crate) replaced: &'a [NamedImage],
@@ -265,8 +264,9 @@ impl ImageList {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        // The bounding box of an image begins inside or below the cell along each edge, never above. So the
-        // greater of the lower ends of two boxes is inside the cell if one of the two lower ends is.
+        // The overlap of two boxes begins at the greater of their lower ends. Along each edge, the box of an
+        // image begins inside the cell or below it, never above. So the overlap begins inside the cell if at
+        // least one of the boxes does.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }

@@ -201,7 +201,8 @@ impl ProxySpace for OpenSpace {
     }
 }
 
-/// A periodic domain, where each object in the grids is an image of a sphere or time segment.
+/// Data of a step in a periodic domain. Each object in the grids is then an image of a sphere or time
+/// segment.
 #[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,

@@ -26,8 +26,8 @@ pub(super) fn segment_length(
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // Even the shortest segments cut no path of the sample, so paths that are long enough to
-        // be cut are rare. For such paths, segments of twice the shortest length cost least.
+        // No path of the sample is long enough to be cut, even into the shortest segments. So such
+        // paths are rare in the step, and segments of twice the shortest length cost least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -72,8 +72,8 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the uncut spheres are assumed to have a
-        // grid of their own with small cells, where a segment finds only the spheres within its
+        // If there are fewer segments than uncut spheres, the uncut spheres are assumed to be in a
+        // separate grid with small cells. In this grid, a segment finds only the spheres within its
         // reach. Otherwise all spheres are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all

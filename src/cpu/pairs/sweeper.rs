@@ -20,8 +20,8 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. One sphere of each pair in a block is prefetched into the cache
-/// before the block is tested.
+/// Number of pairs in a block. A pair has a searching sphere and a sphere that it found. Before a
+/// block is tested, the found spheres of all its pairs are read, which brings them into the cache.
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
@@ -136,10 +136,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     }
 
     /// Applies the swept test to the pairs `first` and `first + 1` of `near`. The bit mask `there`
-    /// says which of the two exist. Appends the pairs that touch to the list of touching pairs,
-    /// which starts at index `begin` and has `hits` pairs so far, and returns the new number of
-    /// pairs. (Pairs with a periodic image go to another list.) The indices of the spheres of
-    /// touching pair k are stored as entry k of `near`.
+    /// says which of the two exist. Appends the pairs that touch to the output list. From index
+    /// `begin` on, this list has `hits` pairs before the call, and the returned number of pairs
+    /// after it. (Pairs with a periodic image go to another list.) Entry k of `near` is overwritten
+    /// with the spheres of pair k of these pairs.
     #[inline(always)]
     fn sweep_two(
         &mut self,

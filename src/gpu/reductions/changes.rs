@@ -27,8 +27,8 @@ impl ChangeBuffers {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records a copy of the last complete step's pairs from `old`, the buffers that are replaced.
-    /// Records nothing if the old buffers are larger.
+    /// Records a copy of the pairs of the last complete step from `old`, the buffers that `self`
+    /// replaces. Records nothing if the old buffers are larger, because the pairs might not fit.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {

@@ -47,11 +47,11 @@ pub(super) enum By {
     FirstWord,
 }
 
-/// Returns the digits of the sort keys, in the order in which the passes of the radix sort use
-/// them. The passes of [`By::Pair`] come first. They sort pairs by index a, pairs with equal a by
-/// index b, and pairs with equal a and b by the periodic image. A radix sort uses the least
-/// significant key first: `of_image` digits of the image, then `count` digits of b, then `count`
-/// digits of a. The passes of [`By::FirstWord`] follow.
+/// Returns the digits of the sort keys for all passes of the radix sort: first for [`By::Pair`],
+/// then for [`By::FirstWord`]. [`By::Pair`] sorts pairs by index a, pairs with equal a by index b,
+/// and pairs with equal a and b by the periodic image. A radix sort begins with the least
+/// significant digit. So its passes use `of_image` digits of the image, then `count` digits of b,
+/// then `count` digits of a.
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [
         (2, 0, of_image),

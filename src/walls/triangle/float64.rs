@@ -27,14 +27,14 @@ const UNDERFLOW: f64 = f64::MIN_POSITIVE;
 const SHORTEST_SQUARED: f64 = f64::MIN_POSITIVE * (1_u64 << 60) as f64;
 /// Limit on the number of separating planes that the search for the time of impact tries.
 const MOST_PLANES: usize = 32;
-/// The iterative search for the time of impact ends when the next iteration would advance the time by less than
-/// this fraction of it.
+/// The search for the time of impact advances a time in iterations. It ends when the next iteration would
+/// advance the time by less than this fraction of the time.
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A sphere and a triangle in float64, with bounds of the rounding errors.
 pub(super) struct Float64 {
     /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
-    /// a periodic domain, it has a further error of at most `off`.
+    /// a periodic domain, each coordinate has a further error of at most `off`.
     corners: [DVec3; 3],
     /// Bound of the additional error of the corners, which the displacement of the sphere in a periodic domain
     /// causes.

@@ -43,8 +43,8 @@ pub(crate) struct Args {
     bullets: Vec<f32>,
     /// Time the spheres in this file instead of benchmark scenes; needs --dt
     ///
-    /// The file to time is CSV, a LAMMPS dump or XYZ (the last frame is timed) or NumPy arrays, as for `carom
-    /// collide`.
+    /// The file may have any format that `carom collide` reads: CSV, LAMMPS dump, XYZ or NumPy arrays. Of a
+    /// LAMMPS dump or an XYZ file, the last frame is timed.
     #[arg(long, value_name = "FILE", requires = "dt",
         conflicts_with_all = ["scene", "n", "density", "ratio", "bullets", "seed"])]
     input: Option<PathBuf>,

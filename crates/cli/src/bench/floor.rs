@@ -98,8 +98,8 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // The stage `decide` reads each colliding pair to count the pairs of each sphere. Sorting then reads and
-    // writes each pair once.
+    // The stage `decide` reads each colliding pair once, to find how many pairs each sphere has. It then
+    // sorts the pairs, which reads and writes each pair once.
     Stage {
         name: "decide",
         pair: 3 * PAIR,

@@ -79,7 +79,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// Returns whether work that takes this long would end before the deadline if it began now.
+    /// Returns whether work that takes the time `duration` would end before the deadline if it began now.
     pub(super) fn allows(&self, duration: Duration) -> bool {
         let end = Instant::now().checked_add(duration);
         end.is_some_and(|end| end <= self.end)

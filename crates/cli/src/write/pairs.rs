@@ -22,7 +22,7 @@ pub struct Pair {
     pub numbers: [f32; 4],
 }
 
-/// Order of the pairs in a list.
+/// Order in which pairs are written: by the spheres or by the time of impact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Order by `a`, then by `b`, then by the periodic image of `b`.

@@ -54,9 +54,9 @@ struct Plan {
 struct Cells {
     count: u16,
     width: f64,
-    /// For each axis, the part of the cell index for each place along the axis. As the cube is
-    /// periodic, the list begins with the part of the last cell and ends with the part of the first
-    /// cell.
+    /// For each axis, a list of the numbers that the places along this axis add to the cell index. As the
+    /// cube is periodic, the list begins with the number of the last place and ends with the number of the
+    /// first one.
     parts: [Vec<u32>; 3],
     /// The first sphere in each cell.
     first: Vec<u32>,

@@ -14,8 +14,7 @@ pub(crate) trait Run {
     /// Returns the centres of all spheres if the program has them in a periodic cube, otherwise
     /// `None`.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
-    /// Returns a line of text with numbers that are particular to the program, such as its
-    /// substeps.
+    /// Returns a line of text with numbers that only this program has, such as its substeps.
     fn remark(&self) -> String;
 }
 

@@ -86,8 +86,8 @@ impl Run {
         self.median_seconds / self.n.max(1) as f64 * 1e9
     }
 
-    /// Returns whether two benchmark runs have the same scene and the same properties, apart from the
-    /// property `but`.
+    /// Returns whether two benchmark runs have the same scene and agree in all properties. Only the property
+    /// `but` may differ.
     pub(crate) fn is_like(&self, other: &Self, but: Part) -> bool {
         let mut others = Part::ALL.into_iter().filter(|&part| part != but);
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
