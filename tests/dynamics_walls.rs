@@ -557,8 +557,27 @@ fn a_sphere_that_a_rule_makes_too_fast_for_a_periodic_cell_is_an_error() {
     ];
     let options = SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [1.0; 3]));
     let mut simulation = simulation(&balls, options);
-    let fast = DVec3::new(1e5, 2e5, 3e5);
+    // At this speed, a sphere crosses many cells even in the shortest time that the clock resolves.
+    let fast = DVec3::new(1e17, 2e17, 3e17);
     let result = simulation.step_with(1.0, &|_| Response::Velocities([-fast, fast]));
     let error = result.map(drop).expect_err("an error");
     assert!(matches!(error, Error::TooManyImages { .. }), "{error}");
+}
+
+/// A step succeeds although the spheres move through a thousand cells in it, because it has as many
+/// substeps as are necessary. At each impact, the moving sphere stops and the other one takes its
+/// velocity. The first impact is after a path of 0.4. After it, the gap to the next image of the
+/// sphere at rest is 1 - 4 * 0.1 = 0.6.
+#[test]
+fn a_sphere_crosses_a_periodic_cell_a_thousand_times_in_a_step() {
+    let speed = 999.7;
+    let balls = [
+        HardSphere::new([0.2, 0.5, 0.5], 0.1).with_velocity([speed, 0.0, 0.0]),
+        HardSphere::new([0.8, 0.5, 0.5], 0.1),
+    ];
+    let options = SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [1.0; 3]));
+    let mut simulation = simulation(&balls, options);
+    let report = simulation.step(1.0).expect("a step");
+    let after_first: f64 = (speed - 0.4) / 0.6;
+    assert_eq!(report.impacts, 1 + after_first.floor() as u64);
 }
