@@ -12,9 +12,9 @@
 // The sorted pairs (a, b) of the last complete step, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
-// At first 1 for each pair that began or ended, and 0 for each other pair. Later the exclusive prefix sums
-// of these flags. The pairs of this step come before those of the last complete step. The last word is the
-// total.
+// One word for each sorted pair of this step, followed by one for each pair of the last complete step. The
+// kernel `flag` writes 1 if the pair began or ended, otherwise 0. Prefix sums then replace the flags by the
+// places of these pairs in `changes`. One more word has the number of all these pairs.
 @group(0) @binding(4) var<storage, read_write> change_flags: array<u32>;
 @group(0) @binding(5) var<storage, read_write> changes: array<vec2<u32>>;
 

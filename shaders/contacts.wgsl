@@ -11,7 +11,7 @@
 // Copies of the pairs (a, b), sorted by b later. x is the number of sphere b, counted across both sets. y is
 // the index of the pair in the list sorted by a.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each sphere: the number of pairs (a, b) in which a comes before this sphere.
+// For each sphere: the number of pairs (a, b) in which sphere a has a smaller index than this sphere.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
@@ -23,8 +23,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs (a, b) in which sphere a has a number below `row`. If `of_b` is true, sphere b
-// counts instead. Spheres are numbered across both sets.
+// Returns the number of pairs whose first sphere, a, has a number below `row`. If `of_b` is true, returns
+// the number of pairs whose second sphere, b, has one. Spheres are numbered across both sets.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -74,12 +74,14 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b into the contacts of its sphere b. The entries before this
-    // one are the `index` earlier pairs of that list, and all pairs whose index a is less than this index b.
+    // Writes pair `index` of the list sorted by b as a contact of its sphere b. Its place in
+    // `contact_indices` is a sum of two numbers: the number of earlier pairs in the list sorted by b, and the
+    // number of pairs whose first sphere has a smaller index than b.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes pair `index` of the list sorted by a into the contacts of its sphere a. The entries before this
-    // one are the `index` earlier pairs of that list, and all pairs whose index b is at most this index a.
+    // Writes pair `index` of the list sorted by a as a contact of its sphere a. Its place in
+    // `contact_indices` is a sum of two numbers: the number of earlier pairs in the list sorted by a, and the
+    // number of pairs whose second sphere has the index a or a smaller one.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

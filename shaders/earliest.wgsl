@@ -59,8 +59,8 @@ fn times(
     }
 }
 
-// Records sphere `partner` as hit by sphere `row`, if `toi` is the time of the first impact of sphere `row`.
-// If several spheres are hit at this time, the smallest index is kept.
+// If `toi` is the time of the first impact of sphere `row`, records that this impact is with sphere
+// `partner`. If sphere `row` hits several spheres at this time, the one with the smallest index is recorded.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);

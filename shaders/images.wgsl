@@ -30,8 +30,9 @@ struct Listed {
     // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of the
     // periodic cell. Unlike a vector, an array is not padded in workgroup memory.
     low: array<i32, 3>,
-    // The image in the lowest corner of the block, as packed by pack_image(): how many times each edge of
-    // the cell displaces it. The image whose sphere has its centre in the cell has the numbers 0, 0, 0.
+    // The image with the lowest number along each edge in the block, as packed by pack_image(). The numbers
+    // of an image say by how many edges of the cell the time segment is displaced. The segment itself has the
+    // numbers 0, 0, 0.
     first: u32,
     // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,
@@ -93,8 +94,8 @@ fn images_of(listed: Listed) -> u32 {
     return u32(dims.x * dims.y * dims.z);
 }
 
-// Returns the place of image 0 (no displacement) among the listed images of a time segment. Returns TOO_MANY
-// if image 0 does not reach into the periodic cell.
+// Returns the index of image 0 (no displacement) in the list of the images of a time segment that reach into
+// the periodic cell. If image 0 is not in this list, returns TOO_MANY.
 fn place_of_wrapped(listed: Listed) -> u32 {
     let at = vec3<u32>(-carom_image(listed.first));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -114,9 +115,9 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Writes the `Entry` (in the list of the grids' contents) of a time segment that has several periodic
-// images. Each sphere has only one `Entry`, which its first segment uses. So for any other segment, the
-// sphere is copied first.
+// Writes the `Entry` of a time segment that has several periodic images. The first segment of a sphere has
+// the same index as the sphere, and so uses the sphere's own `Entry`. Any further segment gets an `Entry` at
+// another index, and a copy of the sphere at that index.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -154,8 +155,8 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds image number `k` of a time segment to the grids at index `proxy`. The numbers skip the segment
-// without displacement, which is in the grids already.
+// Adds the displaced image with the number `k` of a time segment to the grids, at index `proxy`. The segment
+// itself has no number, because it is in the grids already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -180,8 +181,8 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// Returns the index of the invocation whose time segment has image number k. All images of the workgroup are
-// numbered in order.
+// Returns the index of the invocation whose time segment has the k-th image of the workgroup. Images are
+// numbered in the order of the invocations.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
     for (var size = SCAN_WORKGROUP / 2u; size > 0u; size /= 2u) {

@@ -12,8 +12,8 @@
 @group(0) @binding(4) var<storage, read> second_count: array<u32>;
 @group(0) @binding(5) var<storage, read_write> counters: Counters;
 
-// Whether one set is loaded even if the other of two sets is empty. This is needed if its spheres may touch
-// walls.
+// Whether the spheres of a set are loaded even if the other set of the step is empty. They have no
+// partners then, but they may touch walls.
 override LOAD_ONE_OF_TWO: bool = false;
 
 @compute @workgroup_size(1)
@@ -33,8 +33,8 @@ fn main() {
     let fit = counts.x <= first_source.at_most && counts.y <= second_source.at_most;
     let all = counts.x + counts.y;
     let some = fit && (!between || LOAD_ONE_OF_TWO || (counts.x > 0u && counts.y > 0u));
-    // If there are more spheres than allowed, spheres_needed is their number. It is 2^32 - 1 if the sum of
-    // the two counts overflows.
+    // If there are more spheres than allowed, spheres_needed is the number of spheres in both sets together,
+    // or 2^32 - 1 if this number overflows.
     if !fit {
         counters.spheres_needed = select(all, 0xffffffffu, all < counts.x);
     }

@@ -40,7 +40,8 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
 // numbers. Read as integers, these bits have the order of the magnitudes.
 struct Loaded {
     sphere: Sphere,
-    // Largest magnitude of the sphere's coordinates, its radius, and its displacement along any axis.
+    // The largest of these magnitudes: the sphere's coordinates, its radius, and its displacement along each
+    // axis.
     lengths: u32,
     most: u32,
 }

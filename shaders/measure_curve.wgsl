@@ -23,13 +23,15 @@ struct Cost {
     segments: f32,
     // Cost of all searches, if the cells of all spheres are as wide as the time segments.
     in_cells: f32,
-    // Difference from `in_cells` if the segments search the small cells of the uncut spheres instead. It is
-    // added in proportion to the share of uncut spheres.
+    // How much the cost of all searches changes if the time segments search the small cells of a grid of
+    // uncut spheres, instead of cells as wide as the segments. It is multiplied by the fraction of spheres
+    // that are uncut.
     reached: f32,
 }
 
-// The lowest octave (factor of 2) of distance up to whose end at least MIN_COUNTED_PAIRS pairs of sampled
-// spheres were counted. At shorter distances, the number of neighbours is extrapolated.
+// Number of an octave: a range of distances whose ends differ by a factor of 2. It is the lowest octave such
+// that at least MIN_COUNTED_PAIRS pairs of sampled spheres are no farther apart than its upper end. At
+// shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_cut: array<Extent, MAX_WEIGHED>;
 // Expected cost of each possible length of time segments. For each length, PARTS invocations first compute
@@ -44,9 +46,9 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of an
-// octave of distance. For each octave, sh_sums has the number of ordered pairs of sampled spheres that are
-// nearer than its upper end. `all` is the number of all these pairs.
+// Returns log2 of the mean number of other spheres around a sphere that are nearer than a given octave of
+// distance (a range from some distance to twice this distance). For each octave, sh_sums has the number of
+// ordered pairs of sampled spheres in this octave or nearer. `all` is the number of all ordered pairs.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -54,8 +56,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // If the lowest octave of distance has many pairs of sampled spheres, many spheres coincide. Then
-        // the number of neighbours is the same at all shorter distances.
+        // Many pairs of sampled spheres are in the lowest octave of distance only if many spheres coincide.
+        // Such spheres are neighbours at every distance, so the curve stays constant below this octave.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -81,9 +83,9 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The trimmed box, which holds most sampled spheres but no far outliers, and the middle of the sample, both
-// in absolute coordinates half-way through the step. Also the frame, which is the moving origin of the
-// cells.
+// `low` and `high` are the corners of the trimmed box, which holds most sampled spheres but no far outliers.
+// `center` is the middle of the sample. These three are absolute coordinates half-way through the step.
+// `frame` is the moving origin of the cells.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -137,16 +139,16 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the extent of the path of sampled sphere k, as if it began half-way through the step. This does not
-// change the size of the path.
+// Returns the extent of the path of sampled sphere k. The sphere's centre half-way through the step stands
+// for its centre at the start, which does not change the size of the path.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// Numbers of the sampled spheres that the shortest time segments would cut: `all` is the number of these
-// spheres. Every `each`-th of them, `weighed` in total, is used to compare the costs of different lengths of
-// segments.
+// Describes the sampled spheres that are used to compare the costs of different lengths of time segments. If
+// segments have the shortest allowed length, the paths of `all` sampled spheres are cut. Every `each`-th of
+// these spheres is used, and `weighed` is the number of used spheres.
 struct Cut {
     all: u32,
     weighed: u32,
@@ -163,7 +165,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_extent(k, frame), shortest) > 0u);
     }
-    // Other invocations may still be reading sh_sums, which sum_before() overwrites.
+    // This barrier is necessary because sum_before() overwrites sh_sums, which other invocations may still be
+    // reading.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
@@ -183,8 +186,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each, each);
 }
 
-// Returns the cost of searches for every PARTS-th path in sh_cut, from path number `part` on, if time segments
-// are at most `length` long.
+// The array sh_cut holds the sampled paths that are to be cut. Returns the cost of the searches for part of
+// them, if no time segment is longer than `length`: for path `part` and every PARTS-th path after it.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -193,14 +196,14 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_cut[k], length);
         let half_cell = half_cell_of(sh_cut[k], power);
-        // Computes the same cell edge as cell_edge(), which would search the correlation curve again for
-        // every path.
+        // cell_edge() would return the same edge, but would search the correlation curve again for every
+        // path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Number of spheres that are not cut into time segments, in the cells that a time segment searches.
-        // These cells may extend one cell edge beyond the segment on each side. In a grid of segments, each
-        // pair is found by only one of its two segments, so their number is halved above. This number is not,
-        // because uncut spheres do not search for segments.
+        // Expected number of uncut spheres that a time segment finds, if these spheres have a grid of their
+        // own. The segment searches cells that extend up to one cell edge beyond it on each side. The number
+        // is not halved: each uncut sphere is found by the segment, while of two segments only one finds the
+        // other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -210,10 +213,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of a step with this length of time segments, as the sum of its parts. If there are
-// fewer segments than uncut spheres, the segments are assumed to search the small cells of the uncut spheres,
-// in which they meet only spheres within their reach. Otherwise all spheres are assumed to be in cells as wide
-// as the segments.
+// Returns the expected cost of a step whose time segments have length number `length`, summed over the
+// sampled paths. If there are fewer segments than uncut spheres, the uncut spheres are assumed to be in a
+// separate grid with small cells. In this grid, a segment finds only the spheres within its reach. Otherwise
+// all spheres are assumed to be in cells as wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {

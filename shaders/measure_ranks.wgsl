@@ -61,9 +61,9 @@ fn count_before(first: u32, local: u32) {
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // The vector that contains the sphere's own key also contains the keys of its neighbours in the
-        // list. Of keys equal to its own, only those earlier in the vector belong to spheres with lower
-        // indices, so only they are counted.
+        // Spheres with equal keys rank in the order of their indices. A vector has the keys of four
+        // spheres in this order. So in the vector that has the key of sphere k, an equal key counts only
+        // if it stands before the key of sphere k.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

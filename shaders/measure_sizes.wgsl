@@ -23,8 +23,8 @@ struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
     spheres: u32,
-    // Half the edge of the smallest grid cell that is large enough for each of the spheres or time segments,
-    // as the bits of a float32 number.
+    // Half the edge of the smallest grid cell that is large enough for the largest of these spheres or time
+    // segments, as the bits of a float32 number.
     half_cell: u32,
     // Bounds of the sphere centres in the middle of each time segment, as unsigned integers with the order
     // of the floats. Lower bounds are negated.
@@ -47,8 +47,8 @@ struct GatheredClass {
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 var<workgroup> sh_base: u32;
-// 1 if a sphere of the workgroup is cut into time segments, otherwise 0. The second variable is a copy for
-// workgroupUniformLoad().
+// Whether any sphere of the workgroup is cut into time segments, as 1 or 0. `sh_any_cut` is a copy of `sh_cut`,
+// because workgroupUniformLoad() cannot read an atomic.
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
@@ -72,7 +72,8 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Returns the sums in one entry of the workgroup's hash table of size classes.
+// Returns the number, the largest size and the bounding box of the spheres of one size class in the workgroup.
+// `place` is the index of the size class in the hash table of the workgroup.
 fn gathered_at(place: u32) -> Addition {
     return Addition(
         atomicLoad(&sh_gathered[place].spheres),
@@ -93,8 +94,8 @@ fn gathered_at(place: u32) -> Addition {
 fn gather(place: u32, own: Addition) {
     let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    // Most spheres lie within the bounds of the spheres that were added before. For these, the comparison
-    // avoids seven atomic operations.
+    // Most spheres change neither the largest size nor the bounding box of the spheres that the workgroup has
+    // gathered so far. For these spheres, this test avoids seven atomic operations.
     if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
         atomicMax(&sh_gathered[place].low[0], own.low.x);

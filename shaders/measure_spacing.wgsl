@@ -1,6 +1,6 @@
-// Counts the pairs of sampled spheres by octaves of distance, and estimates the distance from each sampled
-// sphere to two of its neighbours. Each workgroup handles MEASURED sampled spheres.
-// Twin of `src/cpu/measure/spacing.rs`.
+// Counts how many pairs of sampled spheres have distances in each octave (factor of 2). Also estimates how
+// far each sampled sphere is from its NEAR_RANK-th and its FAR_RANK-th nearest sampled neighbour. Each
+// workgroup handles MEASURED sampled spheres. Twin of `src/cpu/measure/spacing.rs`.
 
 #import sample::{sampled}
 #import scan_block::{sum_before}
@@ -37,9 +37,10 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Writes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
-// neighbours, if these distances are in the octave (factor of 2) with the number `octave`. The sphere has
-// `near` neighbours at distances in this octave, and `before` neighbours that are nearer.
+// Computes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
+// neighbours. Writes only the distances within octave number `octave` (a range of distances, whose upper end
+// is twice its lower end). The sphere has `near` neighbours within this octave, and `before` neighbours
+// nearer than it.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;

@@ -14,8 +14,9 @@
 @group(0) @binding(4) var<storage, read> neighbors: array<CaromNeighbor>;
 @group(0) @binding(5) var<storage, read_write> neighbor_vectors: array<vec4<f32>>;
 
-// Returns the vector from particle i to the image of particle j. Coordinates may cancel across a face of the
-// cell, so the sum is corrected by its rounding errors.
+// Returns the vector from particle i to the image of particle j. If the particles are near opposite faces of
+// the cell, their coordinates and the displacement of the image nearly cancel. So the rounding errors of
+// this sum are added to it.
 fn vector_of(entry: CaromNeighbor) -> vec3<f32> {
     var sum = Sum(given_spheres[entry.j].center, vec3<f32>(0.0));
     sum = add(sum, -given_spheres[entry.i].center);
@@ -39,7 +40,8 @@ fn main(
         return;
     }
     let vector = vector_of(neighbors[index]);
-    // Divided by its longest component, so that no square overflows or underflows.
+    // The vector is divided by its longest component before its length is computed, so that no square
+    // overflows or underflows.
     let longest = max(max(abs(vector.x), abs(vector.y)), abs(vector.z));
     let length = longest * length(vector / max(longest, bitcast<f32>(0x00800000u)));
     neighbor_vectors[index] = vec4<f32>(vector, length);

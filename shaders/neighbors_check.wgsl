@@ -9,12 +9,12 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> neighbor_request: NeighborRequest;
-// The particles of the current search for neighbours (`given_spheres`), and the particles for which the
-// existing neighbour list was made, with enlarged radii (`spheres`).
+// `given_spheres` are the particles of the current search for neighbours. `spheres` are the particles for
+// which the existing neighbour list was made, with enlarged radii.
 @group(0) @binding(2) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read_write> neighbor_state: NeighborState;
-// Number of workgroups along x and y of each dispatch that makes a list.
+// For each dispatch of the stages that make a new neighbour list: its number of workgroups along x and y.
 @group(0) @binding(5) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> list_dispatches: array<DispatchArguments>;
 

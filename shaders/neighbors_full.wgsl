@@ -10,7 +10,8 @@
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> sorted_pairs: array<CaromCollision>;
 @group(0) @binding(3) var<storage, read> list_images: array<u32>;
-// The pairs sorted by b. x is the number of b, and y is the index of the pair in the list sorted by a.
+// The pairs (a, b), sorted by b. x is the index of particle b, and y is the index of the pair in the list
+// sorted by a.
 @group(0) @binding(4) var<storage, read> pairs_by_b: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> contact_starts: array<u32>;
 @group(0) @binding(6) var<storage, read> contact_offsets: array<u32>;
@@ -22,9 +23,10 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// In the sorted list, pairs of the same two spheres a and b are adjacent, in ascending order of their
-// images. Among the neighbours of sphere b, the images are negated, so these pairs must be in reverse order.
-// Returns the pair that then has the place of pair `index`.
+// In a periodic domain, two spheres a and b may be a pair several times, each time with another image of b.
+// These pairs are adjacent in the sorted list, in ascending order of the images. Seen from b, the images have
+// the opposite sign, and so the opposite order. Returns the pair that takes the place of pair `index` if
+// these pairs are listed in reverse.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;
@@ -58,7 +60,6 @@ fn main(
     let next = sorted_pairs[index].a + 1u;
     neighbors[index + contact_offsets[next] - contact_starts[next]] = neighbor_of(index);
     let by_b = pairs_by_b[index];
-    // Seen from sphere b, the images are negated, which reverses their order.
     let pair = mirrored(by_b.y);
     neighbors[index + contact_starts[by_b.x]] = reversed(neighbor_of(pair));
 }

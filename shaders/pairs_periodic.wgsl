@@ -38,9 +38,9 @@ fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
 }
 
-// Returns whether this copy of a pair reports the pair. The grids may contain several copies, displaced by
-// edges of the domain. The copy whose two bounding boxes overlap in a box with its lower corner in the
-// domain's cell reports it.
+// Returns whether this copy of a pair reports the pair. The grids may contain several copies of a pair,
+// displaced by edges of the domain. In each copy, the bounding boxes of the two spheres intersect in a box.
+// The copy reports the pair if the lower corner of this box is in the domain's cell.
 fn is_in_cell(one: Entry, other: Entry) -> bool {
     let x = max(one.low[0], other.low[0]);
     let y = max(one.low[1], other.low[1]);
@@ -56,7 +56,8 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // length_bound() holds for one component of the displacement, and the sum has three.
+        // length_bound() bounds one component of the image's displacement. `distance` is a sum of three
+        // components.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);

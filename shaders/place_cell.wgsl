@@ -11,9 +11,9 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // Computes the corner of the cell at the start of the step. The grids use a cell that moves with their
-    // moving origin. Half-way through the step, this moving cell coincides with the cell of the periodic
-    // domain, which is at rest.
+    // The grids have a moving origin, and their copy of the periodic cell moves with it. Half-way through
+    // the step, this copy coincides with the periodic cell itself, which is at rest. The next line computes
+    // where the corner of the copy is at the start of the step.
     lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
     if lattice.width > 0.0 {
         space.segment = min(space.segment, lattice.width);

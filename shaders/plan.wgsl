@@ -68,8 +68,9 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes for each size class of this thread which grid holds its spheres. A grid holds a run of size
-// classes, so it is the first grid whose last class is not below the class.
+// Writes for each size class of this thread which grid holds its spheres. Each grid holds a range of
+// neighbouring size classes, and the grids are sorted by size class. So the grid of a class is the first one
+// whose last class is not smaller.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {

@@ -1,5 +1,5 @@
-// Replaces each count in a block of SCAN_BLOCK counts by its exclusive prefix sum, which includes the sums
-// of all earlier blocks. One workgroup per block. Twin of `src/cpu/scan.rs`.
+// Replaces each count in a block of SCAN_BLOCK counts by the sum of all counts before it, in this block
+// and in all earlier ones (an exclusive prefix sum). One workgroup per block. Twin of `src/cpu/scan.rs`.
 
 #import scan_block::{sum_before}
 
@@ -33,7 +33,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let block = workgroup.x + workgroup.y * workgroups.x;
-    // A dispatch with several rows of workgroups may have more workgroups than there are blocks of counts.
+    // Each workgroup handles one block of counts. A dispatch with several rows of workgroups may have more
+    // workgroups than there are blocks. The surplus workgroups write nothing.
     let length = select(0u, arrayLength(&counts), block < arrayLength(&sums));
     let i = (block * SCAN_WORKGROUP + local) * OWN_VECTORS;
     var low = vec4<u32>(0u);

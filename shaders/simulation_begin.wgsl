@@ -1,5 +1,5 @@
-// Begins a recording of hard-sphere dynamics: adds the requested time to the time that remains. Dispatched as one
-// invocation.
+// Begins a recording of hard-sphere dynamics. The recording's duration is added to the time that
+// earlier recordings did not complete. Dispatched as one invocation.
 
 #import carom::{CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest}

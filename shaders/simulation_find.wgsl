@@ -1,7 +1,7 @@
-// In each round of a hard-sphere simulation, finds the next impact of each sphere on the current paths. An
-// impact that an earlier round has added may turn out wrong: another sphere crosses the path earlier, or the
-// other sphere of the impact has removed it from its path. Then this kernel finds the first impact of the
-// path that has to be removed.
+// This kernel runs in each round of a hard-sphere simulation. It finds the next impact of each sphere on the
+// current paths. An impact that an earlier round has added to a path is wrong if another sphere crosses the
+// path earlier, or if the impact is no longer on the path of the other sphere. If a path has wrong impacts,
+// the kernel instead finds the first of them, so that it can be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -29,7 +29,8 @@
 @group(0) @binding(10) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(11) var<storage, read_write> simulation_counters: SimulationCounters;
 
-// Set if any sphere of the workgroup has an impact ahead or to remove.
+// Set if a sphere of the workgroup still has an impact to process: one to add to its path, or one
+// to remove from it.
 var<workgroup> sh_active: atomic<u32>;
 
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
@@ -50,10 +51,9 @@ fn meeting(pair: Candidate, one: PathPiece, other: PathPiece, start: f32, end: f
     return start + time;
 }
 
-// Returns the first time at which two spheres meet, apart from the impacts that their paths already have, or
-// NEVER. A path consists of pieces of free motion, with an impact at the end of each but the last. A meeting
-// at the end of a piece does not count, so these impacts are not found again. The result has the same bits for
-// both spheres.
+// Returns the time at which two spheres first meet on their present paths, or NEVER. A path consists of pieces
+// of free motion, and each piece but the last ends with an impact that is already known. A meeting at the end
+// of a piece does not count, because it is this known impact. The result has the same bits for both spheres.
 fn first_meeting(pair: Candidate) -> f32 {
     let count_a = tracks[pair.a].count;
     let count_b = tracks[pair.b].count;
@@ -89,8 +89,8 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// Returns how many impacts of a sphere come before the first impact that the other sphere of the impact has
-// removed from its own path.
+// An impact of two spheres is stored in the paths of both. It is an *orphan* if the path of one of them no longer
+// has it. Returns how many impacts on the path of a sphere come before the first orphan.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {
@@ -200,8 +200,9 @@ fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> 
     return first;
 }
 
-// Finds the next impact of a sphere. If some impact of its path is wrong, finds instead how many impacts
-// before it are kept.
+// Finds the next impact of a sphere. An impact on its path may have become wrong, because the partner's path
+// no longer has it or another impact now comes before it. In this case, finds instead how many impacts before
+// the wrong one are kept.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

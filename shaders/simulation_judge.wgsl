@@ -36,8 +36,8 @@ const ROUNDS = 0.75;
 // about one substep in twenty is rolled back.
 const FASTER = 1.25;
 const SLOWER = 0.99;
-// Smallest, first and largest `pad_speed` (the speed that determines the pads), relative to the mean speed of
-// the spheres.
+// Lower limit, initial value and upper limit of `pad_speed` (the speed that determines the pads), relative to
+// the mean speed of the spheres.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;
@@ -89,8 +89,8 @@ fn lengthen() {
         // one.
         next = max(next, simulation.pace);
     }
-    // A shorter substep has hardly fewer triangles near its spheres. So the number of these triangles limits
-    // the duration of the next substep only if their list is nearly full.
+    // A shorter substep would have nearly as many triangles near its spheres. So if the list of these triangles
+    // is nearly full, the next substep is not made shorter, but it is not made longer either.
     if f32(near_triangles()) > NEARLY_FULL * f32(simulation_request.near_capacity) {
         next = min(next, duration);
     }
@@ -136,7 +136,8 @@ fn reject(left: bool) {
     } else if left {
         simulation.status |= CAROM_LEFT_PAD;
         // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
-        // pad. So the substep is shorter only after three failures in a row.
+        // pad, so the substep is first repeated with the same duration. It becomes shorter only after three
+        // failures in a row.
         shorter = simulation.failures > 2u;
     } else {
         simulation.status |= CAROM_IMPACTS_FULL;

@@ -64,7 +64,8 @@ fn main() {
     // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
-    // `exact` is close to `duration`, and subtracting it from the remaining time causes no rounding.
+    // The subtraction of the duration from `remaining` must not round. `exact` is a duration close to the
+    // wanted one for which it does not.
     let exact = opaque(remaining - opaque(remaining - duration));
     simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;

@@ -19,7 +19,8 @@
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
 
-// A sphere that moved farther than its pad gets a next pad of this many times its displacement.
+// A pad is an assumed bound on the displacement of a sphere. If a sphere moved farther than its
+// pad, its next pad is this many times its displacement.
 const WIDER = 1.3;
 
 var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;

@@ -22,9 +22,10 @@
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(7) var<storage, read> simulation_triangles: array<MeshTriangle>;
 
-// Length of the vector along which an impulse acts. The square of this length is near 2, where the rounding
-// errors of float32 are 0 on average. Near 1, the errors would not be 0 on average: float32 numbers are twice
-// as dense below 1 as above. So the energy would grow.
+// Length of the vector along which an impulse acts. Its square is 1.96. From 1 to 2, the distance between
+// neighbouring float32 numbers is constant, so the rounding errors of squares near 1.96 are 0 on average.
+// Near 1 they would not be, because float32 numbers are twice as dense below 1 as above, and the energy would
+// grow.
 const AXIS = 1.4;
 
 // Returns the time of the last impact of a sphere.
@@ -36,9 +37,9 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the speed at which a sphere leaves its partner. Two impacts within the contact time make the second
-// one elastic. If a force presses the sphere against its partner, the speed is large enough to separate them
-// for at least the contact time.
+// Returns the speed at which a sphere leaves its partner after an impact. The impact is elastic if the last
+// one was less than the contact time ago. If a force presses the sphere against its partner, the speed is
+// high enough that the sphere comes back only after the contact time.
 fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
     let elastic = since < simulation_request.contact_time;
     let own = select(restitution, 1.0, elastic);
@@ -103,8 +104,8 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(simulation_walls[near.place_b].velocity, near.apart, last, time);
     let away = beside_triangle(simulation_triangles[near.b], motion.place);
-    // A face is flat, and an edge or a corner curves away from the sphere. So only gravity can press the
-    // sphere against the triangle, and `bend` is 0.
+    // `bend` is the acceleration of a sphere that turns to follow a curved wall. It is 0 here, because no part
+    // of a triangle curves towards the sphere.
     leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
 }
 

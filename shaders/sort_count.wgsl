@@ -28,7 +28,8 @@ fn main(
     }
     workgroupBarrier();
     let blocks = arrayLength(&sort_counts) / DIGITS;
-    // A dispatch with several rows of workgroups may have more workgroups than there are blocks of items.
+    // Each workgroup handles one block of items. A dispatch with several rows of workgroups may have more
+    // workgroups than there are blocks. The surplus workgroups write nothing.
     if local < DIGITS && block < blocks {
         sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }

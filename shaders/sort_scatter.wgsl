@@ -8,8 +8,8 @@
 // Number of words that hold one 16-bit count for each value of a sort digit.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// The counts of sort digits are WORDS words per invocation. For the prefix sums of one of these words over
-// the workgroup, ADDERS invocations add COUNTS values each.
+// Each word of the digit counts is summed over all invocations of the workgroup. ADDERS invocations share
+// this work for one word, and each of them adds up COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -24,7 +24,8 @@ const COUNTS = WORKGROUP / ADDERS;
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// How often each sort digit occurs among the items of one invocation, with two counts in each word.
+// The digit counts of one invocation: for each value of a sort digit, the number of its items with this
+// digit. Each word holds two counts of 16 bits.
 alias Counts = array<u32, WORDS>;
 
 fn count_digits(begin: u32, end: u32) -> Counts {

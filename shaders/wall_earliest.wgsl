@@ -5,7 +5,7 @@
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults}
 #import invocation::{invocation}
 
-// First impact of a sphere, as in `earliest.wgsl`.
+// The first impact of a sphere: its time of impact, and the sphere or wall that it hits.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,

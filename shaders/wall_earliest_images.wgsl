@@ -1,6 +1,7 @@
-// Runs after the kernels of `earliest_images.wgsl`. For each sphere that hits a wall first, finds which image
-// (periodic copy) of the wall it hits. The list of wall collisions has images of spheres instead. The image
-// number of the wall is the negative of that of the sphere.
+// Runs after the kernels of `earliest_images.wgsl`. For each sphere that first hits a wall in a
+// periodic domain, finds which image (periodic copy) of the wall it hits. If the list of wall
+// collisions has image n of the sphere and the wall itself, then the sphere itself hits image −n of
+// the wall.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults, carom_image}
 #import image_word::{pack_image}

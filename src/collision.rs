@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 /// Two spheres that touch during a time step, with their time of impact.
 ///
-/// The struct has 16 bytes and the layout of a GPU storage buffer.
+/// A `Collision` has 16 bytes, and an array of them has the layout of an array in a GPU storage buffer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

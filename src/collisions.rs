@@ -11,7 +11,7 @@ use crate::{Collision, Error, Statistics, WallCollision};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
-/// The methods compute each sphere's earliest impact, each sphere's contacts, and the changes since an
+/// Methods of this type compute each sphere's earliest impact, each sphere's contacts, and the changes since an
 /// earlier step.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -242,8 +242,8 @@ impl Collisions {
     /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
     /// began to touch, still touch or touch no longer.
     ///
-    /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So an index
-    /// must refer to the same sphere in both steps.
+    /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So a sphere
+    /// must have the same index in the step of this list and in the step of `previous`.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -257,7 +257,7 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// This list and `previous` may be in any order, and may contain a pair several times.
+    /// The pairs of the two steps may be in any order, and may be repeated.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(
             (&previous.pairs, &previous.images),

@@ -188,9 +188,9 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
     ///
-    /// - On a GPU, the application need not poll the device: carom starts a short-lived thread for
-    ///   each wait, which polls it. In a browser, the event loop wakes the task instead.
-    /// - The thread that polls the future does all work that runs on the CPU.
+    /// - On a GPU, carom starts a short-lived thread for each wait. It polls the device, so the application
+    ///   need not do so. In a browser, the event loop wakes the task instead.
+    /// - All work on the CPU is done by the thread that polls the future.
     ///
     /// The future may be dropped at any time, and the detector remains usable. If the GPU is still working on
     /// the dropped step, the next step creates new GPU buffers.
@@ -322,7 +322,8 @@ impl Detector {
         Ok(())
     }
 
-    /// Completes the list of the spheres of a checked step that touch walls. Both backends do this on the CPU.
+    /// Finishes the search for spheres that touch walls. The search began while the spheres of the step were
+    /// checked for invalid values. It runs on the CPU with both backends.
     fn at_walls(
         &mut self,
         step: &UncheckedStep<'_>,
@@ -351,8 +352,8 @@ impl Detector {
         }
     }
 
-    /// Returns the collisions of a time step in a list that reuses the memory of `used`. While the spheres are
-    /// checked, `walls` finds those that touch walls.
+    /// Returns the collisions of a time step in a list that reuses the memory of `used`. While the spheres
+    /// are checked for invalid values, `walls` looks for spheres that touch walls.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,

@@ -79,7 +79,7 @@ impl Domain {
         self
     }
 
-    /// Returns the corner from which the edges start.
+    /// Returns the corner of the domain from which its edges start.
     pub fn origin(&self) -> [f32; 3] {
         self.origin
     }

@@ -125,10 +125,11 @@ pub enum Error {
     #[error("the simulation is invalid: {problem}")]
     #[non_exhaustive]
     InvalidSimulation {
-        /// Description of the fault in the option or the duration, with the allowed range.
+        /// Description of the fault in an option of the simulation, or in the duration of its step, with the
+        /// allowed range.
         problem: String,
     },
-    /// A sphere has more impacts in one substep of a simulation than its options allow.
+    /// A sphere has more impacts in one substep of a simulation than the simulation's options allow.
     #[error(
         "sphere {sphere} has more than {limit} impacts in one substep, as if inelastic spheres \
          collapsed; set a contact time (`SimulationOptions::contact_time`), or raise \
@@ -150,10 +151,11 @@ pub enum Error {
     )]
     #[non_exhaustive]
     StillOverlapping {
-        /// Number of passes made. In each pass, every two overlapping spheres were moved apart, one pair after
+        /// Number of passes that were made. A pass moves every two overlapping spheres apart, one pair after
         /// the other.
         passes: u32,
-        /// Index (from 0) of one sphere of the pair with the deepest overlap.
+        /// Index (from 0) of the sphere with the deepest overlap. If it overlaps another sphere, the index is
+        /// that of either sphere.
         sphere: usize,
         /// Depth of the deepest overlap.
         depth: f64,
@@ -218,7 +220,7 @@ pub enum Error {
         limit: &'static str,
         /// Size of the buffer, in bytes.
         needed: u64,
-        /// Size that the device limit allows, in bytes.
+        /// Largest size of the buffer that the device limit allows, in bytes.
         available: u64,
     },
     /// An allocation of main memory failed.
@@ -240,7 +242,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     FeatureDisabled {
-        /// Name of the Cargo feature.
+        /// The feature of carom that is not enabled, as in Cargo.toml.
         feature: &'static str,
     },
     /// wgpu found no suitable graphics adapter: no GPU, and no software adapter where one is allowed.
@@ -285,7 +287,7 @@ pub enum Error {
         limit: &'static str,
         /// Smallest value of the device limit that carom needs.
         needed: u64,
-        /// Value of the limit with which the device was created.
+        /// Value of this device limit with which the device was created.
         available: u64,
     },
     /// A capacity in `gpu::BufferOptions` is 0.
@@ -345,9 +347,9 @@ pub enum Error {
     #[error("the buffer with the {what} {problem}")]
     #[non_exhaustive]
     SourceBuffer {
-        /// Content of the application's buffer, such as the radii of the spheres.
+        /// What the application stores in the buffer, such as the radii of the spheres.
         what: &'static str,
-        /// Description of the fault in the buffer, with advice.
+        /// Why carom cannot read the buffer, and what to do about it.
         problem: String,
         /// The error of wgpu that caused this error, if any. `problem` contains its text.
         source: Option<Cause>,
@@ -374,7 +376,7 @@ pub enum Error {
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
-        /// The error of rayon or of the operating system.
+        /// Why the thread could not be started, as told by rayon or by the operating system.
         source: Cause,
     },
 }
@@ -423,7 +425,7 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns `None`, because in a browser an error of wgpu need not be `Send`, but a [`Cause`] must be.
+/// Returns no cause in a browser, where an error of wgpu need not be `Send`. A [`Cause`] has to be `Send`.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None

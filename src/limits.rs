@@ -1,4 +1,5 @@
-//! Limits on the numbers of spheres, time segments, candidate pairs and touching pairs.
+//! Limits on the numbers of spheres, time segments, periodic images, candidate pairs and touching
+//! pairs.
 
 use crate::Error;
 
@@ -42,8 +43,8 @@ pub(crate) fn most_proxies(spheres: usize) -> u64 {
     // the grid for one segment costs as much as 20 tests or more. Without segments, there are at
     // most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
-    // Fuzzing builds do not use the limit N + N²/32, so that time segments are tested even with few
-    // spheres.
+    // In fuzzing builds, the cost does not limit the number of time segments, so that segments are
+    // tested even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }

@@ -17,7 +17,8 @@ use crate::memory::resized;
 use crate::sphere::MAX_MAGNITUDE;
 use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
 
-/// Number of pairs of which the positions are read at once.
+/// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
+/// memory.
 const MEASURED: usize = 64;
 
 const NEIGHBORS: &str = "the list of neighbours";
@@ -26,12 +27,13 @@ const NEIGHBORS: &str = "the list of neighbours";
 /// is exact.
 pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 
-/// A request for a neighbour list: the particles, and which of them are neighbours.
+/// A request for a neighbour list. It contains the particles, and the rule by which two particles are
+/// neighbours.
 ///
 /// The particles are the centres of spheres, and their velocities do not count. Pairs that collision
 /// groups leave out ([`Sphere::with_groups`]) are no neighbours.
 ///
-/// [`Detector::find_neighbors`](crate::Detector::find_neighbors) answers the request.
+/// [`Detector::find_neighbors`](crate::Detector::find_neighbors) makes the list.
 ///
 /// The type parameter `S` is the type of the set of spheres, as in a [`Step`](crate::Step).
 pub struct NeighborSearch<'a, S: ?Sized = [Sphere]> {
@@ -67,7 +69,7 @@ impl<S: ?Sized> fmt::Debug for NeighborSearch<'_, S> {
 pub(crate) enum Rule {
     /// Pairs whose distance is at most the cutoff.
     Cutoff(f32),
-    /// Pairs whose distance is at most the sum of their radii.
+    /// Two spheres are neighbours if they touch or overlap: their distance is at most the sum of their radii.
     Radii,
 }
 
@@ -164,8 +166,9 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
     /// Returns the radius of the sphere that stands for a particle in the search. `own` is the radius of the
     /// particle.
     pub(crate) fn reach(&self, own: f32) -> f32 {
-        // The skin is a length by which the neighbour list reaches farther than needed. Its sum with a cutoff
-        // or a radius is rounded up to a greater float32, as a margin for the rounding of distances in
+        // The neighbour list reaches farther than needed, so that it stays valid while particles move a
+        // little. For this, the skin is added to the cutoff, or half of it to each radius. The float32 sum is
+        // replaced by the next larger float32, as a margin for the rounding of distances in
         // `NeighborList::is_valid_for`.
         let with_skin = |length: f32, skin: f32| {
             if skin > 0.0 {
@@ -188,8 +191,8 @@ impl NeighborSearch<'_> {
         self.spheres.len()
     }
 
-    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and
-    /// only if their particles are to be on the neighbour list.
+    /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and only if
+    /// their particles are neighbours.
     pub(crate) fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
         self.check_lengths()?;
         let searched = resized(searched, self.spheres.len(), "the spheres of the search")?;
@@ -256,8 +259,8 @@ impl NeighborList {
     /// Returns the entries with `i` as their first particle, as a range of indices into
     /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not exist.
     ///
-    /// In a full list, the range has all neighbours of particle `i`. In a half list, it has those with
-    /// indices greater than `i`.
+    /// In a full list, this range has the entries of all neighbours of particle `i`. In a half list, it has
+    /// only the entries of neighbours with an index greater than `i`.
     ///
     /// ```
     /// use carom::{Detector, NeighborSearch, Options, Sphere};
@@ -275,13 +278,13 @@ impl NeighborList {
         }
     }
 
-    /// Returns whether this list still has every pair that a request asks for, which is the case if both
-    /// conditions hold:
+    /// Returns whether this list can still be used for a new search, because it has every pair that the
+    /// search would find. Both of these conditions must hold:
     ///
     /// - The list was made for the same number of particles, radii (if they count), collision groups, cutoff,
-    ///   skin, kind (half or full) and domain.
-    /// - No particle has moved by more than half the skin since the list was made. A particle that was
-    ///   wrapped into a periodic cell has moved by an edge of the cell.
+    ///   skin, kind (half or full) and domain as the request.
+    /// - No particle has moved by more than half the skin since the list was made. Wrapping a particle into a
+    ///   periodic cell counts as a move by an edge of the cell.
     ///
     /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
@@ -310,7 +313,8 @@ impl NeighborList {
     /// and distances of its entries for the request's positions, and returns true. Otherwise changes nothing
     /// and returns false.
     ///
-    /// The entries stay the same, so some of their distances may exceed the cutoff by up to twice the skin.
+    /// No entry is added or removed. So the distance of some entries may exceed the cutoff by up to twice the
+    /// skin.
     ///
     /// ```
     /// use carom::{Detector, NeighborList, NeighborSearch, Options, Sphere};
@@ -351,8 +355,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the neighbour list with the pairs in `found`. A half list swaps its images for those of `found`,
-    /// which avoids a copy and leaves the images of an earlier search in `found`.
+    /// Fills the neighbour list with the pairs in `found`. A half list takes the images from `found`, and
+    /// leaves its old images there, so that none are copied.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -424,9 +428,9 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // Among the entries of one particle, the neighbours with smaller indices come first. Images
-        // of one neighbour are negated, which reverses their order, so they are added from the last
-        // to the first.
+        // A particle's neighbours of smaller index come first. If such a neighbour is listed
+        // several times, with different images, each image is negated, which reverses their order.
+        // So these entries are added from the last to the first.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
@@ -503,9 +507,9 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
-    // Each pair overwrites what the earlier pairs with the same first particle have written, so the number
-    // from the last one remains. Counting the pairs of each particle would be slower, because each increment
-    // would wait for the one before.
+    // After this loop, the entry of a particle is the number of pairs up to the last pair that has it as
+    // first particle, because each pair overwrites what the pairs before it have written. Counting the pairs
+    // of each particle would be slower, because each increment would wait for the one before.
     for (before, pair) in pairs.iter().enumerate() {
         rows[pair.a as usize + 1] = before + 1;
     }

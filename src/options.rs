@@ -45,9 +45,8 @@ pub struct Options {
     pub threads: usize,
     /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///
-    /// A step with more candidate pairs returns
-    /// [`Error::TooManyCandidates`](crate::Error::TooManyCandidates) without testing any, because
-    /// the tests could take hours.
+    /// A step with more candidate pairs than this limit tests none of them, because the tests could take
+    /// hours. It returns [`Error::TooManyCandidates`](crate::Error::TooManyCandidates).
     pub max_candidates: u64,
     /// Largest number of touching pairs that a step may have. The default is 2²⁸.
     ///

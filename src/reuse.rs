@@ -29,14 +29,16 @@ impl<T> ReusedVec<T> {
     /// A reused vector is oversized if its capacity is more than this many times the number of
     /// items needed.
     const OVERSIZED: usize = 16;
-    /// A use of a reused vector counts as a use of at least this number of items, so that small vectors are
-    /// never freed. A use of no items ([`rest`](Self::rest)) counts as 0.
+    /// Smallest number of items that a use of a reused vector is taken to need, even if it needs fewer. So a
+    /// small vector is never oversized in such a use. Only [`rest`](Self::rest), a use without items, counts
+    /// as 0.
     const MIN_NEEDED: usize = 1 << 8;
     /// A reused vector is freed if it was oversized in more than this number of successive uses. The number
     /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it. Its previous length counts as the number of items needed.
+    /// Clears the vector and returns it. The number of items that it had counts as the memory that its last
+    /// use needed.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();
@@ -48,8 +50,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Records a use that needs no items. The vector keeps its items, unless it has been too large
-    /// for many uses.
+    /// Counts as a use of the vector in which no item is needed. The items are kept, unless the vector has
+    /// been too large for many uses.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -111,9 +113,8 @@ impl<T> Default for ScratchPool<T> {
 }
 
 impl<T> ScratchPool<T> {
-    /// Takes a vector from the pool for one task. For each vector that stays in the pool, this
-    /// counts as a use of no items ([`rest`](ReusedVec::rest)). So a vector that is no longer
-    /// needed is freed after a while.
+    /// Takes a vector from the pool for one task. The vectors that remain in the pool count as unused
+    /// ([`rest`](ReusedVec::rest)). The memory of a vector that often remains unused is freed.
     pub(crate) fn take(&self) -> ScratchGuard<'_, T> {
         let mut unused = self.unused();
         let vector = unused.pop().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Defines [`Sphere`], a moving sphere.
+//! Defines [`Sphere`]: centre, radius, velocity and collision groups of a moving sphere.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;

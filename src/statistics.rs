@@ -39,15 +39,16 @@ pub struct Statistics {
     /// in float64 on the CPU) could not decide. They are too close to tangency, or to the end of a
     /// time segment or of the step.
     ///
-    /// Arithmetic of higher precision decides every grazing pair. If a pair needed higher precision only for
-    /// its time of impact, it is not counted as grazing.
+    /// Arithmetic of higher precision decides every grazing pair. This number does not include pairs that need
+    /// it only for the time of impact.
     pub grazing: u64,
     /// Number of pairs that float64 could not decide, and exact integer arithmetic did.
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// On the CPU, this memory excludes the caller's spheres, the detector's copy of two sets, and the
-    /// returned list. On a GPU, it excludes the buffers of the spheres and of the pairs.
+    /// Some memory is not included in this number. On the CPU, this is the memory of the caller's spheres, of
+    /// the detector's copy of two sets, and of the returned list. On a GPU, it is that of the buffers of
+    /// spheres and of pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,

@@ -197,8 +197,8 @@ impl<'a> UncheckedStep<'a> {
         Ok(self.checked(summary))
     }
 
-    /// Checks the step like [`check`](Self::check), and calls `visit` for its spheres, in blocks: see
-    /// [`check_and_visit`].
+    /// Checks the size of the step and the numbers in its spheres, like [`check`](Self::check), and calls
+    /// `visit` for the spheres, in blocks: see [`check_and_visit`].
     pub(crate) fn check_and_visit<T: Default + Send>(
         self,
         block: usize,

@@ -148,8 +148,8 @@ pub(crate) fn check_and_visit<T: Default + Send>(
 /// groups. The loop has no branches, and tests four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // `no_groups` is a bit mask. It clears the last of the four numbers that are loaded with a velocity:
-    // the collision groups, which follow the velocity in memory.
+    // The velocity and the collision groups that follow it in memory are loaded together, as a vector of four
+    // numbers. The bit mask `no_groups` sets the last of the four to 0.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

@@ -16,19 +16,19 @@ use crate::{Collision, Error, Sphere, Step, WallCollision};
 
 pub use self::walls::verify_walls;
 
-/// The differences between a list of collisions and the exact list. Returned by [`verify`], and by
-/// [`verify_walls`] with entries of the type [`WallCollision`]. A pair is then a sphere and a wall, and the images
-/// are those of the sphere.
+/// The differences between a list of collisions and the exact list. [`verify`] returns them for pairs of
+/// spheres. [`verify_walls`] returns them for pairs of a sphere and a wall, of the type [`WallCollision`].
+/// The periodic images are then images of the sphere.
 ///
-/// In a step of one set, every entry has the smaller sphere index first, even if the verified list has the
-/// other order. A pair that does not touch but is listed twice is two invented entries.
+/// In a step of one set, every entry has the smaller sphere index first, even if the checked list has it
+/// second. If a pair that does not touch is listed twice, both entries are in [`invented`](Self::invented).
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Verification<T = Collision> {
-    /// Number of pairs of spheres that were tested: all pairs of the step. In a periodic domain, a sphere
-    /// with its own images counts as a pair, too.
+    /// Number of pairs of spheres that were tested. These are all pairs of the step, whether they may touch
+    /// or not. In a periodic domain, a sphere with its own images counts as a pair, too.
     pub tried: u64,
     /// Number of touching pairs, without those that collision groups leave out. In a periodic domain, each
     /// touching image counts as a pair.
@@ -39,8 +39,8 @@ pub struct Verification<T = Collision> {
     /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
     /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
     pub invented: Vec<T>,
-    /// Further entries of touching pairs that are listed several times. Of the entries of such a pair, all but one
-    /// are here. The one left out has the right time and depth, if any of them has.
+    /// Superfluous entries of touching pairs that the list has several times. One entry of each such pair is
+    /// not superfluous, and is left out: one with the right time and depth, if there is any.
     pub repeated: Vec<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
@@ -56,13 +56,13 @@ pub struct Verification<T = Collision> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct MistakenImages {
-    /// Periodic images of sphere b for the entries in [`Verification::missing`], which the list lacks.
+    /// For each pair in [`Verification::missing`], the periodic image of sphere b.
     pub missing: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::invented`], which are not touching pairs.
+    /// For each pair in [`Verification::invented`], the periodic image of sphere b.
     pub invented: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::repeated`], which list a pair again.
+    /// For each pair in [`Verification::repeated`], the periodic image of sphere b.
     pub repeated: Vec<[i32; 3]>,
-    /// Periodic images of sphere b for the entries in [`Verification::wrong`], whose time or depth is wrong.
+    /// For each pair in [`Verification::wrong`], the periodic image of sphere b.
     pub wrong: Vec<[i32; 3]>,
 }
 
@@ -106,8 +106,8 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Returns the mistakes found in the verified list as the public result type, with periodic images if
-    /// `periodic` is true.
+    /// Converts the mistakes that the verification has found to the public result type. If `periodic` is
+    /// false, it has no periodic images.
     fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
         let entries = |list: &[ImageCollision]| list.iter().map(|c| entry(c.pair())).collect();
         let images = |list: &[ImageCollision]| {
@@ -452,8 +452,9 @@ impl Reach {
         }
     }
 
-    /// Returns all periodic images of the other ball that may meet this ball, and perhaps some more, in ascending
-    /// order. In `edges`, an edge along which the world is not periodic is the zero vector.
+    /// Returns the periodic images of the ball `other` that may meet the ball `self`, in ascending order.
+    /// Some of them may be too far away to meet it. An edge along which the world is not periodic is the zero
+    /// vector in `edges`.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"

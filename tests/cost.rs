@@ -58,8 +58,8 @@ fn assert_by_pairs(world: &str, spheres: &[Sphere], factor: f64) {
     );
 }
 
-/// Panics if a world has more than `factor` times as many tested pairs, or spheres and time
-/// segments in the grids, as a uniform gas.
+/// Panics if a step of this world costs more than `factor` times as much as a step of a uniform gas. The cost
+/// is the number of tested pairs, and also the number of spheres and time segments in the grids.
 fn assert_like_gas(world: &str, spheres: &[Sphere], factor: f64) {
     let [plain, this] = [("gas", &gas()[..]), (world, spheres)].map(|(name, w)| cost(name, w));
     assert!(
@@ -177,9 +177,9 @@ fn clumps_far_apart_cost_at_most_five_times_as_much_as_one_gas() {
     assert_like_gas("clumps in a cube of 2^20", &clumps(2_f32.powi(20)), 5.0);
 }
 
-/// Tests a few fast spheres in ten clumps that are far apart. In the large cube around the clumps, the grid
-/// has wide cells, or distant cells share a table entry. Both make the step cost more than one of a uniform
-/// gas, and the test limits this cost.
+/// Tests a few fast spheres in ten clumps that are far apart. The grid fills the large cube around the
+/// clumps. So it must have wide cells, or distant cells must share a table entry. In both cases, the step
+/// costs more than a step of a uniform gas, and the test limits this cost.
 #[test]
 fn a_few_bullets_in_clumps_cost_at_most_thirty_times_as_much_as_a_gas() {
     for power in [10, 14, 18] {
@@ -233,7 +233,7 @@ fn everything_on_a_line_costs_little() {
     }
 }
 
-/// Returns `N` spheres in the plane of two given directions, about one sphere per ten units of area.
+/// Returns `N` spheres in the plane that two given vectors span, about one sphere for each ten units of area.
 fn plane(along: [Vec3; 2]) -> Vec<Sphere> {
     let rng = &mut Rng::with_seed(1);
     let side = (N as f32 * 10.0).sqrt();
@@ -259,8 +259,9 @@ fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// If carom cut the paths of the spheres into time segments, it would test neighbours within a
-/// swarm again in every segment. A test of all pairs is about N / 2 tests for each of N spheres.
+/// carom must not cut the paths of these spheres into time segments, because it would test neighbours within
+/// a swarm again in every segment. A test of all pairs, with which the cost is compared, takes N / 2 tests
+/// for each sphere.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {

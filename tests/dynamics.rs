@@ -128,8 +128,8 @@ fn check_order(
 
 fn check_fluid(seed: u64) {
     let (spheres, edge) = fluid(10, 0.3, seed);
-    // The seed chooses the duration of a substep, because many impacts depend on one another in a long
-    // substep.
+    // The longer a substep is, the more of its impacts depend on one another. So the test uses three durations,
+    // which the seed chooses.
     let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
     let options = periodic(edge).with_impacts_per_substep(impacts);
     check_order(spheres, options, Some(edge), 5);
@@ -147,6 +147,39 @@ fn spheres_of_a_fluid_meet_in_the_order_of_the_reference() {
 fn spheres_of_many_fluids_meet_in_the_order_of_the_reference() {
     for seed in 0..20 {
         check_fluid(seed);
+    }
+}
+
+/// Returns all impacts of a fluid in a time: the two spheres and the time of each, sorted.
+fn impacts(spheres: &[HardSphere], options: SimulationOptions) -> Vec<(u32, Partner, f64)> {
+    let mut simulation =
+        Simulation::new(spheres.to_vec(), options.with_impact_list()).expect("a valid simulation");
+    let list = step(&mut simulation, 0.8).list;
+    let mut list: Vec<_> = list
+        .iter()
+        .map(|impact| (impact.sphere, impact.partner, impact.time))
+        .collect();
+    list.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+    list
+}
+
+/// The longer a substep is, the more impacts in it depend on one another. So if a long substep loses an impact or adds
+/// a false one, its list of impacts differs from that of short substeps.
+#[test]
+fn the_impacts_do_not_depend_on_the_duration_of_substeps() {
+    let (spheres, edge) = fluid(24, 0.3, 3);
+    let impacts = |count: f64| impacts(&spheres, periodic(edge).with_impacts_per_substep(count));
+    let expected = impacts(0.05);
+    assert!(expected.len() > spheres.len());
+    for count in [0.3, 0.45, 1.2] {
+        let found = impacts(count);
+        assert_eq!(found.len(), expected.len(), "{count} impacts a substep");
+        for (a, b) in expected.iter().zip(&found) {
+            assert_eq!((a.0, a.1), (b.0, b.1), "{count} impacts a substep");
+            // Each impact multiplies rounding errors by a factor.
+            let apart = (a.2 - b.2).abs();
+            assert!(apart < 1e-6, "{count} impacts a substep: {a:?} {b:?}");
+        }
     }
 }
 
@@ -271,15 +304,17 @@ fn two_balls_on_a_ring_meet_for_ever() {
         let report = step(&mut simulation, 40.0);
         times.extend(report.list.iter().map(|impact| rounded(impact.time)));
     }
-    // The first gap between the balls is 2 wide, and all later gaps are 4 wide.
+    // The balls approach at speed 1. The gap between them is 2 wide at first, so the first impact
+    // is at time 2. After each impact they meet next on the other side of the ring, where the gap
+    // is 4 wide. So the further impacts follow every 4 units of time.
     let expected: Vec<_> = (0..1000).map(|k| 2.0 + 4.0 * f64::from(k)).collect();
     assert_eq!(times, expected);
     let center = simulation.unwrapped_center(0).expect("sphere 0 exists");
     assert_eq!(rounded(center.x), 2.0 + 2000.0);
 }
 
-/// Two balls that drift around a ring many times. The image of an impact refers to the centres that the simulation shows
-/// before the step.
+/// Two balls drift around a periodic ring many times. The image number of an impact must refer to the balls'
+/// centres before the step, wrapped into the cell.
 #[test]
 fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     let edge = 10.0;
@@ -304,7 +339,8 @@ fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
         assert!((away - impact.normal).length() < 1e-9, "{impact:?}: {away}");
         images[(impact.image[0] + 1) as usize] += 1;
     }
-    // They meet in the cell and across its face on both sides.
+    // Impacts must have happened with each of the image numbers −1, 0 and 1: across one face of the
+    // cell, within the cell, and across the opposite face.
     assert!(images.iter().all(|&count| count >= 5), "{images:?}");
 }
 
@@ -323,6 +359,107 @@ fn a_dilute_gas_in_a_small_cell_takes_a_long_step() {
         step(&mut simulation, 100.0);
         assert!((simulation.kinetic_energy() / energy - 1.0).abs() < 1e-9);
     }
+}
+
+/// Three spheres are shot into a slow gas, and cross many periodic cells until they meet something.
+#[test]
+fn fast_spheres_in_a_slow_gas_meet_in_the_order_of_the_reference() {
+    let (mut spheres, edge) = lattice(10, 0.005, 3);
+    for sphere in &mut spheres {
+        sphere.velocity *= 1e-3;
+    }
+    let options = periodic(edge).with_impact_list();
+    let mut simulation = Simulation::new(spheres, options).expect("a valid gas");
+    step(&mut simulation, 1e4);
+    let shoot = |spheres: &mut [HardSphere]| {
+        for index in [100, 500, 900] {
+            spheres[index].velocity *= 2e4 * edge;
+        }
+    };
+    simulation.edit(shoot).expect("the numbers are valid");
+    let reference = balls(simulation.spheres());
+    let time = simulation.time();
+    let mut report = step(&mut simulation, 1.0);
+    assert!(report.substeps < 200, "{}", report.substeps);
+    report.list.retain(|impact| impact.time > time);
+    let compared = first_same(&report, Reference::new(&reference, Some(edge), 1.0, 1.0));
+    assert!(compared > 20, "{compared} impacts were compared");
+}
+
+/// Some spheres are much faster and heavier than the many others, in a small periodic cell.
+#[test]
+fn fast_spheres_meet_each_other_in_the_order_of_the_reference() {
+    let mut across = 0;
+    for seed in 0..6 {
+        let (mut spheres, edge) = lattice(8, 0.05, seed);
+        for (index, sphere) in spheres.iter_mut().enumerate() {
+            (sphere.radius, sphere.mass) = (0.2, 1e-6);
+            if index % 37 == 5 {
+                (sphere.radius, sphere.mass) = (0.8, 1.0);
+                sphere.velocity *= 50.0;
+            }
+        }
+        let options = periodic(edge).with_impact_list();
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("a valid mixture");
+        let report = step(&mut simulation, 0.25);
+        let reference = Reference::new(&balls(&spheres), Some(edge), 1.0, 0.25);
+        let compared = first_same(&report, reference);
+        assert!(compared > 50, "{compared} impacts were compared");
+        let is_heavy = |index: usize| spheres[index].mass == 1.0;
+        let both = report.list[..compared].iter().filter(|impact| {
+            is_heavy(impact.sphere as usize) && is_heavy(other(impact)) && impact.image != [0; 3]
+        });
+        across += both.count();
+    }
+    assert!(across > 5, "{across} impacts of fast spheres across a face");
+}
+
+/// The spheres cross very many periodic cells, but cannot meet.
+#[test]
+fn spheres_that_cannot_meet_take_a_long_step() {
+    let ball = |x: f64, v: [f64; 3]| HardSphere::new([x, 0.5, 0.5], 0.1).with_velocity(v);
+    let [a, b] = [ball(0.25, [1.0, 2.5, -0.5]), ball(0.75, [-3.0, 0.0, 1.5])];
+    let options = || periodic(1.0);
+    // A single sphere, two of one body, two of infinite mass, and two that ignore each other.
+    for (spheres, options, duration) in [
+        (vec![a], options(), 2e3),
+        (vec![a, b], options().with_bodies(vec![Some(7); 2]), 2e3),
+        (vec![a.fixed(), b.fixed()], options(), 2e3),
+        (vec![a, b], options().with_groups(vec![1, 1 << 16]), 25.0),
+    ] {
+        let mut simulation = Simulation::new(spheres.clone(), options).expect("valid spheres");
+        let report = step(&mut simulation, duration);
+        assert_eq!(report.impacts, 0);
+        assert!(report.substeps < 80, "{}", report.substeps);
+        for (index, sphere) in spheres.iter().enumerate() {
+            let expected = sphere.center + sphere.velocity * duration;
+            let center = simulation.unwrapped_center(index).expect("it exists");
+            assert!((center - expected).length() < 1e-6, "{center} {expected}");
+        }
+    }
+}
+
+/// The spheres are much larger than their cell, so they have too many images, and too many pairs as well.
+#[test]
+fn the_limit_that_is_exceeded_does_not_depend_on_the_number_of_threads() {
+    let mut rng = Rng::with_seed(4);
+    let balls = (0..3000).map(|_| {
+        let center = DVec3::from([0; 3].map(|_| rng.f64()));
+        HardSphere::new(center, 10.0).with_velocity(DVec3::X)
+    });
+    let balls: Vec<_> = balls.collect();
+    let run = |threads| {
+        let options = periodic(1.0).with_threads(threads);
+        let mut simulation = Simulation::new(balls.clone(), options).expect("valid spheres");
+        simulation.step(1.0).expect_err("too many images")
+    };
+    let expected = run(1);
+    assert!(
+        matches!(expected, Error::TooManyImages { needed, limit, .. } if needed > limit),
+        "{expected}"
+    );
+    assert_eq!(run(2).to_string(), expected.to_string());
+    assert_eq!(run(5).to_string(), expected.to_string());
 }
 
 #[test]
@@ -354,8 +491,8 @@ fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
         (impact.time, impact.impulse, impact.normal),
         (0.75, 4.0, DVec3::X)
     );
-    // The sum of the two momenta is still 5. The balls approached each other with speed 4, and separate with
-    // speed 2.
+    // The total momentum of the two balls is 5, as before the impact. They approached each other with speed
+    // 4. With the restitution 0.5, they separate with speed 2.
     let velocities: Vec<_> = simulation
         .spheres()
         .iter()
@@ -378,8 +515,8 @@ fn a_fixed_sphere_reflects_and_stays() {
     assert_eq!(simulation.spheres()[1].center.x, 1.0);
 }
 
-/// Returns the depth of the deepest overlap, in units of the smaller radius. The allowed rounding of the
-/// coordinates is subtracted.
+/// Returns the depth of the deepest overlap as a multiple of the smaller of the two radii. The rounding error
+/// that is allowed for coordinates is subtracted from the depth first.
 fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
     let mut deepest: f64 = 0.0;
     for (index, a) in spheres.iter().enumerate() {
@@ -394,8 +531,8 @@ fn deepest_overlap(spheres: &[HardSphere], edge: f64) -> f64 {
     deepest
 }
 
-/// Follows a dense fluid through 100 impacts a sphere, in short steps: the spheres never overlap, and energy
-/// and momentum do not drift.
+/// Follows a dense fluid, in short steps, until each sphere has had about 100 impacts. The spheres must never
+/// overlap, and energy and momentum must not drift.
 #[test]
 fn spheres_never_overlap_and_keep_energy_and_momentum() {
     for (seed, packing) in [(1, 0.3), (2, 0.45)] {
@@ -502,7 +639,7 @@ fn inelastic_collapse_is_an_error_without_a_contact_time() {
         matches!(error, Error::TooManyImpacts { limit: 100, .. }),
         "{error}"
     );
-    // After the error, the state is that at the end of the last complete substep.
+    // After a step that failed, the simulation is at the end of the last complete substep.
     assert!(collapsing.time() < 5.0);
     let momentum: DVec3 = collapsing.spheres().iter().map(HardSphere::momentum).sum();
     assert!(momentum.length() < 1e-12);
@@ -595,8 +732,8 @@ fn removes(a: usize, b: usize) -> [bool; 2] {
     }
 }
 
-/// Removes the spheres that the function [`removes`] chooses. If only one sphere of an impact is removed, the
-/// other keeps its velocity.
+/// A collision rule that removes the spheres that [`removes`] chooses. If it chooses only one of the two
+/// spheres of an impact, the other keeps its velocity.
 fn removal_rule(encounter: &Encounter) -> Response {
     let Partner::Sphere(other) = encounter.partner else {
         return Response::Bounce;
@@ -720,7 +857,7 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     // The removed sphere hits nothing, and gravity does not act on it.
     assert_eq!(step(&mut simulation, 5.0).impacts, 0);
     assert_eq!(simulation.spheres()[1], removed);
-    // A sphere that overlaps the removed sphere is not moved away from it.
+    // Sphere 0 is put where it overlaps the removed sphere 1. `separate` does not move sphere 0 away.
     let overlap = |spheres: &mut [HardSphere]| {
         spheres[0].center = removed.center + DVec3::new(0.5, 0.0, 0.0);
         spheres[1].velocity = DVec3::X;

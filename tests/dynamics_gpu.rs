@@ -893,15 +893,17 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let down = DVec3::new(0.0, 0.0, -1.0);
-    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the impact, and
-    // the time of the impact. In the second and third case, the ball flies down beside an edge at a horizontal
-    // distance of 0.6, so its centre is 0.8 above the edge at the impact.
+    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the
+    // impact, and the time of the impact. In the first and fourth case, the ball hits the face. In the
+    // second, it moves down past an edge at a horizontal distance of 0.6. It hits the edge when its centre is
+    // √(1 − 0.6²) = 0.8 above it. In the third, it hits a corner in the same way.
     let cases = [
         ([1.0, 1.0, 3.0], down, -down, 2.0),
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
         ([-0.6, 0.0, 3.0], down, DVec3::new(-0.96, 0.0, 0.28), 2.2),
         ([1.0, 1.0, -3.0], -down, down, 2.0),
-        // In the last case, the ball passes the corner of the triangle at a distance of more than its radius.
+        // This ball passes the corner of the triangle at a distance of more than its radius, and so hits
+        // nothing.
         ([-0.8, -0.8, 3.0], down, down, 6.0),
     ];
     let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
@@ -919,8 +921,8 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
 
 #[test]
 fn too_many_triangles_near_the_spheres_roll_a_substep_back() {
-    // In a long substep, the only sphere may meet most triangles of the mesh around it, more than the buffers have
-    // room for.
+    // In a long substep, the only sphere may meet most triangles of the mesh around it. The buffers have no
+    // room for so many triangles.
     let ball = HardSphere::new([5.0, 4.0, 3.0], 0.5).with_velocity([1.0, 2.0, -0.5]);
     let mesh = ball_of_triangles([5.0; 3], 9.5, 3);
     let rules = SimulationOptions::new().with_walls(with_mesh(Walls::new(), mesh));
@@ -1070,9 +1072,9 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let words =
         |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
     let before = words(&world);
-    // The first recording has a substep of duration 0.05. In it, the second ball, which is at rest and has a pad
-    // (assumed bound on its displacement) of 0, is hit and moves. The substep of the second recording needs two
-    // rounds, one for each impact, and a recording has only one.
+    // In the first recording, a substep of duration 0.05, the second ball is at rest and has a pad (assumed
+    // bound on its displacement) of 0. An impact moves it out of this pad. In the second recording, the
+    // substep has two impacts, which need a round each, but a recording allows only one round.
     for (rollbacks, status) in [
         (1, SimulationStatus::LEFT_PAD),
         (2, SimulationStatus::TOO_FEW_ROUNDS),
@@ -1087,7 +1089,7 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         );
         assert_eq!(words(&world), before);
     }
-    // Further recordings continue from the time reached.
+    // After the two substeps that were rolled back, the simulation goes on from time 0.
     let state = world.advance(0.0);
     assert_eq!((state.time, state.impacts), (1.0, 2));
     let spheres = world.spheres();
@@ -1309,7 +1311,8 @@ fn the_state_arrives_by_a_ticket() {
     assert_eq!(Some(state), in_buffer);
     assert!(state.serial == 1 && state.time > 0.0, "{state:?}");
 
-    // The recording is dropped, and only the copy of the state to the host is submitted.
+    // A step is recorded, but its recording is dropped before it is submitted. Reading the state afterwards
+    // must be an error.
     let mut dropped = world.device.encoder();
     world.record_into(&mut dropped, 1.0);
     drop(dropped);

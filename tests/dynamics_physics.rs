@@ -120,8 +120,9 @@ fn haff(spheres: u32, eta: f64, restitution: f64) -> f64 {
     let temperature = energy / (1.5 * f64::from(spheres));
     let rate = impact_rate(eta) * temperature.sqrt();
     let tau = 6.0 / ((1.0 - restitution.powi(2)) * rate);
-    // Haff's law for a cooling granular gas: √(T₀/T) = 1 + t/τ, where T is the temperature at the time t, T₀
-    // that at the start, and τ the cooling time. The factor of t/τ is fitted by least squares.
+    // Haff's law for a cooling granular gas is √(T₀/T) = 1 + t/τ, where T is the temperature at the time t,
+    // T₀ that at the start, and τ the cooling time. A line 1 + a·t/τ is fitted to the simulation by least
+    // squares, and 1/a is returned.
     let (mut products, mut squares) = (0.0, 0.0);
     for _ in 0..40 {
         let report = gas.step(tau / 20.0).expect("the step succeeds");

@@ -31,7 +31,8 @@ fn rounded(x: f64) -> f64 {
     (x * 1e9).round() / 1e9
 }
 
-/// Returns the rounded times, spheres and walls of the impacts with walls.
+/// Returns the time, the sphere and the wall of each impact at a wall. The times are rounded to
+/// multiples of 10⁻⁹, so that tests can compare them for equality.
 fn at_walls(report: &StepReport) -> Vec<(f64, u32, u32)> {
     let wall = |partner| match partner {
         Partner::Wall(wall) => Some(wall),
@@ -91,7 +92,8 @@ fn two_balls_in_a_box_meet_in_a_known_sequence() {
     let low = (0, Partner::Wall(0));
     let high = (1, Partner::Wall(1));
     let meet = (0, Partner::Sphere(1));
-    // For each kind of impact: the time of the first one, and the period after which it repeats.
+    // The motion of the two balls is periodic. Each row has the time at which an impact first happens, the time
+    // after which it happens again, and what meets.
     let kinds = [
         (4.0 / 3.0, 4.0, meet),
         (6.0, 12.0, meet),
@@ -555,8 +557,27 @@ fn a_sphere_that_a_rule_makes_too_fast_for_a_periodic_cell_is_an_error() {
     ];
     let options = SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [1.0; 3]));
     let mut simulation = simulation(&balls, options);
-    let fast = DVec3::new(1e5, 2e5, 3e5);
+    // At this speed, a sphere crosses many cells even in the shortest time that the clock resolves.
+    let fast = DVec3::new(1e17, 2e17, 3e17);
     let result = simulation.step_with(1.0, &|_| Response::Velocities([-fast, fast]));
     let error = result.map(drop).expect_err("an error");
     assert!(matches!(error, Error::TooManyImages { .. }), "{error}");
+}
+
+/// A step succeeds although the spheres move through a thousand cells in it, because it has as many
+/// substeps as are necessary. At each impact, the moving sphere stops and the other one takes its
+/// velocity. The first impact is after a path of 0.4. After it, the gap to the next image of the
+/// sphere at rest is 1 - 4 * 0.1 = 0.6.
+#[test]
+fn a_sphere_crosses_a_periodic_cell_a_thousand_times_in_a_step() {
+    let speed = 999.7;
+    let balls = [
+        HardSphere::new([0.2, 0.5, 0.5], 0.1).with_velocity([speed, 0.0, 0.0]),
+        HardSphere::new([0.8, 0.5, 0.5], 0.1),
+    ];
+    let options = SimulationOptions::new().with_domain(Domain::rectangular([0.0; 3], [1.0; 3]));
+    let mut simulation = simulation(&balls, options);
+    let report = simulation.step(1.0).expect("a step");
+    let after_first: f64 = (speed - 0.4) / 0.6;
+    assert_eq!(report.impacts, 1 + after_first.floor() as u64);
 }

@@ -50,9 +50,9 @@ fn gas(count: usize, seed: u64) -> Vec<Sphere> {
     spheres
 }
 
-/// Returns the 32-bit words of a buffer with one attribute of each sphere, such as the radius. The attribute
-/// of sphere i begins at word `offset + stride * i`. The caller's function `put` returns the words of this
-/// attribute of a sphere.
+/// Returns the contents of a buffer, as 32-bit words, that stores one attribute of each sphere, such as its
+/// radius. The attribute of sphere i begins at word `offset + stride * i`. The caller's function `put`
+/// returns the attribute of one sphere as words.
 fn laid_out(
     spheres: &[Sphere],
     offset: usize,
@@ -889,8 +889,8 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// Larger buffers would not help if the number of spheres in a device buffer exceeds the caller's
-/// limit `at_most`. So carom must not ask for them.
+/// A step fails if the number of spheres in a device buffer exceeds the caller's limit `at_most`.
+/// Larger buffers would not change this, so the summary must not ask for them.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();

@@ -137,8 +137,8 @@ fn breakout_bats_are_switched_off_by_their_first_hit() {
             let center = ball.center.truncate();
             assert!(center.length() < 1.0 - game::RADIUS + 1e-9);
             for bat in game.bats.iter().filter(|bat| bat.hit.is_none()) {
-                // The corners of the bats (boxes) are rounded to float32. So the distance between the centre
-                // of a ball and a bat may be slightly smaller than the radius of the ball.
+                // Each bat is a box whose corners are rounded to float32. So a ball that touches a bat may
+                // be nearer to its computed corners than the radius of the ball, by a rounding error.
                 assert!(distance(center, &bat.corners) > game::RADIUS - 1e-6);
             }
             for other in &balls[..k] {
@@ -217,8 +217,8 @@ fn sphere_trees_find_the_same_spheres_as_all_pairs() {
         found.sort_by_key(|hit| (hit.a, hit.b));
         assert_eq!(found.len(), direct.len());
         for (found, direct) in found.iter().zip(&direct) {
-            // Both lists of pairs count the spheres of the second set from 0, so their numbers can be
-            // compared.
+            // The indices b count from the first sphere of the second body in both lists, so the pairs can
+            // be compared.
             assert_eq!(
                 (found.a, found.b, found.toi),
                 (direct.a, direct.b, direct.toi)

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use backends::{both, detector};
 use carom::{
-    ActiveBackend, Backend, Collisions, Detector, Error, Field, MAX_MAGNITUDE, Options, Sphere,
-    Step, time_of_impact,
+    ActiveBackend, Backend, Collisions, Detector, Domain, Error, Field, MAX_MAGNITUDE, Options,
+    Sphere, Step, time_of_impact,
 };
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -272,6 +272,35 @@ fn candidates_of_giants_among_dust_are_limited() {
     }
 }
 
+/// Sixteen large spheres in a thin periodic cell have thousands of copies, all of which are tested
+/// against one another.
+#[test]
+fn candidates_of_copies_in_a_thin_cell_are_limited() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let spheres: Vec<Sphere> = (0..16)
+        .map(|_| [0.04, 40.0, 40.0].map(|edge| edge * rng.f32()))
+        .map(|center| Sphere::new(center, 4.0))
+        .collect();
+    let domain = Domain::rectangular([0.0; 3], [0.04, 40.0, 40.0]);
+    let step = Step::new(&spheres, 1.0).in_domain(&domain);
+    for backend in [Backend::Cpu, Backend::Gpu] {
+        let detect = |max_candidates| {
+            let options = Options::new().with_max_candidates(max_candidates);
+            detector(backend, options).detect(&step)
+        };
+        let needed = match detect(1 << 34) {
+            Ok(found) => found.statistics.candidates,
+            Err(error) => panic!("{error}"),
+        };
+        assert!(needed > 1_000_000, "{needed}");
+        assert!(detect(needed).is_ok());
+        for limit in [needed - 1, needed / 2, needed / 8] {
+            let refused = error(detect(limit));
+            assert_eq!(too_many_candidates(&refused), Some((needed, limit)));
+        }
+    }
+}
+
 /// carom cuts long paths into time segments, and may find a pair in several segments. It must count the
 /// pair only once.
 #[test]
@@ -428,8 +457,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     });
 }
 
-/// At extreme speeds and times, squares may underflow in float32. carom's first test leaves only
-/// nearly tangent pairs undecided, and underflow must not add to them.
+/// At extreme speeds and times, squares may underflow in float32. Even then, carom's float32 test must
+/// leave only nearly tangent pairs undecided.
 #[test]
 fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     let mut rng = fastrand::Rng::with_seed(9);

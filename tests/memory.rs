@@ -13,8 +13,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const STEPS: u64 = 50;
 
-/// Number of memory blocks that rayon allocates to pass `STEPS` time steps to its threads: one
-/// block for every 63 calls.
+/// Number of memory blocks that rayon's queue of calls needs in `STEPS` time steps. Each step is
+/// one call, and rayon allocates one block for every 63 calls.
 const QUEUE: u64 = STEPS.div_ceil(63);
 
 fn allocated() -> [u64; 2] {

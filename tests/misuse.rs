@@ -479,7 +479,7 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(0, 16), at(156, 4)),
         // The array of radii precedes the array of centres in a shared buffer.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
-        // The number of spheres is stored in the unused bytes after the second centre.
+        // The number of spheres is stored in the padding after the centre of sphere 1.
         DeviceSpheres::new(
             SphereCount::InBuffer {
                 buffer: &buffer,
@@ -495,15 +495,16 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
-        // The buffer is a chain of points, each with a radius. Sphere i moves from point i to point
-        // i + 1, and has the radius of one of these points.
+        // The buffer has a row of points, each followed by a radius. Sphere i begins the step at point i and
+        // ends it at point i + 1, so the points are shared by successive spheres. Its radius is that of point i
+        // or that of point i + 1.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
-        // Each centre is at the start of a struct of 64 bytes. The radii are an array within the first of
-        // these structs.
+        // Each centre is at the start of a struct of 64 bytes. All ten radii are in the first struct, one
+        // after the other, behind its centre.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // The centres and the radii share a buffer, and the stride of the centres is a multiple of that of
-        // the radii.
+        // The centres and the radii share a buffer but do not overlap, although the stride of the centres is
+        // twice the stride of the radii.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
         // With one sphere, strides have no effect, so the attributes cannot overlap.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
@@ -564,7 +565,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
         let lose = |when: usize| {
             if at == when {
                 device.device.destroy();
-                // An application can ignore an error of `wgpu::Device::poll` on a lost device.
+                // The device is lost, so the test ignores an error of `poll`.
                 let _ = device.device.poll(wgpu::PollType::Poll);
             }
         };

@@ -137,6 +137,10 @@ mutant 'ties are rounded down' src/exact/integers.rs \
     'Equal => below + below % 2' 'Equal => below' --lib ties_go_to_the_even_number
 mutant 'a coarse level does not search a fine one that it should search' src/cpu/plan/searches.rs \
     'searched[coarse] |= 1 << fine' 'let _ = fine' --test same_pairs giants
+mutant 'the bound of candidates does not count the searching spheres' src/cpu/plan/searches.rs \
+    'own.spheres(starts).len() as f64 * entries' 'entries' --test limits candidates_of_copies
+mutant 'the images of a sphere extend along no edge of the periodic cell' src/cpu/images/cell.rs \
+    'spread += edge.abs() * 0.5' 'let _ = edge' --lib all_images_of_a_sphere
 mutant 'on a GPU, the spheres of no grid search one that does not search theirs' \
     shaders/shared/plan_searches.wgsl '!has_bit(sh_finer[other], number)' 'has_bit(sh_finer[other], number)' \
     --test same_pairs benchmark_scenes
@@ -238,8 +242,21 @@ mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
 mutant 'the image of an impact ignores that the sphere is outside the cell' src/dynamics/substep.rs \
     'Lattice::sum(image, own, -1)' 'Lattice::sum(image, own, 0)' --test dynamics the_image
 mutant 'pairs across a face are sought too near the face' src/dynamics/neighbors.rs \
-    'let reach = reach + f64::from(search.boxes.most_radius());' 'let reach = 0.2 * reach;' \
+    'let reach = reach + f64::from(self.boxes.most_radius());' 'let reach = 0.2 * reach;' \
     --test dynamics spheres_of_a
+mutant 'a wide sphere is sought only among spheres of larger index' src/dynamics/neighbors.rs \
+    '(is_wide || place < other)' '(place < other || is_wide && place > usize::MAX as u32)' \
+    --test dynamics fast_spheres
+mutant 'wide spheres do not meet across a face' src/dynamics/neighbors.rs \
+    'let counts = image != [0; 3] && result.is_ok();' 'let counts = image == [9; 3] && result.is_ok();' \
+    --test dynamics fast_spheres
+mutant 'a substep with too many images is not shortened' src/dynamics/simulation.rs \
+    'if duration <= shortest || !is_limit(&error) {' 'if duration <= shortest || is_limit(&error) {' \
+    --test dynamics fast_spheres
+mutant 'images of spheres that cannot meet are sought' src/dynamics/candidates.rs \
+    'self.any_images = !lattice.is_open() && !none_meet(start);' \
+    'self.any_images = !lattice.is_open() && (true || !none_meet(start));' \
+    --test dynamics cannot_meet
 mutant 'a flight ends too early' src/dynamics/flights.rs \
     'until: f32x4::splat((until / self.time) as f32),' \
     'until: f32x4::splat((0.9 * until / self.time) as f32),' --test dynamics spheres_of_a

@@ -46,8 +46,8 @@ impl World {
         Self { spheres, domain }
     }
 
-    /// Returns the entries of the full neighbour list. The caller's function `reach` returns the largest
-    /// distance at which two particles are neighbours.
+    /// Returns the entries of the full neighbour list. Two particles are neighbours if their distance is at
+    /// most the result of `reach` for them.
     fn entries(&self, reach: impl Fn(&Sphere, &Sphere) -> f64) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (i, one) in (0..).zip(&self.spheres) {

@@ -155,8 +155,9 @@ fn float64_is_right_where_it_answers() {
         let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
         let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
         let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
-        // At the closest approach, the vector between the centres is a Pythagorean vector
-        // perpendicular to the motion. So pairs are often exactly tangent.
+        // In each pair, the vector between the centres at the closest approach has the length 5·size, and is
+        // perpendicular to the motion. The sum of the radii is 5·size, too, unless a radius is changed by an
+        // ulp. So pairs are often exactly tangent.
         let across: [f32; 3] = *rng
             .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
             .expect("not empty");

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders from which the tests recognize a path in a comment or document that is relative to the root
-/// of the repository.
+/// A word in a comment or document that begins with one of these folders counts as a path from the root of
+/// the repository.
 const FOLDERS: [&str; 6] = [
     "src/",
     "shaders/",

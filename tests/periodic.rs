@@ -10,8 +10,10 @@ mod periodic_worlds;
 
 use carom::{Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step, verify};
 use fastrand::Rng;
-use oracle::periodic::Pair;
-use periodic_worlds::{World, gas, listed};
+use oracle::periodic::{Pair, brute_force};
+use periodic_worlds::{
+    World, assert_each_pair_is_tested_once, dust_in_an_oblique_channel, gas, listed,
+};
 
 const WORLDS: u64 = 20_000;
 
@@ -233,6 +235,15 @@ fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
         periodic <= 8 * open,
         "{periodic} candidates, {open} in open space"
     );
+}
+
+/// The copies of the dust on the second face are found as quickly as the dust itself.
+#[test]
+fn dust_in_an_oblique_channel_is_tested_once_against_large_spheres() {
+    let (spheres, domain) = dust_in_an_oblique_channel();
+    let found = detect(&Step::new(&spheres, 1.0).in_domain(&domain));
+    assert_each_pair_is_tested_once(&found);
+    assert_eq!(listed(&found), brute_force(&spheres, 1.0, &domain));
 }
 
 /// Tests two spheres that miss each other, or overlap, by less than 10⁻¹⁷. This distance comes from a

@@ -17,7 +17,9 @@ use carom_scenes::Scene;
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
 use glam::DVec3;
-use periodic_worlds::{World, gas, listed};
+use periodic_worlds::{
+    World, assert_each_pair_is_tested_once, dust_in_an_oblique_channel, gas, listed,
+};
 
 fn gpu() -> Detector {
     detector(Backend::Gpu, Options::new())
@@ -102,9 +104,10 @@ fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
     assert!(found.pairs.len() > 1000);
 }
 
-/// Returns pairs of spheres on a lattice of sites in the periodic cell. The spheres of a pair touch
-/// or miss each other by about one rounding error. Every eighth pair does so at a point on a face
-/// of the cell. The given positions of both spheres are many cells away.
+/// Returns pairs of spheres on a lattice of sites in the periodic cell. The gap between the two
+/// spheres of a pair is 0 up to about a rounding error. Many pairs meet on a face of the cell. Both
+/// spheres of a pair are displaced from there by random numbers of cells, up to `farthest` along
+/// each edge.
 fn pairs_that_just_touch(rng: &mut Rng, domain: &Domain, farthest: i32) -> Vec<Sphere> {
     let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
     let mut spheres = Vec::new();
@@ -145,6 +148,13 @@ fn pairs_that_just_touch_across_many_cells_have_the_same_list_on_both_backends()
             );
         }
     }
+}
+
+#[test]
+fn dust_in_an_oblique_channel_is_tested_once_against_large_spheres() {
+    let (spheres, domain) = dust_in_an_oblique_channel();
+    let found = same_on_both(&Step::new(&spheres, 1.0).in_domain(&domain));
+    assert_each_pair_is_tested_once(&found);
 }
 
 #[test]

@@ -104,8 +104,8 @@ fn each_kind_of_mistake_is_classified() {
     }
 }
 
-/// If the list has a right and a wrong entry for a pair, the wrong one must be reported as a
-/// repetition, whichever comes first.
+/// The list has two entries for one pair of spheres, a right one and a wrong one. The wrong one
+/// must be reported as a surplus entry for the pair, whichever comes first.
 #[test]
 fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
     let spheres = [0.0, 1.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));

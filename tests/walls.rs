@@ -216,7 +216,7 @@ fn the_earliest_impact_is_over_spheres_and_walls() {
 
 impl World {
     /// Compares carom's list of wall collisions with exact arithmetic. Returns the numbers of contacts at the
-    /// start, of later contacts, and of exactly tangent ones.
+    /// start, of later contacts, and of those at the start whose depth is 0.
     fn check(&self, detector: &mut Detector, seed: u64) -> [usize; 3] {
         let step = Step::new(&self.spheres, self.dt).with_walls(&self.walls);
         let found = detector
@@ -429,7 +429,8 @@ fn many_spheres_keep_their_numbers_and_errors() {
             assert_eq!(found, expected);
         }
     }
-    // An invalid sphere is reported before too many wall collisions are, although it follows them.
+    // The error for an invalid sphere takes precedence over the error for too many wall collisions, even if
+    // the spheres that touch walls come first in the input.
     let few = Options::new().with_backend(Backend::Cpu).with_max_pairs(5);
     let mut detector = Detector::new(few).expect("the CPU is always there");
     let error = detector.detect(&Step::new(&spheres, 1.0).with_walls(&walls));
@@ -549,8 +550,8 @@ fn the_image_of_a_sphere_touches_a_wall() {
         (contact.point, contact.normal),
         (Vec3::new(0.5, 5.0, 5.0), Vec3::X)
     );
-    // `earliest` has the image of the wall that the sphere hits, instead of the image of the sphere. So its
-    // number is the negative of [−1, 0, 0].
+    // `wall_images` has the image of the sphere, [−1, 0, 0]. `earliest` has the image of the wall that the
+    // sphere hits, seen from the sphere, so all signs are opposite.
     assert_eq!(
         found.earliest()[0].map(|first| (first.wall, first.image)),
         Some((true, [1, 0, 0]))
@@ -846,8 +847,9 @@ fn nothing_passes_through_a_closed_mesh() {
         let end = Vec3::from(sphere.center) + Vec3::from(sphere.velocity);
         let farthest = end.length() + sphere.radius;
         assert!(touched.is_some() || farthest <= 10.0, "{sphere:?}");
-        // The corners of the closed mesh are 10 away from its centre, but its triangles are a little nearer. So
-        // a sphere that touches the mesh may end its path at a distance of slightly less than 10.
+        // The mesh approximates a sphere of radius 10. Its corners are at this distance from its centre, but
+        // the rest of its triangles is a little nearer. So a small sphere inside may touch a triangle before
+        // any point of the small sphere is 10 away from the centre of the mesh.
         assert!(touched.is_none() || farthest > 9.9, "{sphere:?}");
     }
     assert!(found.walls.len() > spheres.len());

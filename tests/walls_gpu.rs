@@ -51,9 +51,9 @@ fn raw(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> RawS
     complete(device.finish(encoder, ticket))
 }
 
-/// Checks the GPU's float32 list of wall collisions. It must have every wall collision, and each entry without
-/// the grazing mark (undecided) must be one, with a time and a depth close to the exact ones. Returns the
-/// numbers of entries without and with the mark.
+/// Checks the GPU's float32 list of wall collisions against the exact list. The GPU must list every exact wall
+/// collision. Each entry of the GPU's list must be an exact wall collision, with nearly the same time and
+/// depth, unless it is marked as grazing (undecided). Returns the numbers of entries without and with the mark.
 fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphere]) -> [usize; 2] {
     let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
     let simple = step.walls().map_or(0, |walls| walls.simple().len()) as u32;
@@ -76,7 +76,7 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
             "{found:?}"
         );
         if found.grazing || hit.wall >= simple {
-            // `check_estimates` tests the times and depths at triangles.
+            // The times and depths of entries at triangles are tested by `check_estimates`.
             continue;
         }
         let mut sphere = spheres[hit.sphere as usize];
@@ -146,9 +146,9 @@ fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
     assert_eq!(found.images, expected.images, "{what}");
 }
 
-/// Compares the exact lists with those of the CPU, for spheres on the host and in GPU buffers, and checks the
-/// GPU's float32 list. Returns the lists of the CPU, the float32 list, and its numbers of certain and of
-/// grazing (undecided) entries.
+/// Compares the GPU's exact lists with the lists of the CPU, first for spheres on the host and then for
+/// spheres in GPU buffers. Also checks the list that the GPU computes in float32. Returns the lists of the
+/// CPU, the float32 list, and its numbers of certain and of grazing (undecided) entries.
 fn check_lists(
     device: &Device,
     buffers: &mut CollisionBuffers,
@@ -398,7 +398,7 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     // A step without walls in the same buffers has no wall collisions.
     let none = summary(&device, &mut buffers, &Step::new(&spheres, 1.0));
     assert_eq!((none.walls, none.walls_found), (0, 0));
-    // The step has ten wall collisions, for which an indirect dispatch needs one workgroup.
+    // The step has ten wall collisions, few enough for one workgroup of the indirect dispatch.
     summary(&device, &mut buffers, &step);
     assert_eq!(
         device.read(buffers.wall_dispatch().expect("asked for")),
@@ -658,7 +658,8 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
     device.assert_silent();
 }
 
-/// Returns a mesh of a few triangles. Their coordinates are small multiples of a half, or arbitrary numbers.
+/// Returns a mesh of a few triangles. In half of the meshes, all coordinates are multiples of `unit` / 2. In
+/// the other half, they are arbitrary numbers.
 fn random_mesh(rng: &mut Rng, unit: f32) -> Mesh {
     let whole = rng.bool();
     let corner = |rng: &mut Rng| {
@@ -782,9 +783,9 @@ fn unit_vector(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. If the centre of a
-/// sphere lies from the point in this direction, and the sphere touches the triangle at the point, it touches
-/// the triangle nowhere else.
+/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. A sphere that
+/// touches the triangle at this point and has its centre in this direction from the point touches the
+/// triangle nowhere else.
 fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     let first = rng.usize(..3);
     let [a, b, c] = [0, 1, 2].map(|k| corners[(first + k) % 3]);
@@ -810,8 +811,9 @@ fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     }
 }
 
-/// Returns a sphere that touches a triangle of a mesh at one time of the step, up to a few units in the last place:
-/// at rest, at its closest approach, or at the end.
+/// Returns a sphere that just touches a triangle of a mesh, up to a few units in the last place of its
+/// radius. Relative to the mesh, the sphere is at rest, passes the triangle at a random time of the step, or
+/// reaches it at the end of the step.
 fn nearly_tangent(rng: &mut Rng, mesh: &Mesh, dt: f32) -> Sphere {
     let triangle = pick(rng, mesh.triangles());
     let corners = triangle.map(|k| Vec3::from(mesh.vertices()[k as usize]).as_dvec3());

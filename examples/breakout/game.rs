@@ -12,7 +12,8 @@ pub(crate) const RADIUS: f64 = 0.05;
 /// Duration of a frame, which is one step of the simulation. A bat (a box) that is hit remains solid until
 /// the end of the frame.
 const FRAME: f64 = 1.0 / 60.0;
-/// Number of bats (boxes) in each ring, and the distance of the ring from the middle of the well.
+/// The rings of bats (boxes), which share their centre: for each ring, the number of its bats, and
+/// its radius.
 const RINGS: [(u32, f64); 2] = [(6, 0.42), (10, 0.7)];
 /// Length and thickness of a bat (a box).
 const BAT: [f64; 2] = [0.24, 0.05];
@@ -98,7 +99,8 @@ impl Game {
         })
     }
 
-    /// Plays one frame, and returns its impacts in their order.
+    /// Advances the game by the duration of one frame, and returns the impacts of the balls in the order of
+    /// time.
     pub(crate) fn play(&mut self) -> Result<Vec<Event>, Error> {
         let from = self.simulation.time();
         let before = self.simulation.spheres().to_vec();
@@ -126,7 +128,8 @@ impl Game {
         Ok(events)
     }
 
-    /// Adds the places of impacts to the paths. `before` are the balls at the time `from`.
+    /// Adds a point to the path of a ball for each of its impacts. `before` has the balls at the time `from`,
+    /// before the impacts.
     fn follow(&mut self, from: f64, before: &[HardSphere], impacts: &[Impact]) {
         let mut states: Vec<_> = before
             .iter()
@@ -149,7 +152,7 @@ impl Game {
         }
     }
 
-    /// Ends the paths at the present time.
+    /// Adds the present position of each ball to its path, as the last point.
     pub(crate) fn end_paths(&mut self) {
         let balls = self.simulation.spheres().iter();
         for (path, ball) in self.paths.iter_mut().zip(balls) {
@@ -157,7 +160,7 @@ impl Game {
         }
     }
 
-    /// Returns the number of bats (the boxes in the well) that no ball has hit.
+    /// Returns the number of bats (small boxes that the balls bounce off) that no ball has hit yet.
     pub(crate) fn remaining(&self) -> usize {
         self.bats.iter().filter(|bat| bat.hit.is_none()).count()
     }
@@ -186,7 +189,7 @@ fn corners(angle: f64, distance: f64) -> [DVec2; 4] {
     ]
 }
 
-/// Returns the 12 triangles of a bat, which reaches from z = −0.1 to z = 0.1.
+/// Returns the 12 triangles of a bat, a small box between z = −0.1 and z = 0.1.
 fn mesh(corners: [DVec2; 4]) -> Result<Mesh, Error> {
     let level = |z: f32| corners.map(|corner| corner.as_vec2().extend(z).to_array());
     let vertices = [level(-0.1), level(0.1)].concat();

@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release --example breakout -- --output breakout.svg`
 //!
-//! The well is a hollow cylinder, and each bat is a mesh of 12 triangles. The balls stay in a plane.
+//! The simulation has a hollow cylinder for the well, and a mesh of 12 triangles for each of the
+//! boxes. The balls stay in a plane.
 
 #[path = "../drawing/mod.rs"]
 mod drawing;
@@ -45,8 +46,8 @@ fn main() -> anyhow::Result<()> {
             let target = match event.target {
                 Target::Ball(other) => format!("ball {other}"),
                 Target::Well => "the well".to_owned(),
-                // A bat is switched off by its first hit, and takes part in the game until the end
-                // of the frame. Further hits in this frame are printed too.
+                // A ball that hits a bat removes it, but only at the end of the frame. So all hits
+                // of the bat in this frame are printed, and none in later frames.
                 Target::Bat(bat) if on[bat] => format!("bat {bat}"),
                 Target::Bat(_) => continue,
             };

@@ -14,7 +14,8 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// Starts a picture of the rectangle between two corners, `pixels` wide.
+    /// Starts an SVG picture of the rectangle with the corners `low` and `high`. The picture is `pixels`
+    /// wide.
     pub(crate) fn new(low: DVec2, high: DVec2, pixels: f64) -> Self {
         let size = high - low;
         let height = pixels * size.y / size.x;
@@ -114,8 +115,9 @@ impl Drawing {
         );
     }
 
-    /// Draws a polygon that vanishes at the fraction `Some(x)` of an animation, or never if it has `None`. The
-    /// animation takes `duration` seconds and is repeated. Programs that show no animations draw its end.
+    /// Draws a polygon. In an animation, which takes `duration` seconds and is repeated, the polygon vanishes
+    /// after the fraction `part` of this time. If `part` is `None`, the polygon stays. Programs that cannot
+    /// show animations draw the picture at the end.
     pub(crate) fn vanishing_polygon(
         &mut self,
         corners: &[DVec2],
@@ -141,7 +143,7 @@ impl Drawing {
         ));
     }
 
-    /// Writes text of the given size and color around a point of its base line.
+    /// Writes text of the given size and colour. The middle of its base line is at `at`.
     pub(crate) fn colored_text(&mut self, at: DVec2, text: &str, size: f64, fill: &str) {
         self.add(format_args!(
             "<text x=\"{:.4}\" y=\"{:.4}\" font-size=\"{size}\" text-anchor=\"middle\" \

@@ -62,8 +62,8 @@ fn by_speed(x: f32) -> vec3<f32> {
     return mix(fast, vec3(0.80, 0.14, 0.03), smoothstep(8.0, 24.0, x));
 }
 
-// Returns the colour of a sphere's glow after its velocity changed by x times the speed unit of the colour
-// scale.
+// Returns the colour in which a sphere glows after an impact. x is the change of the sphere's velocity, in
+// units of the colour scale.
 fn by_heat(x: f32) -> vec3<f32> {
     let colour = mix(vec3(1.0, 0.11, 0.015), vec3(1.0, 0.42, 0.07), smoothstep(4.0, 26.0, x));
     return colour * (x * x / (40.0 + x * x)) * (0.35 + 0.045 * x);

@@ -33,7 +33,7 @@ const MEETING: u64 = 32;
 /// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// The walls and the initial state of the spheres.
+/// What the simulation starts with: the walls, and the positions, radii and velocities of the spheres.
 pub(crate) struct World {
     /// Half the sides of the box that is drawn around the spheres, from `-half` to `half`.
     pub(crate) half: [f32; 3],
@@ -208,9 +208,10 @@ impl Simulation {
     /// Records a time step: carom's commands, the application's shaders, and the copy of the new positions and
     /// velocities over the old ones. Submit the encoder afterwards, then call [`report`](Self::report).
     pub(crate) fn step(&mut self, encoder: &mut wgpu::CommandEncoder) -> anyhow::Result<()> {
-        // Describe where the spheres are. An `Attribute` is a buffer with an offset and a stride in bytes.
-        // Positions and radii share a buffer here, and the radius is at byte 12 of each sphere's entry. carom
-        // reads these buffers directly. They need the usage STORAGE.
+        // An `Attribute` tells carom where a quantity of each sphere is: in which buffer, at which offset,
+        // and with which stride in bytes. In this example, positions and radii share a buffer, and the radius
+        // is at byte 12 of each sphere's entry. carom reads the buffers directly, so they need the usage
+        // STORAGE.
         let spheres = DeviceSpheres::new(
             self.count,
             Attribute::new(&self.positions, 0, SPHERE),

@@ -2,8 +2,8 @@
 // kernel `advance`, an invocation moves one sphere, and reads the state of the sphere that it bounces off. So
 // the kernel writes the new states to buffers of their own.
 //
-// `simulation.rs` appends carom's WGSL to this shader, which declares the types and functions whose names begin
-// with Carom, CAROM or carom.
+// `simulation.rs` appends carom's WGSL to this shader. carom's WGSL declares all types, constants and functions whose
+// names begin with `Carom`, `CAROM` or `carom`.
 
 struct Params {
     dt: f32,
@@ -135,9 +135,9 @@ fn advance(@builtin(global_invocation_id) id: vec3<u32>) {
             time = toi;
         }
     }
-    // The sphere may hit a wall before it hits another sphere. If it hits several walls at the same time, the
-    // wall with the smallest number counts. The first wall in its list would not do, because the order of the
-    // list differs from run to run.
+    // The sphere may hit a wall before it hits another sphere. Of several walls that the sphere hits at the
+    // same time, the wall with the smallest number counts, because the order in which the hits are listed
+    // differs from run to run.
     var wall = 0u;
     for (var link = atomicLoad(&heads[i]); link != 0u; link = meetings[link - 1u].next) {
         let met = meetings[link - 1u];

@@ -7,14 +7,16 @@ use carom::{Mesh, Walls};
 
 use crate::simulation::World;
 
-/// Largest radius of a sphere. The smallest radius is half as large. Each sphere is placed in a cubic cell
-/// with edges of length 1.
+/// Largest radius of a sphere. The smallest radius is half as large. A sphere is placed inside a cube with
+/// edges of length 1, so its radius must be less than 0.5.
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
-/// Standard deviation of each velocity component outside the hot regions, in units of length per second.
+/// Standard deviation of each component of a sphere's initial velocity, in units of length per second. It
+/// does not apply in the hot regions, where the spheres start faster.
 pub(crate) const WARM: f32 = 1.0;
-/// Standard deviation of each velocity component inside the hot regions, in units of length per second.
+/// Standard deviation of each component of a sphere's initial velocity inside the hot regions, in units of
+/// length per second.
 const HOT: f32 = 16.0;
 /// Centre of each hot region, as fractions of the sides of the box, and its radius, as a fraction of the
 /// height.
@@ -24,8 +26,8 @@ const FIRES: [([f32; 3], f32); 3] = [
     ([1.0, 0.2, 0.75], 0.10),
 ];
 
-/// Two radii of the torus, as fractions of the height of the box: that of the ring in the middle of its tube,
-/// and that of the tube.
+/// Two radii of the torus: of the ring in the middle of its tube, and of the tube itself. They are fractions
+/// of the height of the box that contains the spheres.
 const TORUS: [f32; 2] = [0.27, 0.075];
 /// Number of facets of the torus along the ring, and around the tube.
 const FACETS: [u32; 2] = [24, 9];
@@ -96,8 +98,8 @@ fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     }
 }
 
-/// A torus in the box, around the centre of the first of the hot regions, which is at the front of the box. The
-/// torus extends a little beyond the front.
+/// A torus on the front face of the box, around the centre of the first hot region in `FIRES`. The torus
+/// extends a little beyond the face.
 struct Torus {
     sides: [f32; 3],
 }

@@ -61,7 +61,8 @@ impl Engine {
         }
     }
 
-    /// Advances the simulation by the time `duration`. Returns the totals since its start.
+    /// Advances the simulation by the time `duration`. Returns its time and the total number of
+    /// impacts, among other sums, since the start of the simulation.
     pub(crate) fn step(&mut self, duration: f64) -> anyhow::Result<Totals> {
         match self {
             Self::Cpu { simulation, totals } => {

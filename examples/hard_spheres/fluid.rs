@@ -72,7 +72,8 @@ pub(crate) fn kolafa(eta: f64) -> f64 {
 
 /// Returns the mean number of impacts of a sphere in a unit of time.
 pub(crate) fn impact_rate(eta: f64) -> f64 {
-    // The collision rate of the kinetic theory is 4·n·σ²·χ·√(π·k·T/m), with the density n = 6·η/π and the
-    // contact value χ = (Z − 1)/(4·η) of the pair distribution.
+    // Kinetic theory gives the collision rate 4·n·σ²·χ·√(π·k·T/m) of spheres of diameter σ and mass m. Here,
+    // σ, m and k·T are 1, n = 6·η/π is the number of spheres per volume, and χ = (Z − 1)/(4·η) is the contact
+    // value of the pair distribution.
     4.0 * 6.0 * eta / PI * (kolafa(eta) - 1.0) / (4.0 * eta) * PI.sqrt()
 }

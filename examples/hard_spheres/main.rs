@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release --example hard_spheres -- --eta 0.3 --n 16384 --impacts 100 --backend cpu --json`
 //!
-//! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random velocities,
-//! melt, and then move until each has had the given number of impacts. The result is the compressibility
-//! factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. With `--backend gpu`, a GPU moves the spheres, in
-//! float32. This makes a plot of several packing fractions:
+//! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random
+//! velocities, melt, and then move until each has had the given number of impacts. The result is the
+//! compressibility factor Z = P·V / (N·k·T), beside the value of Kolafa's equation. With `--backend gpu`, a
+//! GPU moves the spheres, in float32. The next command plots Z at several packing fractions:
 //!
 //! `cargo run --release --example hard_spheres -- --eta 0.1,0.2,0.3,0.4,0.45 --plot hard_spheres.svg`
 
@@ -48,7 +48,7 @@ struct Args {
     /// Seed of the velocities.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Backend of the simulation.
+    /// Where the simulation runs: on the CPU or on a GPU.
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
     /// Number of threads on the CPU, or 0 for all.
@@ -57,7 +57,7 @@ struct Args {
     /// Mean number of impacts of each sphere in a substep.
     #[arg(long)]
     h: Option<f64>,
-    /// Omit the search for overlaps after each step.
+    /// Do not search for overlapping spheres after each step.
     #[arg(long)]
     no_check: bool,
     /// Print one JSON object for each packing fraction.
@@ -79,9 +79,10 @@ struct Measured {
     eta: f64,
     z: f64,
     kolafa: f64,
-    /// Change of the energy, relative to the energy.
+    /// Change of the total energy during the measured part of the run, relative to the total energy.
     energy_drift: f64,
-    /// Change of the momentum, relative to the sum of all |momenta|.
+    /// Change of the total momentum during the measured part of the run, relative to the sum of the
+    /// magnitudes of the spheres' momenta.
     momentum_drift: f64,
     /// Deepest overlap after any step, in radii.
     deepest_overlap: f64,
@@ -140,7 +141,8 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
-    // Each call of `step` simulates about as much time as one substep of the simulation.
+    // A call of `engine.step` simulates this duration, in which about as many impacts occur as in one
+    // substep.
     let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
     let mut from = Totals::default();
@@ -149,7 +151,8 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
     }
     let spheres = engine.spheres()?;
     let (energy, momentum) = (self::energy(&spheres), self::momentum(&spheres));
-    // The GPU wraps centres into the cell in float32, so a larger overlap is allowed.
+    // The GPU wraps centres into the periodic cell in float32. So the check allows a larger overlap of spheres
+    // than with the CPU, which computes in float64.
     let units = match args.backend {
         Backend::Cpu => f64::EPSILON,
         Backend::Gpu => f32::EPSILON.into(),

@@ -25,7 +25,8 @@ impl Overlaps {
         })
     }
 
-    /// Finds candidates with carom in float32, and then computes their overlaps in float64.
+    /// Searches for overlaps of the spheres, and updates `deepest`. A detector first finds in float32 all
+    /// pairs that may overlap. The depths of their overlaps are then computed in float64.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a margin covers the rounding to float32"

@@ -29,7 +29,8 @@ impl Axes {
         self.low + share * (self.high - self.low)
     }
 
-    /// Draws the grid, with labels at the given heights.
+    /// Draws the grid lines of the chart. Horizontal lines are at the given heights, and have
+    /// labels.
     fn draw(&self, drawing: &mut Drawing, heights: &[f64], label: &str) {
         for &y in heights {
             drawing.line([self.place([0.0, y]), self.place([LAST, y])], GRID, 1.0);

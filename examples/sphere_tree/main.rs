@@ -27,7 +27,8 @@ const DT: f32 = 1.0;
     about = "Finds the spheres of two compound bodies that touch, by hierarchies of bounding spheres"
 )]
 struct Args {
-    /// Distance of the rod from the middle of the opening of the C-shaped body. At 0.5, the rod hits this body.
+    /// Distance of the rod's path from the middle of the opening of the other body, which has the shape of a
+    /// C. At 0.5, the rod hits this body.
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     shift: f32,
     /// Write a picture of the search in all levels of the two hierarchies of bounding spheres.
@@ -79,8 +80,8 @@ fn describe(time: Option<f32>) -> String {
 fn picture(levels: &[Level], chain: &Tree, rod: &Tree, first: Option<f32>) -> Drawing {
     let panel = DVec2::new(5.6, 4.7);
     let rows = (levels.len() / 2) as f64;
-    // There are two panels in a row. The legend stands beside the last panel if it is alone in its row, and
-    // otherwise below the last row.
+    // The picture has two panels in each row. If the number of panels is odd, the legend stands beside the
+    // last panel, and otherwise below the last row.
     let last = if levels.len().is_multiple_of(2) {
         2.2
     } else {

@@ -52,12 +52,13 @@ impl Tree {
     }
 }
 
-/// What was searched and found in one level of the two hierarchies.
+/// Result of the search in one level of the two hierarchies. It has the pairs of nodes that were tested and the
+/// pairs that touch.
 pub(crate) struct Level {
     /// For each of the two bodies, the number of its hierarchy's nodes (spheres) that were searched in this
     /// level.
     pub(crate) spheres: [usize; 2],
-    /// Pairs of nodes that are tested in this level, one node of each body. They are the pairs whose parents
+    /// Pairs of nodes, one of each body's hierarchy, that are tested in this level because their parents
     /// touch.
     pub(crate) pairs: Vec<[u32; 2]>,
     /// The pairs of nodes that touch. `a` is a node of the first body, and `b` of the second.
@@ -144,8 +145,9 @@ pub(crate) fn chain() -> Vec<Sphere> {
     (0..16).map(sphere).collect()
 }
 
-/// Returns a rod of 8 spheres that flies to the left. `shift` is the distance of its path from the middle of
-/// the opening of [`chain`]. If the distance is small, the rod passes through the opening within a time of 1.
+/// Returns a rod of 8 spheres that flies to the left, through the opening of the C-shaped body that [`chain`]
+/// returns. `shift` is the distance of the rod's path from the middle of the opening. If it is small, the rod
+/// passes through the opening within a time of 1.
 pub(crate) fn rod(shift: f32) -> Vec<Sphere> {
     let sphere = |k: u16| {
         let x = 1.6 + 0.18 * f32::from(k);

@@ -79,7 +79,8 @@ thread_local! {
             .use_current_thread()
             .build_global()
             .expect("no other global pool exists");
-        // In a thin periodic cell, eight spheres may have a million images and take minutes.
+        // In a thin periodic cell, eight spheres may have a million images. Testing all of their pairs would
+        // take minutes.
         let options = Options::new().with_backend(Backend::Cpu).with_max_candidates(1 << 22);
         RefCell::new(Detector::new(options).expect("the CPU backend is always available"))
     };

@@ -28,8 +28,8 @@ fuzz_target!(|data: &[u8]| {
         check(&mesh, data.len() / 50);
     }
     if let Ok(mesh) = read_obj("input", data) {
-        // In an OBJ file, each further triangle takes at least two bytes, because one more vertex of a
-        // polygon is one more triangle.
+        // An OBJ file has at least two bytes for each triangle: one more vertex of a polygon takes at least
+        // two bytes, and adds one triangle.
         check(&mesh, data.len() / 2);
     }
 });

@@ -105,8 +105,9 @@ fuzz_target!(|data: &[u8]| {
     let unit = 2_f32.powi(i32::from(bytes.signed() / 8));
     let domain = domain(&mut bytes, unit);
     let mut spheres = spheres(&mut bytes, unit, &domain);
-    // In a build with `--cfg carom_fuzzing`, carom derives the number of time segments from the collision
-    // groups 12 to 14 that the first sphere ignores. These groups have no members.
+    // A build with `--cfg carom_fuzzing` cuts paths into a number of time segments that depends on
+    // bits 28 to 30 of the first sphere's collision groups. They are set here from the fuzzer's
+    // bytes. No sphere belongs to these groups, so the bits do not affect which spheres collide.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

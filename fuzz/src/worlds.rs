@@ -63,7 +63,8 @@ fn world(bytes: &mut Bytes<'_>) -> (Vec<Sphere>, f32) {
         }
         spheres.push(sphere);
     }
-    // Displacements during the time step must not exceed MAX_MAGNITUDE either.
+    // Displacements during the time step, like coordinates, must not exceed MAX_MAGNITUDE. A shorter time
+    // step makes them smaller.
     let fastest = spheres.iter().flat_map(|sphere| sphere.velocity);
     let fastest = fastest.fold(0.0_f32, |fastest, v| fastest.max(v.abs()));
     while fastest * dt > MAX_MAGNITUDE {

@@ -63,9 +63,9 @@ struct CaromResults {
     // Number of spheres, in both sets together if there are two. If one of two sets is
     // empty, nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Number of spheres in the first of two sets, or 0 with one set. Some results have
-    // a row for each sphere. There, the second sphere of a pair has row carom_b() plus
-    // this number.
+    // Number of spheres in the first of two sets, or 0 with one set. In results with a
+    // row for each sphere, the second set has its rows after those of the first set. So
+    // the second sphere of a pair has row carom_b() + b_offset.
     b_offset: u32,
     // Number of spheres that were left out because of an invalid value, such as NaN or
     // a negative radius.
@@ -103,8 +103,8 @@ struct CaromResults {
     // has index b_offset + i. Triangle i of all meshes has index CAROM_WALL + i.
     out_of_range: u32,
     // Number of entries in the neighbour list, and number of workgroups along x in an
-    // indirect dispatch over them, to be passed to carom_index(). These two numbers and
-    // `kept` are only written by searches for neighbours.
+    // indirect dispatch over them, which carom_index() takes. Only searches for neighbours
+    // write these two fields and the next field, `kept`.
     neighbors: u32,
     neighbor_columns: u32,
     // 1 if the search kept the neighbour list of an earlier search, because no particle
@@ -167,9 +167,9 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that are computed on request from the list of pairs, even if
-// the list is truncated. Some have one row per sphere. There, sphere i of the second of
-// two sets has row results.b_offset + i.
+// Reductions are results that carom computes on request from the list of pairs, which may be
+// truncated. Some reductions have one row per sphere. In a step of two sets, the row of sphere i of
+// the second set is results.b_offset + i.
 
 // First impact of a sphere: its time, and the index of the sphere that is hit, or the
 // smallest index if several are hit. With two sets, it is an index in the set of that
@@ -213,8 +213,9 @@ struct CaromNeighbor {
     j: u32,
     // Image (periodic copy) of particle j, to be read with carom_image().
     image: u32,
-    // 1 if float32 rounding leaves open whether the distance of the particles, when the
-    // list was made, was at most the cutoff plus the skin. Otherwise 0.
+    // 1 if float32 rounding leaves open whether the particles are neighbours, otherwise
+    // 0. They are if their distance was at most the cutoff plus the skin when the list
+    // was made.
     grazing: u32,
 }
 
@@ -288,7 +289,7 @@ fn carom_is_grazing_wall(collision: CaromWallCollision) -> bool {
 
 // Geometry of the contact of a sphere with a wall, in float32.
 struct CaromWallContact {
-    // Point on the surface of the sphere that faces the wall, at the time of impact.
+    // At the time of impact, the point of the sphere's surface in the direction of `normal`.
     point: vec3<f32>,
     // Speed at which sphere and wall approach along the normal. Negative for a sphere
     // that leaves the wall.
@@ -324,7 +325,8 @@ fn carom_wall_contact(
         away -= wall.direction * dot(wall.direction, away);
         // Dividing by the largest component first avoids overflow and underflow.
         let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-        // A direction perpendicular to the axis, for a sphere in the middle of the wall.
+        // A direction perpendicular to the axis of the wall. It is the normal if the centre
+        // of the sphere lies on the axis, at the same distance from all sides of the wall.
         let across = select(
             vec3<f32>(0.0, -wall.direction.z, wall.direction.y),
             vec3<f32>(wall.direction.z, 0.0, -wall.direction.x),
@@ -354,8 +356,9 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns the edge of a triangle, or the corner at one of its ends, that contains the point at the fraction
-// `share` of the edge's length.
+// Returns the part of a triangle that contains a point of one of its edges: the edge, or the corner at one of
+// its ends. `share` is the distance of the point from the first corner of the edge, divided by the edge's
+// length.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
@@ -374,8 +377,8 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xx = dot(x, x);
     let xy = dot(x, y);
     let yy = dot(y, y);
-    // The triangle has the corners 0, x and y. The point of its plane that is nearest
-    // to q is (of_x·x + of_y·y) / all.
+    // In the plane of the triangle (0, x, y), the point nearest to q is a·x + b·y. Its
+    // coordinates are the quotients a = of_x / all and b = of_y / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;
@@ -448,7 +451,7 @@ struct CaromSimulation {
     time: vec2<f32>,
     // Time that recordings have requested and that has not been reached yet.
     remaining: f32,
-    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
+    // 0, or the sum of those of the status bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL that apply.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -461,13 +464,14 @@ struct CaromSimulation {
     // Numbers of complete substeps and of substeps that were rolled back, so far.
     substeps: u32,
     rollbacks: u32,
-    // Largest number of rounds of a complete substep of the last recording.
+    // The largest number of rounds that any substep of the last recording took, among
+    // those that were completed.
     rounds: u32,
-    // Status of the last search for candidate pairs that was incomplete (`search_status`,
-    // with the bits of `CaromResults.status`). Number of candidates in the last substep
-    // (`candidates`): of pairs of spheres, or of pairs of a sphere and a triangle if
-    // there are more of these.
+    // The status of the last search for candidate pairs that was incomplete. Its bits are those of
+    // `CaromResults.status`, and tell why the search was incomplete.
     search_status: u32,
+    // Number of candidate pairs of spheres in the last substep, or of pairs of a sphere and a triangle if
+    // that number is larger.
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.
     spheres: u32,
@@ -478,7 +482,8 @@ struct CaromSimulation {
     // The assumed bound on the displacement of a sphere in a substep is at least this
     // speed times the duration of the substep.
     pad_speed: f32,
-    // Number of the current round of impacts, and 1 if the substep has no impact left to process.
+    // `round` is the number of the current round of impacts. `settled` is 1 if the substep has no impact left
+    // to process.
     round: u32,
     settled: u32,
     // 1 if the substep is complete.

@@ -11,7 +11,8 @@ fn allowed_candidates() -> f32 {
 // full as the fullest one.
 fn may_be_crowded() -> bool {
     let most = plan.cells_searched * f32(atomicLoad(&counters.fullest));
-    // The factor 0.999 leaves a margin for rounding errors in the number of candidate pairs.
+    // The factor 0.999 leaves a margin for the rounding errors of `most`, the greatest possible number of
+    // candidate pairs.
     return most > 0.999 * allowed_candidates();
 }
 
@@ -19,7 +20,7 @@ fn may_be_crowded() -> bool {
 // With two sets of spheres, returns false, because spheres of one set are not tested against each other.
 fn must_be_crowded() -> bool {
     let fullest = f32(atomicLoad(&counters.fullest));
-    // The factor 1.001 leaves a margin for rounding errors in the number of pairs.
+    // The factor 1.001 leaves a margin for the rounding errors of `pairs`.
     let pairs = 0.5 * fullest * (fullest - 1.0);
     return (params.flags & FLAG_TWO_SETS) == 0u && pairs > 1.001 * allowed_candidates();
 }

@@ -15,7 +15,8 @@ struct Digit {
 }
 
 fn digit_of(item: vec4<u32>) -> u32 {
-    // Avoids a dynamic index, for which compilers move the vector from registers to memory.
+    // The function `select` avoids a dynamic index into `item`, for which compilers would move this vector
+    // from registers to memory.
     let word = select(select(item.x, item.y, digit.word == 1u), item.z, digit.word == 2u);
     return ((word & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }

@@ -1,7 +1,7 @@
 // Data of hard-sphere dynamics. A step of the simulation is divided into substeps, and times count from the
 // start of the substep. The Rust twins of the structs are in `src/gpu/shader/layout.rs`.
 
-// Settings of a simulation, and the request of one recording.
+// Input of the kernels of a simulation: its settings, and the simulated time that one recording adds.
 struct SimulationRequest {
     gravity: vec3<f32>,
     // Simulated time that the recording adds.
@@ -38,12 +38,13 @@ struct SimulationRequest {
 }
 
 struct SimulationCounters {
-    // 1 if any sphere still has an impact to process or to undo, otherwise 0.
+    // 1 if any sphere still has an impact to add to its path or to remove from it, so that another round is
+    // needed. Otherwise 0.
     pending: atomic<u32>,
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
-    // Number of spheres that moved farther than the bound for which candidate pairs were searched.
+    // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
@@ -70,13 +71,15 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. Two kernels write it: `find` writes the next impact (`time` and
-// `next`) while its other invocations read the state of the path (`count` and `stamp`), and `strike` writes
-// the state of the path while its other invocations read the next impact.
+// The progress of a sphere in the substep. The kernel `find` writes the fields `time` and `next` (the next impact
+// of the sphere) and reads `count` and `stamp` of several spheres. The kernel `strike` writes `count` and `stamp`
+// (the state of the path) and reads `time` and `next` of several spheres. So in each kernel, no invocation reads
+// a field while another invocation writes it.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // The last round in which the path of the sphere changed.
+    // Number of the last round in which the path of the sphere changed. In each round of a substep,
+    // impacts are added to paths and removed from them.
     stamp: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
     // NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
@@ -89,8 +92,8 @@ struct Track {
     pad: f32,
     // Negative time of the sphere's last impact before the substep, or 0 if there was none.
     since: f32,
-    // The speed from which the next bound on the sphere's displacement is computed if the last bound was too
-    // small. Otherwise 0.
+    // If the last bound on the displacement of the sphere was too small: a speed from which the next bound is
+    // computed. Otherwise 0.
     wide: f32,
     // Bit k is set if the sphere may touch wall k in this substep. The bits of meshes are set for all spheres of finite
     // mass.
@@ -105,9 +108,9 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // Identifies the impact with which this piece begins. For an impact at a wall or a triangle, this is the field
-    // `next` of `Track`. For a candidate pair, it is MOST_IMPACTS times the index of the pair, plus the number of this
-    // impact in the path of the other sphere.
+    // The impact with which this piece of a path begins. For an impact at a wall or a triangle: the field `next` of
+    // `Track`. For an impact with a sphere: MOST_IMPACTS times the index of the candidate pair, plus how many impacts
+    // the other sphere had before.
     link: u32,
 }
 
@@ -144,6 +147,7 @@ const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
 const NEXT_TRIANGLE = 0xa0000000u;
-// A time in the distant past, and a time that is never reached.
+// LONG_AGO is used as the time of the last impact of a sphere that has had none. NEVER is the time
+// of an impact that does not happen.
 const LONG_AGO = -1e30;
 const NEVER = GREATEST;

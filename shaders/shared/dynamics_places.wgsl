@@ -1,4 +1,4 @@
-// Positions of spheres relative to walls in hard-sphere dynamics.
+// Converts a position of a sphere to a position relative to a wall, which may move.
 
 #import carom::{CAROM_HALF_SPACE, CaromWall}
 #import types::{WallLattice}

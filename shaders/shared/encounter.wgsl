@@ -21,8 +21,8 @@ fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> 
     return Motion(place + acceleration * (0.5 * time * time), velocity + acceleration * time, acceleration);
 }
 
-// Returns the motion of a sphere relative to a wall from `time` on. `place` is its position relative to the wall at the
-// start of the substep.
+// Returns the position, velocity and acceleration of a sphere relative to a wall at the time `time`. `place` is the
+// position of the sphere relative to the wall at the start of the substep.
 fn wall_motion(velocity: vec3<f32>, place: vec3<f32>, piece: PathPiece, time: f32) -> Motion {
     let gravity = simulation_request.gravity;
     let moved = place_at(piece, time) + gravity * (0.5 * time * time) - velocity * time;

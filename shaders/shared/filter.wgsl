@@ -12,8 +12,8 @@ struct Filtered {
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // Bound on the magnitudes of the coordinates from which `p` was computed: the rounding error of the
-    // relative position `p` is at most EPSILON / 2 times `distance`.
+    // A bound of the magnitudes of the coordinates from which `p`, the relative position, was computed. The
+    // rounding error of `p` is at most EPSILON / 2 times this bound.
     distance: f32,
     // Whether the relative velocity of the two spheres is so small that the time of closest approach cannot
     // be computed. If so, `t` is 0.

@@ -1,5 +1,5 @@
-// The list of pairs that may touch. A workgroup first collects its pairs in workgroup memory, and then copies
-// them to the list together.
+// The list of pairs that may touch. A workgroup first collects the pairs that it finds in workgroup memory,
+// and then appends them to the list in one block.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import filter::{Filtered}

@@ -33,8 +33,8 @@ fn slack_of(center: vec3<f32>, radius: f32, image: vec3<i32>) -> f32 {
     return SLACK * EPSILON * (far + length_bound(image) + radius) + MIN_POSITIVE;
 }
 
-// Converts an image's displacement from multiples of the lattice's edges to multiples of the edges that the
-// user gave.
+// Converts the image number of a displacement from the shortest edges of the lattice to the edges that the
+// user has given.
 fn in_given_edges(image: vec3<i32>) -> vec3<i32> {
     return image.x * lattice.in_given_edges[0].xyz
         + image.y * lattice.in_given_edges[1].xyz

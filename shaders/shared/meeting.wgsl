@@ -20,8 +20,9 @@ const RESTING = 1.0 / 2097152.0;
 // Largest number of iterations of the root search.
 const MOST_STEPS = 40u;
 
-// Returns the time until two spheres in straight motion meet, or NEVER. `reach` is the sum of the radii, and
-// `speeds` the sum of their speeds. Spheres that overlap meet at once if they approach each other.
+// Returns the time until two spheres with straight paths meet, or NEVER. They have the relative position p and
+// the relative velocity v. `reach` is the sum of their radii, and `speeds` the sum of their two speeds. Spheres
+// that overlap meet at once if they approach each other.
 fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 {
     let closing = -dot(p, v);
     if !(closing > 0.0) {
@@ -51,8 +52,9 @@ fn straight_meeting(p: vec3<f32>, v: vec3<f32>, reach: f32, speeds: f32) -> f32 
     return gap * (distance + reach) / (ahead + sqrt(room)) / speed;
 }
 
-// Returns whether a gap counts as contact with an approach. `rate` is the rate at which the gap grows. A slower
-// approach than `slow` counts as none.
+// Returns whether a moving point is in contact with a surface and approaches it. `gap` is the distance
+// between them, and `rate` the rate at which it grows. An approach slower than `slow` counts only if the
+// point is clearly behind the surface.
 fn is_contact(gap: f32, rate: f32, reach: f32, slow: f32) -> bool {
     return gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach);
 }
@@ -76,9 +78,9 @@ fn advanced(time: f32, step: f32, range: f32) -> f32 {
     return max(time + step, time + 1e-6 * (time + 0.001 * range));
 }
 
-// Returns when a uniformly accelerated point reaches the distance `reach` from the origin, from outside or from
-// inside. Returns NEVER if this takes longer than `range`. Each iteration advances to the root of a lower bound
-// of the gap, so it never passes the time of contact.
+// Returns when a uniformly accelerated point reaches the surface at distance `reach` from the origin, from
+// outside or, if `inside` is true, from inside. Returns NEVER if this takes longer than `range`. The time is
+// found by iteration. Each step is so short that the point cannot pass the surface.
 fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f32) -> f32 {
     let strength = length(motion.acceleration);
     let side = select(1.0, -1.0, inside);
@@ -94,15 +96,16 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         if is_contact(gap, rate, reach, RESTING * (speeds + strength * range)) {
             return time;
         }
-        // Bound on the negative second derivative of the gap between the point and the surface. For a point
-        // inside the surface of radius `reach`, the bound holds only where the distance from the centre is at
-        // least reach / 2.
+        // The gap is the distance of the point from the surface, and this bounds its deceleration (the negative
+        // second derivative). For a point inside the surface, the bound holds only at distances of at least
+        // reach / 2 from the centre.
         var bend = strength;
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // Near the centre of a hollow wall, the point advances only to the distance reach / 2 from
-                // the centre, from which on the bound on the second derivative holds.
+                // In a hollow wall of radius `reach`, the bound on the second derivative does not hold nearer
+                // to the centre than reach / 2. So the time advances only until the moving point can reach
+                // this distance.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;

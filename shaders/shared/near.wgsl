@@ -19,10 +19,10 @@ fn window_of(tag: u32, dt: f32) -> Window {
     return Window(f32(2u * segment_of(tag) + 1u) * half * dt, (half + NEAR_MARGIN) * dt);
 }
 
-// Returns whether two spheres may touch during a time segment of one of them. They may if, in the middle of
-// the segment, their distance is at most the sum of their radii plus their relative motion in half the
-// segment, with margins. If the result is false, the pair can be discarded: a later test with an error bound
-// would find that the spheres do not touch, or other segments report the pair.
+// Returns whether two spheres may touch during a time segment of one of them. The test compares their
+// distance in the middle of the segment with a limit. The limit is the sum of their radii plus their
+// relative motion in half the segment, with margins. If the result is false, this segment need not report
+// the pair: either the spheres do not touch, or other segments report it.
 fn may_touch(i: SortedProxy, j: SortedProxy, window: Window) -> bool {
     let p = opaque3(j.center - i.center);
     let v = opaque3(j.velocity - i.velocity);

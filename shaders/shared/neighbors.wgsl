@@ -50,8 +50,8 @@ fn is_same_request(one: NeighborRequest, other: NeighborRequest) -> bool {
 }
 
 // Returns the radius of the sphere that stands for a particle in the search. Two of these spheres touch if
-// the particles are neighbours. The sum of radius and padding is rounded up to a larger float32, as a margin
-// for rounding errors.
+// the particles are neighbours. If the request enlarges the radii of the particles by a padding, the sum is
+// rounded up to a larger float32, as a margin for rounding errors.
 fn padded_radius(radius: f32) -> f32 {
     if neighbor_request.padding == 0.0 || radius < 0.0 {
         return radius;

@@ -23,8 +23,9 @@ fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    // If two spheres hardly move relative to each other, their first time segments report the pair
-    // (docs/exact.md, section 3).
+    // If two spheres hardly move relative to each other, rounding makes their time of closest
+    // approach uncertain. As a rule, their first time segments then report the pair (docs/exact.md,
+    // section 3).
     if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;
     } else if !s.slow {

@@ -55,8 +55,9 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// Marks pair `index` if it began or ended. From index kept_begin() on, pairs are those of the last complete
-// step.
+// Writes flag `index`. The first half of the flags belongs to the pairs of this step: a flag is 1 if its pair
+// began. The second half, from kept_begin() on, belongs to the pairs of the last complete step: a flag is 1
+// if its pair ended.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -85,8 +86,8 @@ fn list_change(index: u32) {
     if index < half {
         if index < count {
             let own = change_flags[index];
-            // Of the pairs before this one in the sorted list, `own` are new. The other (index - own) pairs
-            // were already there in the last complete step.
+            // `own` is the number of new pairs before this one in the sorted list. The other (index - own)
+            // pairs before it already touched in the last complete step.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             write_change(to, now(index));
         }

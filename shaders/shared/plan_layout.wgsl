@@ -112,9 +112,9 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     let met = others(level.proxies, cell);
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
-            // A time segment that overlaps several time slabs (equal parts of the step) searches each of
-            // them. In all of them together, it meets as many spheres as it would meet in a single slab that
-            // is as long as the segment.
+            // The grid divides the step into equal parts, its time slabs. A time segment that overlaps
+            // several slabs searches each of them. So its number of searches grows with the number of slabs,
+            // but the number of spheres that it finds in all of them together does not.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -148,8 +148,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns the grid that has the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries of the table
-// of cells. Here, its entries are numbered from 0. Later, write_level() places them behind those of other
+// Returns a grid with the layout `chosen`. It may use `share` + MIN_HASHED_SLOTS entries of the table of
+// cells, which this function numbers from 0. Later, write_level() moves them behind the entries of other
 // grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;

@@ -11,17 +11,17 @@ const THREADS = MAX_LEVELS;
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// Size range: a run of neighbouring size classes of one set, whose spheres are cut into equally many time
-// segments. Or all such runs in one grid.
+// A size range is a run of neighbouring size classes of one set, whose spheres are all cut into equally many
+// time segments. Ranges that share a grid are merged into one.
 struct SizeRange {
-    // Numbers of spheres (or time segments) in the size range: in total, and inside the trimmed box, which
-    // excludes far outliers.
+    // `proxies` is the number of spheres (or time segments) in the size range. `inside` is the number of
+    // those that are inside the trimmed box, which excludes far outliers.
     proxies: f32,
     inside: f32,
     // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
     half_cell: f32,
-    // Bounds of the sphere centres in the middle of each time segment of the size range, relative to the
-    // moving origin of the cells.
+    // Lower and upper bounds of the centres of all spheres in this range of sizes, half-way through the step
+    // or through each time segment. The coordinates are relative to the moving origin of the grids.
     low: vec3<f32>,
     high: vec3<f32>,
     // Highest number of a size class in the size range, even if no sphere is in this class.
@@ -29,10 +29,9 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Size limit of this size range in searches from other size ranges. In a step with one set, smaller
-    // spheres than the limit search this range. With two sets, so do spheres of the same size. Size is half
-    // the edge of the smallest possible grid cell. A range made from several ranges has the smallest of their
-    // limits or, with two sets, the largest.
+    // In a step with one set, other size ranges search this range if their `half_cell` is less than this
+    // limit. In a step with two sets, ranges of the other set do so if theirs is at most this limit. A range
+    // that was merged from several ranges has the smallest of their limits or, with two sets, the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -41,10 +40,10 @@ struct SizeRange {
 // All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts for choosing s, where each size range is a run of 2^s neighbouring size classes. A size class in use
-// starts a range if no smaller class of its run is in use. Entry s counts the classes that start a range if
-// runs have 2^s classes, but not if they have 2^(s + 1). The last entry counts the classes that always start a
-// range.
+// Counts from which the number s is chosen, for size ranges that are runs of 2^s neighbouring size classes. A
+// size class in use starts a range if it is the first one in use in its run. Entry s counts the classes that
+// start a range if runs have 2^s classes, but not if they have 2^(s + 1). The last entry counts the classes
+// that start a range for every s.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
@@ -70,17 +69,17 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's size classes in use to the counts in sh_parted. If each size range is a run of 2^s size
-// classes, some of the classes in use are the first in use in their run. Each class is counted in entry s for
-// the largest s for which it is such a first class.
+// Adds this thread's size classes in use to the counts in sh_parted. The longer the runs of classes, the
+// fewer classes are the first one in use in their run. For each class, the thread finds the largest s for
+// which the class is the first one in its run of 2^s classes, and adds 1 to entry s.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No run has size classes of two threads. So of the classes in use that one thread counts, the first
-        // always starts a range.
+        // A size range never has classes of two threads. So the first class in use that a thread counts
+        // starts a size range for any s.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
@@ -179,10 +178,10 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search among the spheres of set `of_set` that have
-// the size limit `reference`. In a step with one set, they do if they are smaller than the limit. With two
-// sets, they do if they are of the other set, and no larger than the limit. Size is half the edge of the
-// smallest possible grid cell.
+// Returns whether the spheres of size range number `range` search another size range, which has spheres of
+// set `of_set` and the size limit `reference`. In a step with one set, they do if they are smaller than the
+// limit. With two sets, they do if the two ranges are of different sets and the spheres are not larger than
+// the limit. The size of a sphere is half the edge of the smallest grid cell that is possible for it.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

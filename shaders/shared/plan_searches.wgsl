@@ -46,8 +46,8 @@ fn never_meet(one: u32, other: u32) -> bool {
 }
 
 // Returns an upper bound of the number of rows of cells in the grid `to` that a sphere of the grid `origin`
-// searches. If the grid `to` has a box (cells with table entries of their own), these are at most the rows of
-// the box.
+// searches. If the grid `to` has a *box* (a region in which each cell has its own table entry), the bound is
+// at most the number of rows in the box.
 fn rows_searched(origin: u32, to: u32) -> f32 {
     let along = plan.level[origin].cell * plan.level[to].inverse_cell + 2.0;
     let dims = vec2<f32>(plan.level[to].dims.yz);
@@ -96,8 +96,9 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Writes to the plan which grids the spheres of a grid search. For any two grids whose spheres may touch, one
-// grid searches the other: this grid searches all that do not search it.
+// Writes to the plan which grids the spheres of the grid `number` search. They search the finer grids that
+// sh_finer lists for `number`. They also search each coarser grid that does not itself search the grid
+// `number`. So of any two grids whose spheres may touch, one searches the other.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;
@@ -117,8 +118,9 @@ fn write_searches(number: u32, levels: u32) {
     sh_cells[number] = cells;
 }
 
-// Writes an upper bound of the number of cells that all spheres search. The images that the stage `images`
-// has added are not in the grids' counts of spheres, so they are added with the largest bound of any grid.
+// Writes an upper bound of the number of cells that all spheres search. The spheres in the grids and the images
+// from the stage `images` are counted separately. Each image counts as the largest number of cells that a
+// sphere searches in any grid.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

@@ -18,9 +18,11 @@
 var<workgroup> sh_task: u32;
 // Value of sh_task: the searches both count and test their candidates.
 const COUNT_AND_TEST = 0u;
-// Value of sh_task: the searches only count their candidates, because there may be more than the step's limit.
+// Value of sh_task: the searches only count their candidates, because the number of candidates may exceed the
+// limit of the step.
 const COUNT = 1u;
-// Value of sh_task: the searches test their candidates, which an earlier round of searches has counted.
+// Value of sh_task: the searches only test their candidates, because an earlier round of searches has counted
+// them.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -51,10 +53,11 @@ struct Searcher {
 // from 0 on.
 struct Candidates {
     count: u32,
-    // For each of the first four ranges, the number of candidates in it and in all ranges before it.
+    // Number of candidates up to the end of each range, counted from the start of the first range. The fifth
+    // range needs no such number, because it is `count`.
     past: vec4<u32>,
-    // For each of the first four ranges, the number to add to a candidate's number, modulo 2^32, to get its
-    // index among the sorted spheres.
+    // The candidates are in five ranges of the sorted spheres. For each of the first four ranges, this is the
+    // number to add to a candidate's number, modulo 2^32, to get its index among the sorted spheres.
     shift: vec4<u32>,
     last_shift: u32,
 }
@@ -170,9 +173,10 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns a block of cells of another grid. It contains all spheres that may touch the searching sphere during
-// its time segment. Along each axis, the block extends from the middle of the segment by half the extent of
-// the segment plus half that of the largest sphere in the other grid.
+// Returns the block of cells of another grid that contains all spheres there that may touch the searching
+// sphere during its time segment. Along each axis, the block extends on both sides of the middle of the
+// segment. It extends by half the extent of the segment plus half the extent of the largest sphere in the
+// other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = sorted_proxies[searcher.index];
     let power = segment_power(searcher.tag);
@@ -180,13 +184,13 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    // Numbers of cells are limited to FAR, because the cell of a far-away sphere in a grid with small cells
-    // may have a number that overflows.
+    // FAR limits the numbers of cells. Otherwise the cell of a far-away sphere in a grid with small cells
+    // might have a number that overflows.
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
-    // If all spheres of the grid have cells in its box, a search of this box finds them. Its rows of cells are
-    // ranges of the sorted spheres.
+    // The cells in the grid's box have table entries of their own, so that a row of them is one range of sorted
+    // spheres. If no sphere of the grid is outside the box, the search is limited to it.
     if slot_starts[level.first_hashed] == slot_starts[level.first_hashed + level.hash_mask + 1u] {
         block.low = max(low, level.origin);
         block.high = min(high, level.origin + vec3<i32>(level.dims) - 1);
@@ -198,8 +202,9 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // If true, the range holds all spheres from the first cell to the end of the searched row of cells. If
-    // false, it holds only the spheres of one entry of the table of cells, which several cells may share.
+    // If true, the piece holds all spheres from its first cell to the end of the row of cells that was asked
+    // for. If false, it holds only the spheres of one entry of the table of cells, which several cells may
+    // share.
     whole: bool,
 }
 
@@ -289,8 +294,8 @@ fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // The last iteration searches no grid, but counts this invocation as finished. If the driver ends long
-    // loops early, too few invocations are counted.
+    // Some drivers may end long loops early. So the last iteration does not search a grid, but counts this
+    // invocation as finished. If the count is too small at the end, a loop has ended early.
     for (var number = 0u; number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -333,8 +338,8 @@ fn next_task() {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // The searches that counted the candidates have also counted the invocations that finished. The
-        // searches that test the candidates count these invocations again, so the number starts at 0.
+        // Each invocation searches twice, first to count its candidates and then to test them. At the end of
+        // each search, it adds 1 to sh_finished. Only the second search is to be counted.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;

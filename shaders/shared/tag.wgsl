@@ -19,9 +19,8 @@ fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the number of the time slab that contains the time segment in a tag. Time slabs are 2^time_power
-// equal parts of the step. The sphere has at least as many time segments, so each segment is within one
-// slab.
+// Returns the number of the time slab that contains a time segment. The time slabs are 2^time_power equal parts
+// of the step. A sphere has at least as many segments as there are slabs, so no segment is in two slabs.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

@@ -92,8 +92,8 @@ struct Space {
 }
 
 struct Sampled {
-    // log2 of the distances from the sampled sphere to its NEAR_RANK-th and its FAR_RANK-th nearest neighbour
-    // in the sample.
+    // log2 of the distances from this sphere of the sample to two of its neighbours in the sample: the
+    // NEAR_RANK-th nearest and the FAR_RANK-th nearest.
     log_distance: vec2<f32>,
     radius: f32,
     unused: f32,
@@ -154,16 +154,16 @@ struct Level {
     of_set: u32,
     // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
-    // Bit mask of the grids that the spheres in this grid search. It includes this grid, unless the step has two
-    // sets. The low word comes first.
+    // Bit mask of the grids that the spheres in this grid search. In a step with one set, the grid itself is
+    // one of them. In a step with two sets, all are grids of the other set. The low word comes first.
     searched: vec2<u32>,
 }
 
 struct Plan {
     levels: u32,
     slots: u32,
-    // Number of uncut spheres and time segments, with and without spheres that have invalid values. Both are
-    // 0 if there are more time segments than the buffers hold.
+    // `proxies` is the number of uncut spheres and time segments, and `sorted` is the number of those with valid
+    // values. Both numbers are 0 if there are more time segments than the buffers hold.
     proxies: u32,
     sorted: u32,
     frame: Frame,
@@ -238,12 +238,12 @@ struct WallParams {
     // 1 in a periodic domain, 0 in open space.
     periodic: u32,
     unused: u32,
-    // xyz: the edges of the periodic domain that the user gave, 0 for others. w: the sum of the magnitudes of the
-    // components, rounded up.
+    // xyz of each element: an edge of the user's periodic domain, or 0 if there is no such edge. w: the sum
+    // of the magnitudes of x, y and z, rounded up.
     edges: array<vec4<f32>, 3>,
 }
 
-// Counters of the stage `walls`. Words are as in `Counters`.
+// Counters of the stage `walls`. A counter of two words has the low word first.
 struct WallCounters {
     found: array<atomic<u32>, 2>,
     // Number of spheres that have been tested against all walls. Only counted if FLAG_WATCH is set.
@@ -252,8 +252,9 @@ struct WallCounters {
     out_of_range: atomic<u32>,
 }
 
-// Some edges of a periodic domain displace a sphere so that its images (periodic copies) touch a wall at
-// different times. Any other edge is stored here as 0.
+// The edges of a periodic domain that make a difference at one wall: images (periodic copies) of a sphere
+// that are displaced along such an edge do not touch this wall at the same time as the sphere. All other
+// edges are stored as 0.
 struct WallLattice {
     // xyz: an edge that the user gave. w: an upper bound of the sum of the magnitudes of its components.
     edges: array<vec4<f32>, 3>,

@@ -7,8 +7,8 @@
 #import opaque::{opaque, opaque3}
 #import types::{Sphere}
 
-// Result of the filter. The sphere certainly misses the wall unless `may` is true, and certainly touches it if
-// `certain` is true. Time of impact and depth are estimates.
+// Result of the float32 test of a sphere against a wall. If `may` is false, the sphere certainly misses the
+// wall. If `certain` is true, it certainly touches the wall. Time of impact and depth are estimates.
 struct AtWall {
     may: bool,
     certain: bool,
@@ -16,8 +16,9 @@ struct AtWall {
     depth: f32,
 }
 
-// Position and velocity of a sphere relative to a round wall, perpendicular to the axis of a cylinder, and an
-// upper bound of the sum of the lengths from which they were computed.
+// Position and velocity of a sphere relative to a wall that is a sphere or a cylinder. For a cylinder, both
+// have only components perpendicular to its axis. `size` is an upper bound of the sum of the lengths from
+// which they were computed.
 struct Relative {
     p: vec3<f32>,
     v: vec3<f32>,

@@ -17,8 +17,9 @@ pub(crate) struct Ball {
 }
 
 /// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
-/// Three axes need the factor √3. The rest up to 2 covers the rounding of the test of bounding
-/// spheres. docs/exact.md (lemma 2.6) has the proof.
+/// The margins along three perpendicular axes add up to √3 times [`MARGIN`]. The factor is 2, so
+/// that it also covers the rounding of the test of bounding spheres. docs/exact.md (lemma 2.6) has
+/// the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
 /// Factor of the rounding margin by which a path is widened before it is tested against bounding
@@ -82,8 +83,8 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// 1 / |`to_end`|², or 0 if the square underflows. Such a short path is tested as a point,
-    /// whose radius `reach` includes half the length of the path.
+    /// 1 / |`to_end`|², or 0 if the square underflows. With 0, the path is tested as a point at its
+    /// middle, and `reach` includes half the length of the path.
     inverse: f32x4,
     reach: f32x4,
 }

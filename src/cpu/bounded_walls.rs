@@ -24,7 +24,7 @@ use crate::{Collision, Domain, Error, Sphere, WallCollision};
 /// Memory that is kept from step to step, for the stage `bounded_walls`.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedWalls {
-    /// The spheres of the step, and then the bounding spheres of the walls.
+    /// The spheres of the step, followed by the bounding spheres of the walls of finite size.
     both: ReusedVec<Sphere>,
     pairs: Vec<Collision>,
     images: Vec<[i32; 3]>,
@@ -77,8 +77,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Decides whether a sphere touches a wall exactly, for a pair of this sphere and the bounding sphere of
-    /// the wall. `image` is the image (periodic copy) of the sphere that is tested.
+    /// Decides exactly whether a sphere touches a wall. `pair` names this sphere and the bounding sphere of
+    /// the wall. `image` is the periodic image (displaced copy) of the sphere that is tested.
     fn test(
         &self,
         pair: &Collision,
@@ -186,8 +186,9 @@ impl BoundedWalls {
             let end = self.pairs.len().min((number + 1) * CHUNK);
             for index in number * CHUNK..end {
                 let pair = &self.pairs[index];
-                // The list has the image of the wall relative to the sphere. The image of the sphere is the
-                // opposite.
+                // The search for touching pairs lists by which image the wall is displaced relative to the
+                // sphere. The test needs the displacement of the sphere relative to the wall, which has the
+                // opposite sign.
                 let image = self.images.get(index).copied().unwrap_or_default();
                 let image = image.map(i32::wrapping_neg);
                 let sphere = &step.spheres[pair.a as usize];

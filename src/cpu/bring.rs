@@ -54,8 +54,8 @@ fn bring_chunks(
         return;
     }
     for chunk in chunks {
-        // Brings the chunk's spheres into the cache by reading one sphere of each cache line,
-        // which holds two spheres. The processor predicts this order of reads.
+        // Reading every second sphere of the chunk brings all its spheres into the cache, because a
+        // cache line holds two spheres. The processor can predict the order of these reads.
         let [begin, end] = [chunk, chunk + 1].map(|chunk| spheres.len().min(chunk * CHUNK));
         let ahead = spheres[begin..end].iter().step_by(2);
         std::hint::black_box(ahead.fold(0, |all, sphere| all ^ sphere.groups));

@@ -19,7 +19,8 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// Largest number of pairs with images in a row that insertion sorts fastest.
+/// If one sphere has at most this many pairs with periodic images, insertion sort is the fastest way to sort
+/// them.
 const FEW: usize = 12;
 const TABLE: &str = "the table of pairs by sphere";
 
@@ -60,7 +61,8 @@ pub(crate) fn list_with_images(
     let len = |buckets: Range<usize>| pairs.len(buckets.clone()) + images.len(buckets);
     let count = len(buckets.clone());
     let list = resized(list, count, LIST)?;
-    // Images that are added to the list are already 0.
+    // Elements that are added to `list_images` are [0, 0, 0], so only the elements that it already had need
+    // to be reset.
     let kept = list_images.len();
     let all = (list, resized(list_images, count, LIST)?);
     let take = |(list, images): &mut (_, _), buckets: Range<usize>| {
@@ -77,7 +79,8 @@ pub(crate) fn list_with_images(
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
-        // As numbers instead of arrays, they are filled by one call of a fast library function.
+        // Sets the old images to 0. For a flat slice of numbers, one call of a fast library function does
+        // this.
         let kept = kept.saturating_sub(len(0..bucket)).min(list_images.len());
         list_images[..kept].as_flattened_mut().fill(0);
         let all = plain.chain(images);
@@ -110,8 +113,9 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with a periodic image into buckets by index a, with the same limits as the buckets
-/// of pairs without an image. `first_set` is the number of spheres in the first set.
+/// Sorts pairs with a periodic image into buckets by index a. The buckets cover the same ranges of indices as
+/// the buckets of pairs without an image. `first_set` is the number of spheres in the first set, to which
+/// index a belongs.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,

@@ -103,8 +103,8 @@ impl<'a> Meshes<'a> {
         Path::new([x, y, z], radius, displacement)
     }
 
-    /// Tests the spheres of `near` against the triangles near them, and appends those that touch to `found`.
-    /// `pairs` counts the wall collisions.
+    /// Tests the spheres of `near` against the triangles near them. Appends those that touch to `found`, and
+    /// adds their number to `pairs`.
     pub(super) fn search(
         &self,
         spheres: &[Sphere],

@@ -145,14 +145,12 @@ impl Grids<'_> {
             let mut high = floor(each(at, around, |x, around| x + around));
             let inside = level.in_box(low[0], high[0], low[1], low[2])
                 && level.in_box(low[0], high[0], high[1], high[2]);
-            // If the searched cells share table entries by a hash, they are looked up one by one.
-            // Such a search has few cells, because it comes from a grid with smaller cells. The
-            // other direction is allowed only if each cell in use has its own table entry
-            // (`coarse_searches_fine`).
             let boxed = inside || self.trim(level, &mut low, &mut high);
             for slab in slabs_spanned(tag, level.time_power) {
                 if boxed {
                     self.visit_box(level, slab, [low, high], visit);
+                } else if number < level_of(tag) {
+                    self.visit_all(level, visit);
                 } else {
                     self.visit_rows(number, slab, [low, high], visit);
                 }
@@ -193,8 +191,19 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits the cells from `low` to `high` in one part of the step. Some cells may share table
-    /// entries by a hash.
+    /// Visits all spheres of a grid with smaller cells, for a sphere that would have to look up very
+    /// many of these cells one by one. This is rare: the plan allows a search of smaller cells only
+    /// if it expects each cell in use to have its own table entry, and only in a grid without
+    /// separate cells for parts of the step (`coarse_searches_fine`).
+    #[cold]
+    #[inline(never)]
+    fn visit_all(&self, level: &Level, visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>)) {
+        visit(&[level.spheres(self.starts)], None);
+    }
+
+    /// Visits the cells from `low` to `high` of a grid with larger cells, in one part of the step.
+    /// Some cells may share table entries by a hash, so they are looked up one by one. There are at
+    /// most four along each axis.
     fn visit_rows(
         &self,
         number: u32,
@@ -216,9 +225,7 @@ impl Grids<'_> {
     /// entries. Returns false, without clipping, if spheres of the grid lie outside the box.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
-        let hashed = level.first_hashed as usize;
-        let end = hashed + level.hash_mask as usize + 1;
-        let nothing = self.starts[hashed] == self.starts[end];
+        let nothing = !level.has_outside(self.starts);
         if nothing {
             for axis in 0..3 {
                 let first = level.origin[axis];
@@ -263,5 +270,67 @@ impl Grids<'_> {
         } else {
             (x[0]..=x[1]).for_each(|x| piece([x, x]));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sphere;
+    use crate::shared::segments::Frame;
+    use crate::shared::tag::make_tag;
+    use crate::shared::units::Units;
+
+    /// A sphere visits each sphere of a grid with smaller cells once, even if some lie outside the
+    /// box of that grid, which the plan does not expect. The searched cells would be 10¹⁵.
+    #[test]
+    fn a_search_of_many_small_cells_visits_each_sphere_once() {
+        let fine = Level {
+            dims: [3; 3],
+            first_hashed: 27,
+            cell: 1e-5,
+            inverse_cell: 1e5,
+            hash_mask: 3,
+            ..Level::default()
+        };
+        let coarse = Level {
+            first_slot: fine.slots().end as u32,
+            first_hashed: fine.slots().end as u32,
+            cell: 1.0,
+            inverse_cell: 1.0,
+            hash_mask: 3,
+            ..Level::default()
+        };
+        // The finer grid has seven spheres in one cell of its box, and four in each other entry.
+        let starts: Vec<u32> = (0..36_u32)
+            .map(|slot| {
+                if slot < 14 {
+                    0
+                } else {
+                    7 + 4 * slot.clamp(27, 31) - 108
+                }
+            })
+            .collect();
+        let grids = Grids {
+            levels: &[fine, coarse],
+            searched: &[0, 1],
+            starts: &starts,
+            sets: Sets::One,
+        };
+        let searcher = Searcher {
+            index: 23,
+            slot: 31,
+            tag: make_tag(1, 0, 0),
+            middle: [0.5; 3],
+        };
+        let sphere = Sphere::new(searcher.middle, 0.5);
+        let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
+        let mut visited = Vec::new();
+        grids.search_others(&searcher, &path, &mut |ranges, row| {
+            assert!(row.is_none());
+            visited.extend(ranges.iter().cloned().flatten());
+        });
+        visited.sort_unstable();
+        assert_eq!(visited, Vec::from_iter(0..23));
     }
 }

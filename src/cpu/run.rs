@@ -122,8 +122,8 @@ impl Cpu {
             proxies,
         };
         let stages = &mut self.stages;
-        // Whether the remaining stages use several threads depends on the number of time segments,
-        // because even few spheres may have many segments.
+        // For the remaining stages of the step, the number of time segments decides whether several
+        // threads are used, because even few spheres may have many segments.
         let counts = match cell {
             None => {
                 images.clear();
@@ -232,7 +232,7 @@ impl<S: ProxySpace> Planned<'_, S> {
         let search = self.search(&memory.sorted);
         // Counting the candidate pairs is not needed in most steps, where a cheap upper bound of
         // their number is below the limit.
-        if self.plan.max_candidates(fullest) > self.limits.candidates {
+        if self.plan.max_candidates(&memory.sorted.starts, fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
         }
         let mut counts = find_pairs(&search, self.limits.pairs, &mut found.found)?;

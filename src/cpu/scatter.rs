@@ -104,11 +104,14 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the spheres and time segments of a bucket by the table entries (slots) of their cells.
-    /// Returns the number of items in the fullest slot. Writes the end of each slot, the slot of
-    /// each item, and `order`, which has three numbers for each sorted item: where its sphere is,
-    /// the 32-bit word that names the sphere or its image, and its grid and time segment (tag). If
-    /// `brought` is true, the sphere is in the bucket, and otherwise in the input.
+    /// Sorts the items (spheres and time segments) of a bucket by slot, the table entry of an
+    /// item's cell. Returns the number of items in the fullest slot. Writes the end of each slot
+    /// and the slot of each item.
+    ///
+    /// For each sorted item, `order` gets three numbers: the index of its sphere, the 32-bit word
+    /// that names the sphere or its image, and a tag with its grid and time segment. The index
+    /// refers to the bucket's own copy of the spheres if `brought` is true, and to the input
+    /// otherwise.
     fn sort(
         &mut self,
         bucket: usize,

@@ -18,9 +18,9 @@ pub(crate) struct SortedProxies {
     /// of its own.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket, with three numbers for each sorted item: where its
-    /// sphere is read, the 32-bit word that names the sphere or its image, and its grid and time
-    /// segment.
+    /// Scratch memory for sorting a bucket. It has three numbers for each sorted item: the place
+    /// from which the item's sphere is read, the 32-bit word that names the sphere or its image,
+    /// and the item's grid and time segment (tag).
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

@@ -62,7 +62,8 @@ struct Task<'a> {
     domain: Domain,
     walls: Vec<Tested>,
     meshes: Option<Meshes<'a>>,
-    /// The half-spaces whose planes are perpendicular to a coordinate axis. They have no entries in `filters`.
+    /// The half-spaces whose planes are perpendicular to a coordinate axis. All other walls that are tested
+    /// one by one are in `filters`.
     faces: Faces,
     filters: Vec<Filter>,
     /// Whether the images (periodic copies) of spheres are tested against any of the walls.
@@ -92,7 +93,8 @@ pub(crate) struct WallSearch<'a> {
 struct Part {
     found: WallHits,
     near_meshes: Vec<NearMesh>,
-    /// The walls near four spheres, each with a mask of the spheres.
+    /// The walls near a block of four spheres. Each has a bit mask, in which bit k is set if sphere k of the
+    /// block may touch the wall.
     near_walls: Vec<(u32, u32)>,
     error: Option<Error>,
 }
@@ -133,9 +135,9 @@ impl<'a> WallSearch<'a> {
         }
     }
 
-    /// Checks a step, and tests its spheres against the walls. A separate loop for the walls would read all
-    /// spheres from memory once more. An error at a wall is returned by [`finish`](Self::finish), because errors
-    /// of the pairs of spheres come first.
+    /// Checks the spheres of a step for invalid values, and tests them against the walls in the same loop, so
+    /// that they are read from memory only once. If the test against walls fails, [`finish`](Self::finish)
+    /// returns the error later, because errors in the search for pairs of spheres take precedence.
     pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
         let Task { found, images, .. } = &mut self.task;
         (*found.get_mut(), *images.get_mut()) = (0, 0);
@@ -150,7 +152,8 @@ impl<'a> WallSearch<'a> {
         Ok(step)
     }
 
-    /// Writes the spheres that touch walls to `found`. `spheres` are those of the checked step.
+    /// Writes the spheres that touch walls to `found`. `spheres` are the spheres of the step that
+    /// [`check`](Self::check) has checked.
     pub(crate) fn finish(self, spheres: &[Sphere], found: &mut WallHits) -> Result<(), Error> {
         found.hits.clear();
         found.images.clear();
@@ -177,9 +180,10 @@ pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error>
 
 /// The images (periodic copies) of spheres that are tested against a wall.
 enum Images {
-    /// Only the spheres themselves are tested, and none of their images.
+    /// The spheres have no images, or their images touch the wall in the same way, so only the spheres
+    /// themselves are tested.
     None,
-    /// Those images of a sphere are tested that may reach a solid cylinder.
+    /// The wall is a solid cylinder. Only images of a sphere that may reach the cylinder are tested.
     Around(CylinderImages),
     /// No images are tested here, because a wall of finite size in a periodic domain is tested in the file
     /// `bounded_walls.rs`.
@@ -441,8 +445,8 @@ impl Faces {
 /// lanes.
 #[derive(Clone, Copy)]
 enum Filter {
-    /// Encloses the half-space at all times of the step: its unit normal, and the offset of its plane from the
-    /// origin.
+    /// A half-space at rest that contains the moving half-space at all times of the step. It is given by its unit
+    /// normal and the offset of its plane from the origin.
     HalfSpace { normal: [f32x4; 3], offset: f32x4 },
     Round {
         point: [f32x4; 3],

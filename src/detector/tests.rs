@@ -8,8 +8,9 @@ use carom_scenes::Scene;
 
 use super::*;
 
-/// Returns a detector on any adapter, hardware or software. Its first buffers have room for `pairs`
-/// pairs and `segments` time segments, or the usual room if `None`.
+/// Returns a detector that may use any graphics adapter, hardware or software. Its first buffers
+/// have room for `pairs` pairs and `segments` time segments. `None` stands for carom's usual
+/// capacity.
 fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detector {
     let gpu = block_on(Gpu::new(false))
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));

@@ -1,4 +1,5 @@
-//! A tree of boxes around the spheres with their pads, which finds the spheres that overlap others.
+//! A tree of boxes that finds overlapping spheres. The radius of each sphere is enlarged by its
+//! *pad*, a bound on the distance that it moves.
 //!
 //! The spheres are in an order that keeps neighbours together. Each eight successive spheres are a *leaf*. Each
 //! eight successive leaves share a node, each eight nodes share a node of the next level, and so on. So the tree
@@ -11,14 +12,21 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::rows::{push, reserve};
+use super::walls::next_up;
 use crate::lanes::LANES;
 use crate::{Error, Sphere};
 
-/// Number of spheres in a leaf, and of boxes in a node.
+/// Number of spheres in a leaf of a tree, and number of child boxes in an inner node.
 pub(crate) const EIGHT: usize = 2 * LANES;
 
 /// More than the rounding errors of the square of a distance, relative to the square.
 const ERROR: f32 = 1.0 / (1 << 20) as f32;
+
+/// A sphere is *wide* if its radius is larger than this, in mean radii.
+const WIDE: f64 = 8.0;
+
+/// Largest number of wide spheres.
+const MOST_WIDE: usize = 64;
 
 /// A coordinate that is far from all spheres.
 const FAR: f32 = 1e30;
@@ -53,7 +61,8 @@ impl Bounds {
         }
     }
 
-    /// Returns the centre, and a bound of the distance of the corners from it.
+    /// Returns the centre of the box, and an upper bound of the distance between it and the corners
+    /// of the box.
     pub(crate) fn center_and_reach(&self) -> (DVec3, f64) {
         let [low, high] = [self.low, self.high].map(|corner| DVec3::from(corner.map(f64::from)));
         let half = 0.5 * (high - low);
@@ -74,7 +83,8 @@ pub(crate) fn bounds_of(spheres: &[Sphere]) -> Bounds {
 #[derive(Debug, Default)]
 pub(crate) struct NearLeaves {
     leaves: Vec<u32>,
-    /// The lower and the upper corners.
+    /// The boxes around the spheres of `leaves`: the lower and the upper corners of four boxes at a
+    /// time.
     boxes: Vec<[[f32x4; 3]; 2]>,
     /// Working memory.
     hits: Vec<u32>,
@@ -107,7 +117,8 @@ impl NearLeaves {
     }
 }
 
-/// Eight spheres. Those that are not there are far away.
+/// A leaf of the tree: eight places for spheres. A place without a sphere has a centre far away
+/// from all spheres.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leaf {
     center: [Eight; 3],
@@ -115,7 +126,7 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// Returns a leaf of at most eight spheres.
+    /// Returns a leaf with the given spheres. There must be at most eight.
     pub(crate) fn new(spheres: &[Sphere]) -> Self {
         let (mut center, mut radius) = ([[FAR; EIGHT]; 3], [0.0; EIGHT]);
         for (place, sphere) in spheres.iter().enumerate().take(EIGHT) {
@@ -130,10 +141,17 @@ impl Leaf {
         }
     }
 
-    /// Returns the sphere at a place, if it is there.
+    /// Returns the sphere at one of the eight places of the leaf, or `None` for a place without a
+    /// sphere.
     pub(crate) fn sphere(&self, place: usize) -> Option<Sphere> {
         let center = [0, 1, 2].map(|k| number(&self.center[k], place));
         (center[0] < FAR).then(|| Sphere::new(center, number(&self.radius, place)))
+    }
+
+    /// Returns the radii of all eight spheres, which are 0 for those that are not there.
+    fn radii(&self) -> impl Iterator<Item = f32> {
+        let [a, b] = self.radius.map(f32x4::to_array);
+        a.into_iter().chain(b)
     }
 
     fn bounds(&self) -> Bounds {
@@ -224,7 +242,7 @@ fn number(eight: &Eight, place: usize) -> f32 {
     eight[place / LANES].as_array()[place % LANES]
 }
 
-/// The places of the bits of a mask.
+/// Iterator over the indices of the bits that are set in a 32-bit mask.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bits(pub(crate) u32);
 
@@ -240,7 +258,8 @@ impl Iterator for Bits {
     }
 }
 
-/// Returns a mask of the four spheres that overlap one of four others each.
+/// Compares four spheres `a` with four spheres `b`, lane by lane, and returns a mask of the lanes
+/// in which the two spheres overlap.
 #[inline(always)]
 fn overlap(a: &[f32x4; 4], b: &[f32x4; 4]) -> u32 {
     let (x, y, z) = (a[0] - b[0], a[1] - b[1], a[2] - b[2]);
@@ -278,21 +297,33 @@ pub(crate) struct Boxes {
     leaves: Vec<Leaf>,
     /// The nodes of each level. The first level has the boxes of leaves, and the last one is one node.
     levels: Vec<Vec<Node>>,
+    /// The few spheres that are much wider than the others.
+    wide: Vec<u32>,
+    /// Largest radius of the spheres that are not in this list.
     most_radius: f32,
+    /// Spheres up to this radius are not wide.
+    narrow: f32,
 }
 
 impl Boxes {
-    /// Makes the tree of these leaves.
+    /// Builds the tree from its leaves. `any_wide` says whether to tell wide spheres apart.
     pub(crate) fn fill(
         &mut self,
         leaves: impl IndexedParallelIterator<Item = Leaf>,
+        any_wide: bool,
     ) -> Result<(), Error> {
         self.leaves.clear();
         reserve(&mut self.leaves, leaves.len())?;
         self.leaves.par_extend(leaves);
+        self.wide.clear();
+        self.narrow = f32::INFINITY;
+        if any_wide {
+            self.find_wide()?;
+        }
+        let narrow = self.narrow;
         let most = self.leaves.par_iter().map(|leaf| {
-            let radii = leaf.radius[0].fast_max(leaf.radius[1]).to_array();
-            radii.into_iter().fold(0.0, f32::max)
+            let radii = leaf.radii().filter(|&radius| radius <= narrow);
+            radii.fold(0.0, f32::max)
         });
         self.most_radius = most.reduce(|| 0.0, f32::max);
         let mut level = 0;
@@ -317,9 +348,49 @@ impl Boxes {
         Ok(())
     }
 
-    /// Returns the largest radius of all spheres.
+    /// Lists the wide spheres.
+    fn find_wide(&mut self) -> Result<(), Error> {
+        let chunks = self.leaves.par_chunks(512).map(|leaves| {
+            let radii = leaves.iter().flat_map(Leaf::radii).map(f64::from);
+            radii.sum::<f64>()
+        });
+        // The sums of chunks are added in order, so the mean does not depend on the number of threads.
+        let chunks: Vec<_> = chunks.collect();
+        let sum: f64 = chunks.into_iter().sum();
+        let least = WIDE * sum / (EIGHT * self.leaves.len()).max(1) as f64;
+        let mut wide = Vec::new();
+        let radii = self.leaves.iter().flat_map(Leaf::radii);
+        for (radius, place) in radii.zip(0..u32::MAX) {
+            if f64::from(radius) > least {
+                push(&mut wide, (radius, place))?;
+            }
+        }
+        wide.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
+        self.narrow = match wide.get(MOST_WIDE) {
+            Some(&(radius, _)) => radius,
+            None => next_up(least),
+        };
+        reserve(&mut self.wide, MOST_WIDE)?;
+        let wide = wide.iter().filter(|(radius, _)| *radius > self.narrow);
+        self.wide.extend(wide.map(|&(_, place)| place));
+        self.wide.sort_unstable();
+        Ok(())
+    }
+
+    /// Returns the largest radius of the spheres that are not in the list of wide ones.
     pub(crate) fn most_radius(&self) -> f32 {
         self.most_radius
+    }
+
+    /// Returns the wide spheres. Right after [`fill`](Self::fill), they are in order.
+    pub(crate) fn wide(&self) -> &[u32] {
+        &self.wide
+    }
+
+    /// Returns whether a sphere is wide right after [`fill`](Self::fill).
+    #[inline]
+    pub(crate) fn is_wide(&self, sphere: &Sphere) -> bool {
+        sphere.radius > self.narrow
     }
 
     /// Makes a sphere, and the boxes around it, larger.
@@ -328,7 +399,14 @@ impl Boxes {
         let lane = place % EIGHT;
         place /= EIGHT;
         self.leaves[place].radius[lane / LANES].as_mut_array()[lane % LANES] = sphere.radius;
-        self.most_radius = self.most_radius.max(sphere.radius);
+        let mut is_listed = self.wide.contains(&index);
+        if self.is_wide(sphere) && !is_listed && self.wide.len() < MOST_WIDE {
+            self.wide.push(index);
+            is_listed = true;
+        }
+        if !is_listed {
+            self.most_radius = self.most_radius.max(sphere.radius);
+        }
         let bounds = Bounds::of(sphere);
         for level in &mut self.levels {
             level[place / EIGHT].grow(place % EIGHT, &bounds);
@@ -417,7 +495,8 @@ fn pick(mask: u32, first: usize, list: &mut [u32]) -> usize {
     *count as usize
 }
 
-/// The places of the bits of a mask, and then zeros, and their number.
+/// The positions of the 1 bits in an 8-bit mask, in ascending order and followed by zeros. `count`
+/// is the number of 1 bits.
 #[derive(Clone, Copy, Debug)]
 struct Picked {
     places: [u32; EIGHT],
@@ -471,7 +550,7 @@ mod tests {
                 .collect();
             let (mut boxes, mut near) = (Boxes::default(), NearLeaves::default());
             let leaves = spheres.par_chunks(EIGHT).map(Leaf::new);
-            boxes.fill(leaves).expect("the tree fits in memory");
+            boxes.fill(leaves, false).expect("the tree fits in memory");
             for (index, sphere) in (0..).zip(&mut spheres[..count / 4]) {
                 sphere.radius *= 3.0;
                 boxes.grow(index, sphere);
@@ -493,7 +572,8 @@ mod tests {
                     let square: f64 = away.map(|x| x * x).sum();
                     let reach = f64::from(one.radius) + f64::from(other.radius);
                     assert!(found || square > reach * reach);
-                    // Nearly all that are found overlap.
+                    // If the test finds that two spheres overlap, they do, or their gap is at most a
+                    // thousandth of the sum of their radii.
                     assert!(!found || square < 1.001 * reach * reach);
                 }
             }

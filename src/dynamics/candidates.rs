@@ -1,11 +1,12 @@
 //! Candidates: the pairs of spheres that can touch while every sphere stays within its pad.
 //!
-//! The pad of a sphere is a bound on the distance that it moves from its *origin*, its place at the time of the
-//! search. A detector finds the pairs of spheres at rest, each enlarged by its pad, that overlap. The centres and
-//! radii that the detector gets are float32, so each radius also covers the rounding of its centre.
+//! The pad of a sphere is a bound on the distance that it moves from its *origin*, its place at the
+//! time of the search. The search enlarges each sphere by its pad, and finds all pairs of the
+//! enlarged spheres that overlap while at rest. Their centres and radii are float32, so each radius
+//! also covers the rounding of its centre.
 //!
-//! The candidates serve several substeps. A sphere that leaves its pad gets a wider one, and is sought anew in a tree
-//! of boxes.
+//! The candidates of one search serve several substeps. If a sphere moves beyond its pad, it gets a wider
+//! pad, and the tree of boxes of the last search is searched for its new candidates.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -17,43 +18,45 @@ use super::lattice::{Images, Lattice};
 use super::neighbors::Neighbors;
 use super::rows::{push, reserve};
 use super::substep::Start;
-use super::walls::{Searching, next_up};
+use super::walls::Searching;
 use super::{HardSphere, Partner};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Detector, Error, Sphere};
 
-/// Initial pad, relative to the distance that the sphere moves until the next search if it meets nothing.
+/// First pad of a sphere (a bound on the distance that it moves), as a multiple of the distance that it moves
+/// until the next search if it meets nothing.
 const PAD: f64 = 1.2;
 
 /// Slowest speed that a pad is made for, relative to the mean speed of all spheres. A slow sphere is likely to
 /// be hit by a faster one.
 const SLOWEST: f64 = 1.1;
 
-/// New pad of a sphere that has left its pad, relative to the distance that it has moved.
+/// New pad of a sphere that has left its pad, as a multiple of the distance that the sphere has moved.
 const WIDER: f64 = 1.5;
 
 /// A pair that can touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
-    /// The sphere, of two the one that the caller knows by the smaller index.
+    /// The sphere. Of two spheres, it is the one with the smaller index in the caller's list.
     pub(crate) sphere: u32,
     pub(crate) partner: Partner,
     /// Image of the second sphere, or the image of the sphere that may touch a wall.
     pub(crate) image: [i32; 3],
 }
 
-/// A candidate as one of its spheres sees it.
+/// A candidate in the list of one of its spheres, which names the other sphere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near<'a> {
-    /// The other sphere, or the sphere itself at a wall.
+    /// The other sphere of the candidate. In a candidate of a sphere and a wall, the sphere itself.
     pub(crate) other: u32,
-    /// The candidate, unless it certainly is two spheres without an image.
+    /// The stored candidate, or `None` for a pair of spheres without an image, of which only the
+    /// other sphere is stored.
     pub(crate) special: Option<&'a Candidate>,
 }
 
 impl Near<'_> {
-    /// Returns two spheres without an image.
+    /// Returns a candidate of a sphere and the sphere `other`, without an image.
     #[inline]
     pub(crate) fn plain(other: u32) -> Self {
         Self {
@@ -62,7 +65,8 @@ impl Near<'_> {
         }
     }
 
-    /// Returns the candidate. `sphere` is the sphere that sees it.
+    /// Returns the candidate, which names both of its spheres. `sphere` is the sphere whose list
+    /// contains it.
     pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
         match self.special {
             Some(candidate) => *candidate,
@@ -74,8 +78,8 @@ impl Near<'_> {
 /// The end of a list of candidates.
 const NONE: u32 = u32::MAX;
 
-/// The candidates at walls, those with images, and those that were found after the search. Each is in the lists of its
-/// one or two spheres.
+/// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and pairs that
+/// were added after the search because a sphere left its pad. They are in a linked list for each sphere.
 #[derive(Debug, Default)]
 struct Special {
     /// Each candidate, with the place of the next one in the lists of both spheres.
@@ -116,27 +120,32 @@ impl Special {
 
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
-    /// Whether all candidates of the present spheres are known.
+    /// Whether the last search succeeded, and nothing has outdated its candidates since then.
     valid: bool,
-    /// Time of the simulation at the search.
+    /// Simulated time at which the candidates were searched.
     time: f64,
-    /// Time after the search up to which the candidates are known.
+    /// For how long after the search the candidates can be used.
     horizon: f64,
     origins: Vec<DVec3>,
-    /// How far origins lie outside the cell of a periodic domain, in cells along each edge.
+    /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a sphere
+    /// was outside the cell at the time of the search.
     beyond: [f64; 3],
     pads: Vec<f64>,
-    /// The spheres at their origins with their pads, at rest.
+    /// The spheres at rest in the places where they were at the search, with radii that are enlarged by their
+    /// pads.
     padded: Vec<Sphere>,
     /// A tree of `padded`.
     boxes: Boxes,
     neighbors: Neighbors,
-    /// The motions of all spheres since the start of the substep.
+    /// The motions of all spheres in the substep, in float32.
     flights: Vec<Flight>,
     units: Units,
     special: Special,
-    /// Number of special candidates right after the search.
+    /// Length of the list in `special` right after the search. Later, candidates of spheres with
+    /// wider pads are added to this list.
     at_search: usize,
+    /// Whether the images of the spheres matter.
+    any_images: bool,
     /// The indices of all spheres that have not been removed.
     everyone: Vec<u32>,
 }
@@ -147,13 +156,15 @@ impl Candidates {
         self.valid = false;
     }
 
-    /// Returns whether the candidates of a substep of `count` spheres are known.
+    /// Returns whether the candidates of the last search serve for a substep that begins at `time`,
+    /// takes `duration` and has `count` spheres.
     pub(crate) fn cover(&self, time: f64, duration: f64, count: usize) -> bool {
         let many = self.special.list.len() > self.at_search + count / 4 + 500;
         self.valid && !many && time - self.time + duration <= self.horizon
     }
 
-    /// Searches the candidates of the substeps up to a time after the start.
+    /// Searches for all pairs that may touch from the time of `start` until the duration `horizon` has
+    /// passed, however many substeps this takes.
     pub(crate) fn search(
         &mut self,
         detector: &mut Detector,
@@ -180,7 +191,8 @@ impl Candidates {
         let all = spheres.par_iter().zip(pads).enumerate();
         padded.par_extend(all.map(|(place, (sphere, &pad))| {
             if start.removed[place] {
-                // A small sphere has few pairs, which are discarded.
+                // A removed sphere takes part with radius 0, so that few pairs are found with it.
+                // The search then discards these pairs.
                 return Sphere::new(sphere.center.as_vec3(), 0.0);
             }
             Sphere {
@@ -189,22 +201,28 @@ impl Candidates {
             }
         }));
         check_all(padded, start.ids)?;
-        let most = padded.par_iter().map(farthest).reduce(|| 0.0, f64::max);
-        let per_length = unit.recip();
-        self.units = Units {
+        let ends = self.origins.par_iter().map(|&origin| [origin; 2]);
+        let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
+        let [low, high] = ends.unwrap_or_default();
+        let mut units = Units {
             time: horizon,
-            per_length,
-            most: next_up(most * per_length),
+            per_length: unit.recip(),
+            center: low + 0.5 * (high - low),
+            most: 0.0,
         };
+        let farthest = padded.par_iter().map(|sphere| units.farthest(sphere));
+        units.most = farthest.reduce(|| 0.0, f32::max);
+        self.units = units;
         self.flights.clear();
         reserve(&mut self.flights, count)?;
-        let units = self.units;
         self.flights
             .par_extend(spheres.par_iter().map(|sphere| units.flight(sphere)));
         let leaves = self.padded.par_chunks(EIGHT);
-        self.boxes.fill(leaves.map(Leaf::new))?;
+        self.any_images = !lattice.is_open() && !none_meet(start);
+        self.boxes.fill(leaves.map(Leaf::new), self.any_images)?;
+        let (boxes, any_images) = (&self.boxes, self.any_images);
         self.neighbors
-            .search(&self.padded, &self.boxes, start, beyond)?;
+            .search(&self.padded, boxes, start, any_images, beyond)?;
         self.special.reset(count)?;
         for (ends, image) in self.neighbors.with_images() {
             self.special.add(pair(ends, image, start.ids))?;
@@ -237,8 +255,9 @@ impl Candidates {
         }
     }
 
-    /// Gives wider pads to spheres that have left theirs, and searches anew for these spheres. `leavers` has
-    /// the index of each and the distance that it has moved from its origin. Returns the new candidates.
+    /// Gives wider pads to spheres that have moved beyond their pads, and searches for the candidates of
+    /// these spheres. `leavers` has the index of each such sphere, and the distance that it has moved since
+    /// the last search. Returns the candidates that are new.
     pub(crate) fn widen(
         &mut self,
         detector: &mut Detector,
@@ -257,13 +276,16 @@ impl Candidates {
             self.pads[place] = pad;
             self.padded[place].radius = wider.radius;
             self.boxes.grow(sphere, &wider);
-            let most = next_up(farthest(&wider) * self.units.per_length);
-            self.units.most = self.units.most.max(most);
+            self.units.include(&wider);
         }
         let limit = most_images(start.spheres.len());
         let mut needed = 0_u64;
         for &(sphere, _) in leavers {
             needed = needed.saturating_add(self.images_near(sphere, start)?.count());
+            for other in self.wide_near(sphere) {
+                let images = self.images_of_wide([sphere, other], start)?;
+                needed = needed.saturating_add(images.count());
+            }
         }
         if needed > limit {
             return Err(Error::TooManyImages { needed, limit });
@@ -291,8 +313,24 @@ impl Candidates {
         Ok(new)
     }
 
-    /// Returns the images of a sphere that may overlap others.
+    /// Returns the wide spheres whose images another sphere may overlap.
+    fn wide_near(&self, sphere: u32) -> impl Iterator<Item = u32> {
+        let wide = self.boxes.wide().iter().copied();
+        wide.filter(move |&other| other != sphere)
+    }
+
+    /// Returns the images of the second sphere, a wide one, that the first one may overlap.
+    fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<Images, Error> {
+        let spheres = pair.map(|place| &self.padded[place as usize]);
+        let images = images_of_pair(spheres, start.lattice);
+        images.ok_or(out_of_range(start.ids[pair[0] as usize]))
+    }
+
+    /// Returns the images of others that a sphere may overlap, without those of wide spheres.
     fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
+        if !self.any_images {
+            return Ok(Images::default());
+        }
         let own = self.padded[sphere as usize];
         let center = DVec3::from(own.center.map(f64::from));
         let reach = f64::from(own.radius) + f64::from(self.boxes.most_radius());
@@ -300,7 +338,8 @@ impl Candidates {
         images.ok_or(out_of_range(start.ids[sphere as usize]))
     }
 
-    /// Returns the candidates of a sphere with other spheres that are not in the lists yet.
+    /// Returns the candidates of a sphere and another sphere that are not in the lists of
+    /// candidates yet.
     fn near(&self, sphere: u32, start: &Start<'_>) -> Result<Vec<Candidate>, Error> {
         let (mut new, mut near) = (Vec::new(), NearLeaves::default());
         let mut result = Ok(());
@@ -309,10 +348,37 @@ impl Candidates {
                 result = self.near_image(sphere, image, start, &mut near, &mut new);
             }
         });
+        for other in self.wide_near(sphere) {
+            let ends = [sphere, other];
+            let spheres = ends.map(|place| &self.padded[place as usize]);
+            self.images_of_wide(ends, start)?.each(|image| {
+                if result.is_ok() && overlap(spheres, image, start.lattice) {
+                    result = self.add_new(ends, image, start, &mut new);
+                }
+            });
+        }
         result.map(|()| new)
     }
 
-    /// Lists the candidates of a sphere with an image of other spheres that are not in the lists yet.
+    /// Adds a candidate to `new` if it is not in the lists of candidates yet.
+    fn add_new(
+        &self,
+        ends: [u32; 2],
+        image: [i32; 3],
+        start: &Start<'_>,
+        new: &mut Vec<Candidate>,
+    ) -> Result<(), Error> {
+        if can_meet(ends, start) {
+            let found = pair(ends, image, start.ids);
+            if !self.has(&found, start.ids) {
+                push(new, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to `new` the candidates of a sphere and the image `image` of another sphere that are
+    /// not in the lists of candidates yet.
     fn near_image(
         &self,
         sphere: u32,
@@ -326,30 +392,26 @@ impl Candidates {
         let displaced = enlarged(center, own.radius.into(), start.lattice);
         self.boxes.near(&bounds_of(&[displaced]), near)?;
         self.boxes.find(near, &displaced)?;
-        for &other in near.found() {
-            if can_meet([sphere, other], start) {
-                let found = pair([sphere, other], image, start.ids);
-                if !self.has(&found, start.ids) {
-                    push(new, found)?;
-                }
-            }
-        }
-        Ok(())
+        let mut found = near.found().iter();
+        found.try_for_each(|&other| self.add_new([sphere, other], image, start, new))
     }
 
-    /// Returns the origin of a sphere.
+    /// Returns the origin of a sphere, its centre at the time of the search.
     #[inline]
     pub(crate) fn origin(&self, sphere: u32) -> DVec3 {
         self.origins[sphere as usize]
     }
 
     fn has(&self, candidate: &Candidate, ids: &[u32]) -> bool {
-        // A pair that barely overlaps may be in one row only.
-        candidate.ends().into_iter().all(|sphere| {
-            let other = candidate.other_than(sphere);
-            let mut all = self.of(sphere);
-            all.any(|near| near.other == other && near.candidate(sphere, ids) == *candidate)
-        })
+        let [a, b] = candidate.ends();
+        // A special candidate is in the lists of both spheres. The list of a wide sphere may be long,
+        // so the list of the smaller sphere is searched.
+        let [wide_a, wide_b] = [a, b].map(|sphere| self.padded[sphere as usize].radius);
+        let mut special = self.special.of(if wide_a <= wide_b { a } else { b });
+        // Rounding may put a pair that barely overlaps into the row of only one of its two spheres.
+        let rows = |ends: [u32; 2]| self.neighbors.of(ends[0]).contains(&ends[1]);
+        special.any(|other| other == candidate)
+            || (*candidate == pair([a, b], [0; 3], ids) && rows([a, b]) && rows([b, a]))
     }
 
     /// Returns all candidates, sorted by their spheres.
@@ -363,13 +425,16 @@ impl Candidates {
         Ok(list)
     }
 
-    /// Returns the motions of all spheres since the start of the substep, and their units.
+    /// Returns the flights of all spheres (their motions in the substep, in float32), and the units
+    /// of length and time of the flights.
     #[inline]
     pub(crate) fn flights(&self) -> (&[Flight], &Units) {
         (&self.flights, &self.units)
     }
 
-    /// Raises the bounds of the mean speeds of all spheres of the islands from number `first` on.
+    /// Sets new bounds of the speeds of spheres after a replay has changed their paths. Only the spheres of the
+    /// islands from number `first` on are affected. The bounds are for the mean over the substep, and only
+    /// grow.
     pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {
@@ -379,7 +444,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the motions of all spheres, which the caller sets at the end of a substep, and their units.
+    /// Returns the flights of all spheres (their motions in float32), and the units of length and time of the
+    /// flights. The caller changes the flights at the end of a substep.
     pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], Units) {
         (&mut self.flights, self.units)
     }
@@ -390,7 +456,8 @@ impl Candidates {
         &self.neighbors
     }
 
-    /// Returns the other candidates of a sphere.
+    /// Returns the candidates of a sphere that are not in its row of neighbours. These are pairs with
+    /// walls, pairs with images, and pairs that were found after the search.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         self.special.of(sphere).map(move |candidate| Near {
@@ -417,7 +484,9 @@ impl Candidates {
         rest.filter(move |near| near.other >= sphere)
     }
 
-    /// Returns a part of the row of a sphere, and the special candidates of the sphere.
+    /// Returns the candidates of a sphere: first its pairs with the spheres in `row`, and then its
+    /// candidates at walls, with images, or found after the search. `row` is the list of its
+    /// neighbours, or a part of this list.
     #[inline]
     fn rest<'a>(&'a self, sphere: u32, row: &'a [u32]) -> impl Iterator<Item = Near<'a>> {
         let row = row.iter().filter(move |&&other| other != sphere);
@@ -434,8 +503,9 @@ impl Candidates {
     }
 }
 
-/// Returns an error of a search with the index that the caller knows the sphere by. An error of the second set, which
-/// has the bounding spheres of walls, stays as it is.
+/// Errors name a sphere by its index in the step. Replaces this index by the caller's index of the same
+/// sphere. The second set of a step has the bounding spheres of walls, so an error about a sphere of this set
+/// stays as it is.
 pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
     let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
     match error {
@@ -501,27 +571,18 @@ impl Candidate {
         if a == sphere { b } else { a }
     }
 
-    /// Returns both spheres, or the sphere at a wall twice.
+    /// Returns the two spheres of the candidate pair. For a sphere and a wall, returns the sphere twice.
     pub(crate) fn ends(&self) -> [u32; 2] {
         [self.sphere, self.other().unwrap_or(self.sphere)]
     }
 
-    /// Returns the second sphere, if the partner is one.
+    /// Returns the second sphere, or `None` if the candidate is a sphere and a wall.
     pub(crate) fn other(&self) -> Option<u32> {
         match self.partner {
             Partner::Sphere(other) => Some(other),
             Partner::Wall(_) => None,
         }
     }
-}
-
-/// Returns a bound of the magnitudes of all coordinates in a sphere.
-fn farthest(sphere: &Sphere) -> f64 {
-    let most = sphere
-        .center
-        .iter()
-        .fold(0.0, |most: f32, x| most.max(x.abs()));
-    f64::from(most) + f64::from(sphere.radius)
 }
 
 #[allow(
@@ -532,15 +593,16 @@ fn index(number: usize) -> u32 {
     number as u32
 }
 
-/// Makes the pads of all spheres. Returns a length of the size of the spheres with their pads, and how far centres lie
-/// outside the cell of a periodic domain, in cells along each edge.
+/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the size of a
+/// typical sphere with its pad and, for each edge of a periodic domain, the largest distance, in
+/// cells, by which a centre lies outside the cell.
 fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,
     horizon: f64,
 ) -> Result<(f64, [f64; 3]), Error> {
     let spheres = start.spheres;
-    // Over the whole time, gravity moves a sphere at most this fast on average.
+    // The mean speed that gravity alone gives to a sphere during the time `horizon`.
     let falling = 0.5 * start.options.gravity.length() * horizon;
     let chunks = spheres.par_chunks(4096).map(|chunk| {
         let (mut sums, mut beyond) = ([0.0; 2], [0.0; 3]);
@@ -585,7 +647,8 @@ fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 pub(crate) fn enlarged(center: DVec3, radius: f64, lattice: &Lattice) -> Sphere {
     let rounded = center.as_vec3();
     let rounding = (rounded.as_dvec3() - center).length();
-    // Wrapping rounds the places of spheres in units of the cell.
+    // Wrapping a centre into the cell of a periodic domain rounds it, with an error in proportion
+    // to the size of the cell.
     let wrapping = 8.0 * f64::EPSILON * lattice.size();
     let radius = (radius + rounding + wrapping) * (1.0 + 1e-12);
     Sphere::new(rounded, (radius as f32).next_up())
@@ -603,6 +666,35 @@ fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
         partner: Partner::Sphere(other),
         image,
     }
+}
+
+/// Returns images of the second sphere that include all that the first one overlaps, or `None` if they are too far away.
+pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<Images> {
+    let places = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
+    let reach = f64::from(spheres[0].radius) + f64::from(spheres[1].radius);
+    lattice.images_between(places, reach)
+}
+
+/// Returns whether a sphere overlaps an image of another one.
+pub(crate) fn overlap([sphere, other]: [&Sphere; 2], image: [i32; 3], lattice: &Lattice) -> bool {
+    let [a, b] = [sphere, other].map(|sphere| DVec3::from(sphere.center.map(f64::from)));
+    let reach = f64::from(sphere.radius) + f64::from(other.radius);
+    // The radii allow for most of the rounding.
+    let reach = reach * (1.0 + 1e-9) + 8.0 * f64::EPSILON * (a.length() + b.length());
+    a.distance_squared(b + lattice.shift(image)) <= reach * reach
+}
+
+/// Returns whether certainly no two spheres can meet: there is one only, all have infinite mass, or all belong to one
+/// body.
+fn none_meet(start: &Start<'_>) -> bool {
+    let (spheres, bodies) = (start.spheres, &start.options.bodies);
+    let body = |place: usize| bodies.get(start.ids[place] as usize).copied().flatten();
+    let present = || (0..spheres.len()).filter(|&place| !start.removed[place]);
+    let Some(first) = present().find(|&place| !spheres[place].is_fixed()) else {
+        return true;
+    };
+    let mut others = present().filter(|&place| place != first);
+    others.all(|place| body(first).is_some() && body(place) == body(first))
 }
 
 /// Returns false for a sphere and its own image, which do not move against each other, for two spheres of one

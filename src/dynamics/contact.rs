@@ -25,7 +25,8 @@ pub(crate) enum Contact<'a> {
     },
     Wall {
         wall: &'a MovingWall,
-        /// Displacement of the image of the sphere, minus the displacement of the wall before the substep.
+        /// Displacement of the image of the sphere, minus the displacement of the moving wall from
+        /// time 0 of the simulation to the start of the substep.
         shift: DVec3,
         radius: f64,
         gravity: DVec3,
@@ -39,14 +40,15 @@ pub(crate) struct Blow {
     pub(crate) normal: DVec3,
     /// Speed of approach along the normal.
     pub(crate) approach: f64,
-    /// Acceleration along the normal towards each other, while one slides along the other.
+    /// Acceleration of the sphere towards its partner (a sphere or a wall) along the normal, if it
+    /// slides along its partner.
     pub(crate) pressing: f64,
-    /// Distance of the centres of two spheres, or 0.
+    /// Distance between the centres of two spheres, or 0 at a wall.
     pub(crate) distance: f64,
 }
 
 impl<'a> Contact<'a> {
-    /// Returns the contact of two spheres, of which the second one is displaced.
+    /// Returns the contact of two spheres, of which the second one is displaced by `shift`.
     #[inline]
     pub(crate) fn between([a, b]: [&HardSphere; 2], shift: DVec3, setting: &Setting<'_>) -> Self {
         Self::Spheres {
@@ -105,7 +107,8 @@ impl<'a> Contact<'a> {
         }
     }
 
-    /// Returns the first time in a range at which both meet. A wall ignores `b`.
+    /// Returns the first time in `range` at which the sphere on the piece `a` of its path meets the
+    /// sphere on `b`, or the wall. At a wall, `b` is ignored.
     #[inline]
     pub(crate) fn meeting(&self, a: &Piece, b: &Piece, range: [f64; 2]) -> Option<f64> {
         match *self {
@@ -125,7 +128,8 @@ impl<'a> Contact<'a> {
         }
     }
 
-    /// Returns the distance between both at a time, negative where they overlap.
+    /// Returns the distance at a time between the surfaces of the two spheres, or of the sphere and
+    /// the wall. It is negative if they overlap.
     pub(crate) fn gap(&self, a: &Piece, b: &Piece, time: f64) -> f64 {
         let place = self.motion(a, b).place_at(time);
         match *self {

@@ -1,4 +1,5 @@
-//! Finds where a polynomial of time falls to 0: the gap between a sphere and a surface along a parabola.
+//! Finds the times at which a polynomial falls to 0. The polynomials here describe the gap between a surface
+//! and a sphere that moves along a parabola.
 
 use arrayvec::ArrayVec;
 
@@ -41,7 +42,7 @@ pub(crate) fn first_descent(
         }
         from = to;
     }
-    // A step of no duration has no interval in which the polynomial falls.
+    // If `end` is 0, there is no interval in which the polynomial could fall, so its derivatives at 0 decide.
     let falls = slope < -tolerance || (slope <= tolerance && bend < 0.0);
     (end == 0.0 && polynomial[0] <= 0.0 && falls && accept(0.0)).then_some(0.0)
 }
@@ -119,7 +120,8 @@ mod tests {
         polynomial
     }
 
-    /// Polynomials with known roots fall to 0 at every second root.
+    /// Each polynomial in this test has known, simple roots. It changes its sign at each root, so at every
+    /// second root it falls through 0.
     #[test]
     fn every_descent_is_found() {
         let mut rng = fastrand::Rng::with_seed(1);
@@ -132,7 +134,7 @@ mod tests {
                 let scale = if rng.bool() { 1.0 } else { -1.0 };
                 let polynomial = product(&roots, scale);
                 let after = |k: usize| (roots.len() - k).is_multiple_of(2) == (scale < 0.0);
-                // The polynomial falls at root k if it is positive before and negative after it.
+                // Selects the roots at which the polynomial falls: those with a negative value after them.
                 let falls =
                     (0..roots.len()).filter(|&k| !after(k) && (0.0..=1.5).contains(&roots[k]));
                 let expected: Vec<_> = falls.map(|k| roots[k]).collect();

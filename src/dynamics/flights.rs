@@ -1,40 +1,46 @@
 //! Tests pairs of spheres in float32, four at a time. Those that may meet are tested again in float64.
 //!
-//! Lengths are in units of the size of a typical sphere with its pad, and times in units of the time for which candidates
-//! are sought. So no product overflows or is rounded to 0, unless the spheres differ extremely.
+//! The unit of length is the size of a typical sphere with its pad (the bound on its displacement). The unit of time is
+//! the time that a search for candidates covers. So no product overflows or is rounded to 0, unless the spheres differ
+//! extremely.
 
+use glam::DVec3;
 use wide::f32x4;
 
 use super::HardSphere;
 use super::path::Piece;
 use super::walls::next_up;
+use crate::Sphere;
 use crate::lanes::LANES;
 
-/// More than the rounding errors of the terms of a test, relative to their sizes.
+/// Bound of the float32 rounding error of a term in the tests of this file, relative to the
+/// magnitudes of the numbers in the term.
 const ERROR: f32 = 1.0 / (1 << 17) as f32;
 
-/// More than a product of numbers that are so small that it is rounded to 0.
+/// Bound of a float32 product that is so small that it is rounded to 0.
 const TINY: f32 = 1e-30;
 
-/// The motion of a sphere: its centre and radius at the start of the substep, its velocity if it meets nothing, and a
-/// bound of its mean speed.
+/// The motion of a sphere in a substep: its centre and radius at the start of the substep, its
+/// velocity if it meets nothing, and a bound of its mean speed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flight([f32x4; 2]);
 
 impl Flight {
-    /// Returns some bits, for a caller that only wants to read this from memory.
+    /// Reads the flight, so that the processor brings it into the cache. The result has no meaning,
+    /// but is used so that the compiler does not remove the read.
     pub(crate) fn bits(&self) -> u32 {
         self.0[0].as_array()[0].to_bits()
     }
 
-    /// Makes the bound of the mean speed of a sphere that has impacts at least `speed`.
+    /// Raises the bound of the sphere's speed to at least `speed`, its mean speed in the substep on
+    /// a path that impacts have changed.
     pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
         let bound = &mut self.0[1].as_mut_array()[3];
         *bound = bound.max(next_up(speed * (units.per_length * units.time)));
     }
 }
 
-/// The flights of four spheres, with each number in four lanes.
+/// The flights (motions in a substep) of four spheres, one sphere in each lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Four {
     center: [f32x4; 3],
@@ -60,14 +66,16 @@ impl Four {
     }
 }
 
-/// The units of flights.
+/// The units of length and time of [`Flight`]s, the motions of spheres in float32.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Units {
     /// The unit of time.
     pub(crate) time: f64,
     /// 1 by the unit of length.
     pub(crate) per_length: f64,
-    /// Largest magnitude of a coordinate, in the unit of length.
+    /// The centre of all spheres at the search. Coordinates relative to it have smaller rounding errors.
+    pub(crate) center: DVec3,
+    /// Largest magnitude of a coordinate relative to the centre, in the unit of length.
     pub(crate) most: f32,
 }
 
@@ -76,8 +84,23 @@ pub(crate) struct Units {
     reason = "the tests allow for the rounding"
 )]
 impl Units {
+    fn place(&self, center: DVec3) -> [f64; 3] {
+        ((center - self.center) * self.per_length).to_array()
+    }
+
+    /// Raises the bound of coordinates to those in a sphere with its pad.
+    pub(crate) fn include(&mut self, padded: &Sphere) {
+        self.most = self.most.max(self.farthest(padded));
+    }
+
+    /// Returns a bound of the coordinates in a sphere with its pad.
+    pub(crate) fn farthest(&self, padded: &Sphere) -> f32 {
+        let away = DVec3::from(padded.center.map(f64::from)) - self.center;
+        next_up((away.abs().max_element() + f64::from(padded.radius)) * self.per_length)
+    }
+
     pub(crate) fn flight(&self, sphere: &HardSphere) -> Flight {
-        let [x, y, z] = (sphere.center * self.per_length).to_array();
+        let [x, y, z] = self.place(sphere.center);
         let velocity = sphere.velocity * (self.per_length * self.time);
         let [u, v, w] = velocity.to_array();
         let (radius, speed) = (sphere.radius * self.per_length, velocity.length());
@@ -87,7 +110,8 @@ impl Units {
         ])
     }
 
-    /// Returns the test of a flight from the start of the substep to a time.
+    /// Returns the motion of a sphere along its flight, from the start of the substep to the time
+    /// `until`, for tests against other flights.
     #[inline]
     pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> Probe {
         let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
@@ -102,11 +126,12 @@ impl Units {
         }
     }
 
-    /// Returns the test of a piece of the path of a sphere.
+    /// Returns the motion of a sphere on a piece of its path, from the time `from` to the time
+    /// `until`, for tests against other flights.
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
         let four = |x: f64| f32x4::splat(x as f32);
-        let [x, y, z] = (piece.center * self.per_length).to_array();
+        let [x, y, z] = self.place(piece.center);
         let velocity = piece.velocity * (self.per_length * self.time);
         let [u, v, w] = velocity.to_array();
         let per_time = self.time.recip();
@@ -122,7 +147,8 @@ impl Units {
     }
 }
 
-/// A piece of the path of a sphere, which is tested against the flights of others. Each number is in four lanes.
+/// The motion of one sphere in a range of times, to be tested against the flights of four other
+/// spheres. All four lanes are equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     center: [f32x4; 3],
@@ -136,8 +162,8 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Returns a mask of the spheres that are so near that the sphere of this flight may meet them, whatever the
-    /// directions in which both move.
+    /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
+    /// it by the end of the probe's range of times, whatever the directions in which both move.
     #[inline(always)]
     pub(crate) fn is_near(&self, others: &Four) -> u32 {
         let [x, y, z] = [0, 1, 2].map(|k| others.center[k] - self.center[k]);
@@ -149,10 +175,11 @@ impl Probe {
         !far.to_bitmask() & ((1 << LANES) - 1)
     }
 
-    /// Returns a mask of the spheres that the piece may meet. The others are certainly not met.
+    /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
+    /// it in the probe's range of times. If the bit is not set, the two certainly do not meet.
     ///
-    /// The condition is that of [`may_meet`](super::predict::may_meet), with bounds of all terms that hold for every
-    /// rounding error. If a term is not a number, the spheres may meet.
+    /// This is the test [`may_meet`](super::predict::may_meet) in float32, with allowances for
+    /// rounding errors. If any number is NaN, the bit is 1.
     #[inline(always)]
     pub(crate) fn may_meet(&self, others: &Four) -> u32 {
         let &Four {
@@ -175,12 +202,14 @@ impl Probe {
         ];
         let square = |a: &[f32x4; 3]| a[0] * a[0] + a[1] * a[1] + a[2] * a[2];
         let speeds = speed + self.speed;
-        // A bound of all coordinates in the range of times. Their rounding errors are proportional to it.
+        // `most` bounds all coordinates of the spheres during the tested interval of time. The
+        // rounding errors of the coordinates are proportional to this bound.
         let most = self.most + speeds * self.until;
         let b_half = p[0] * v[0] + p[1] * v[1] + p[2] * v[2];
         let b_half = b_half - error * most * speeds - tiny;
         let reach = radius + self.radius;
-        // The square of the error of p is below 2⁻⁴²·most², and p² is wrong by 2⁻¹⁸·p² + 2¹⁸·2⁻⁴²·most² at most.
+        // The vector p between the two centres has an error below 2⁻²¹·`most`, where `most` bounds all
+        // coordinates. So the error of p² is at most 2⁻¹⁸·p² + 2⁻²⁴·`most`².
         let far = error * error * f32x4::splat(1024.0);
         let c = square(&p) * one_less - reach * reach * one_more - far * most * most - tiny;
         let slow = error * error * f32x4::splat(1024.0);
@@ -196,8 +225,6 @@ impl Probe {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
     use crate::dynamics::predict::meeting;
 
@@ -244,7 +271,8 @@ mod tests {
             let units = Units {
                 time: 4.0,
                 per_length: scale.recip(),
-                most: next_up((far + 20.0 * scale) / scale),
+                center: vector(&mut rng, far),
+                most: next_up((2.0 * far + 20.0 * scale) / scale),
             };
             let flights = [units.flight(&sphere); 1];
             let four = Four::new(&flights, [0; LANES]);
@@ -269,24 +297,28 @@ mod tests {
         assert!(met > 50_000 && passed < 190_000, "{met} of {passed}");
     }
 
-    /// Spheres in front of each other, and then far apart.
+    /// One sphere meets another one in front of it. It does not meet four others that move or lie
+    /// differently.
     #[test]
     fn most_pairs_that_do_not_meet_are_told_apart() {
         let units = Units {
             time: 1.0,
             per_length: 1.0,
+            center: DVec3::splat(1e6),
             most: 100.0,
         };
-        let own = HardSphere::new([50.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let near = units.center + DVec3::splat(50.0);
+        let own = HardSphere::new(near, 0.5).with_velocity([1.0, 0.0, 0.0]);
         let beside = |x: f64, y: f64, u: f64| {
-            let other = HardSphere::new([50.0 + x, 50.0 + y, 50.0], 0.5);
+            let other = HardSphere::new(near + DVec3::new(x, y, 0.0), 0.5);
             let flights = [units.flight(&other.with_velocity([u, 0.0, 0.0]))];
             let probe = units.probe_of(&units.flight(&own), 1.0);
             let four = Four::new(&flights, [0; LANES]);
             (probe.may_meet(&four), probe.is_near(&four))
         };
         assert_eq!(beside(2.0, 0.0, -1.0), (15, 15));
-        // They separate, they pass, they are too slow, and they are too far away.
+        // The next four spheres do not meet the first one: they move apart, pass beside it, are too
+        // slow, or are too far away.
         assert_eq!(beside(1.1, 0.0, 2.0), (0, 15));
         assert_eq!(beside(2.0, 1.1, -1.0), (0, 15));
         assert_eq!(beside(2.5, 0.0, 0.1), (0, 0));

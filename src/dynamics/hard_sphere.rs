@@ -54,8 +54,8 @@ impl HardSphere {
 
     /// Returns the same sphere with the mass of a ball of this density: 4/3·π·radius³·`density`.
     ///
-    /// In a simulation of discs in a plane, the masses of discs are proportional to radius² instead: use
-    /// [`with_mass`](Self::with_mass).
+    /// For discs in a plane, whose masses are proportional to radius², use
+    /// [`with_mass`](Self::with_mass) instead of this function.
     #[must_use]
     pub fn with_density(self, density: f64) -> Self {
         let volume = 4.0 / 3.0 * std::f64::consts::PI * self.radius.powi(3);
@@ -68,7 +68,7 @@ impl HardSphere {
         self.with_mass(f64::INFINITY)
     }
 
-    /// Returns whether the mass is infinite.
+    /// Returns whether the sphere's mass is infinite.
     pub fn is_fixed(&self) -> bool {
         self.mass == f64::INFINITY
     }

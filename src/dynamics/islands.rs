@@ -7,23 +7,27 @@ use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
 use crate::Error;
 
-/// Place of a sphere that meets nothing.
+/// The place in `Islands::places` of a sphere without an island.
 const NONE: u32 = u32::MAX;
 
-/// Number of islands whose results share their memory, and which one thread replays.
+/// Number of islands in a task. One thread replays the islands of a task, and writes their results
+/// to one [`Part`].
 const ISLANDS: usize = 128;
 
 /// A group of spheres whose impacts are processed together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Island {
-    /// Places of its spheres among the members of all islands. An island that has become a part of another one
-    /// has none.
+    /// The range of the island's spheres in `Islands::members`. The range is empty if the island
+    /// has been merged into another one.
     pub(crate) members: Range<u32>,
-    /// Number of the part with the results of the island.
+    /// Index in `Islands::parts` of the [`Part`] to which the replay of this island wrote its
+    /// results.
     pub(crate) part: u32,
-    /// Its impacts in that part, in order.
+    /// The range of the island's impacts in the list of impacts of its part. Each island's impacts are
+    /// sorted by time.
     pub(crate) impacts: Range<u32>,
-    /// Its removals in that part, sorted by sphere.
+    /// The spheres that the island's impacts removed: a range of the list `removed` of the island's part (see
+    /// `part`), sorted by sphere.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -36,12 +40,12 @@ pub(crate) struct Member {
     pub(crate) island: u32,
 }
 
-/// The path of a member: a range of pieces in the part of its island.
+/// The path of a sphere in an island, as the range of its pieces in [`Part::pieces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// A bound of the distance of the path from its first point.
+    /// An upper bound of the distance between the first point of the path and its other points.
     pub(crate) span: f64,
 }
 
@@ -51,7 +55,7 @@ pub(crate) struct Part {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
-    /// The spheres that have left their pads, and the distances that they have moved.
+    /// The spheres that have left their pads, each with the distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
@@ -60,7 +64,7 @@ pub(crate) struct Part {
 pub(crate) struct Task<'a> {
     pub(crate) number: u32,
     pub(crate) islands: &'a mut [Island],
-    /// The tracks of all members of these islands.
+    /// The tracks (ranges of path pieces) of all spheres of `islands`.
     pub(crate) tracks: &'a mut [Track],
     pub(crate) part: &'a mut Part,
 }
@@ -72,23 +76,25 @@ pub(crate) struct Islands {
     parents: Vec<u32>,
     /// Place of each sphere in `members`, or [`NONE`].
     places: Vec<u32>,
-    /// One bit for each sphere: whether it has a place.
+    /// One bit for each sphere: whether the sphere belongs to an island.
     joined: Vec<u64>,
     members: Vec<Member>,
-    /// One for each member.
+    /// For each sphere in `members`: its track, the range of the pieces of its path.
     tracks: Vec<Track>,
     list: Vec<Island>,
-    /// The first `used` parts have results. The others keep memory for later.
+    /// The results of groups of islands. The first `used` parts belong to the current substep. The others
+    /// only keep their memory for later substeps.
     parts: Vec<Part>,
     used: usize,
-    /// One bit for each sphere, all 0 between two calls.
+    /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
+    /// bits are 0 between two calls.
     touched: Vec<u64>,
     /// The spheres of new islands, sorted, each with the number of its island.
     sorted: Vec<Member>,
 }
 
 impl Islands {
-    /// Starts a substep without islands.
+    /// Prepares for a new substep: removes all islands.
     pub(crate) fn reset(&mut self, spheres: usize) -> Result<(), Error> {
         let Self {
             parents,
@@ -115,9 +121,10 @@ impl Islands {
         Ok(())
     }
 
-    /// Makes islands of the pairs that meet, and merges the islands that these pairs connect. A pair of a
-    /// sphere with itself makes or renews the island of this sphere. Returns the number of the first new
-    /// island. Islands that became parts of new ones are left without members.
+    /// Puts the two spheres of each pair into the same island. Islands that the pairs connect
+    /// become one new island, and the old ones are left without members. A sphere that meets only a
+    /// wall is passed as a pair with itself, and gets a new island, too. Returns the number of the
+    /// first new island.
     pub(crate) fn join<'a>(
         &mut self,
         pairs: impl Iterator<Item = &'a [u32; 2]> + Clone,
@@ -131,13 +138,16 @@ impl Islands {
             self.touch(sphere);
             let island = self.member(sphere).map(|member| member.island as usize);
             if let Some(island) = island {
-                // The first of several spheres of an island takes all its members.
+                // If the sphere belongs to an old island, all spheres of that island go into the
+                // new one. This empties the old island's list of members, so it happens only once:
+                // for the first of its spheres in this loop.
                 for place in std::mem::take(&mut self.list[island].members) {
                     self.touch(self.members[place as usize].sphere);
                 }
             }
         }
-        // The root of a set comes before its other spheres.
+        // Goes through the spheres of the new islands in ascending order. So it reaches the root of
+        // an island, its smallest sphere, before the other spheres of the island.
         self.sorted.clear();
         for word in 0..self.touched.len() {
             let mut bits = std::mem::take(&mut self.touched[word]);
@@ -151,7 +161,8 @@ impl Islands {
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
-                // The members are counted first.
+                // Until all spheres of the new islands are known, `members.end` is the number of
+                // spheres of the island.
                 self.list[island as usize].members.end += 1;
                 push(&mut self.sorted, Member { sphere, island })?;
             }
@@ -185,7 +196,8 @@ impl Islands {
         self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
     }
 
-    /// Returns the islands from number `first` on with empty parts, and a function to look up islands of spheres.
+    /// Returns the tasks that replay the islands from number `first` on, and a lookup from a sphere
+    /// to its island. Each task has a [`Part`] for its results.
     pub(crate) fn tasks(&mut self, first: usize) -> Result<(Vec<Task<'_>>, Lookup<'_>), Error> {
         let count = self.list[first..].len().div_ceil(ISLANDS);
         let from = self.used;
@@ -250,7 +262,7 @@ impl Islands {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the members of an island, each with its track.
+    /// Returns the spheres of an island, each with its track (the range of its path pieces).
     pub(crate) fn tracks(&self, island: &Island) -> impl Iterator<Item = (&Member, &Track)> {
         let places = island.members.start as usize..island.members.end as usize;
         self.members[places.clone()]
@@ -258,20 +270,20 @@ impl Islands {
             .zip(&self.tracks[places])
     }
 
-    /// Returns whether a sphere has an island.
+    /// Returns whether a sphere belongs to an island.
     #[inline]
     pub(crate) fn is_member(&self, sphere: u32) -> bool {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the entry of a sphere, unless it has no island.
+    /// Returns the island membership of a sphere, or `None` if the sphere belongs to no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];
         self.members.get(place as usize).copied()
     }
 
-    /// Returns the removal of a sphere, if it is removed in this substep.
+    /// Returns when and how a sphere is removed in this substep, or `None` if it is not removed.
     #[inline]
     pub(crate) fn removal(&self, sphere: u32) -> Option<&Removal> {
         let island = &self.list[self.member(sphere)?.island as usize];
@@ -283,15 +295,16 @@ impl Islands {
         found.ok().map(|place| &removed[place])
     }
 
-    /// Returns a bound of the distance that a sphere moves, or `None` for the straight path of a sphere without an
-    /// island.
+    /// Returns an upper bound of the distance by which a sphere of an island moves from its place
+    /// at the start of the substep, or `None` for a sphere without an island.
     #[inline]
     pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
         let track = self.tracks.get(self.places[sphere as usize] as usize);
         track.map(|track| track.span)
     }
 
-    /// Returns the path of a sphere, or `None` for the straight path of a sphere without an island.
+    /// Returns the path of a sphere of an island, or `None` for a sphere without an island, whose
+    /// path is straight.
     #[inline]
     pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
         let place = self.places[sphere as usize] as usize;
@@ -302,7 +315,7 @@ impl Islands {
     }
 }
 
-/// Tells the island of a sphere, and its place there.
+/// Finds the list of an island's spheres, and the place of a given sphere in this list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],
@@ -319,7 +332,8 @@ impl<'a> Lookup<'a> {
     /// Returns the place of a sphere among the members of an island, if it is one of them.
     #[inline]
     pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
-        // Most spheres have no island, and their bits fill little memory.
+        // Most spheres have no island, and reading a bit of `joined` is faster than reading
+        // `places`, because the bits take less memory.
         if !has_bit(self.joined, sphere) {
             return None;
         }

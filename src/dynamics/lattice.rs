@@ -15,8 +15,8 @@ pub(crate) struct Lattice {
     size: f64,
 }
 
-/// All images from `first` to `last`.
-#[derive(Clone, Copy, Debug)]
+/// A box of images: along each edge, the image number takes all values from `first` to `last`.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Images {
     first: [i32; 3],
     last: [i32; 3],
@@ -52,7 +52,8 @@ impl Lattice {
                     domain.periodic_edge((k + 1) % 3),
                     domain.periodic_edge((k + 2) % 3),
                 ];
-                // The part of the edge that is perpendicular to the other periodic edges.
+                // A vector along the part of edge k that is perpendicular to the other periodic
+                // edges. Its length does not matter.
                 let across = match (m == DVec3::ZERO, n == DVec3::ZERO) {
                     (true, true) => edge,
                     (false, true) => edge - m * (edge.dot(m) / m.length_squared()),
@@ -102,7 +103,8 @@ impl Lattice {
         self.size
     }
 
-    /// Returns how far a place lies outside the cell, in cells along each edge.
+    /// Returns how far a point is outside the periodic cell along each edge, as a multiple of the
+    /// edge. Inside the cell, this is 0.
     pub(crate) fn beyond(&self, place: DVec3) -> [f64; 3] {
         self.duals.map(|dual| {
             let at = dual.dot(place - self.origin);
@@ -110,9 +112,9 @@ impl Lattice {
         })
     }
 
-    /// Returns images that include every image n such that a place, displaced by n, may lie within `reach` of another
-    /// place near the cell. The first place is in the cell, or outside it by `beyond` cells at most along each edge.
-    /// Returns `None` if the images are too far away.
+    /// Returns the periodic images in which a point may be within the distance `reach` of `place`.
+    /// Along each edge of the domain, the point may lie up to `beyond` cells outside the cell.
+    /// Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells away.
     pub(crate) fn images_within(
         &self,
         place: DVec3,
@@ -120,15 +122,31 @@ impl Lattice {
         beyond: [f64; 3],
     ) -> Option<Images> {
         let from = place - self.origin;
+        let ends = |k: usize| {
+            let at = self.duals[k].dot(from);
+            [at - 1.0 - beyond[k], at + beyond[k]]
+        };
+        self.images(ends, reach)
+    }
+
+    /// Returns images that include every image n such that the first place may lie within `reach` of the image n of the
+    /// second one. Returns `None` if the images are too far away.
+    pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<Images> {
+        let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
+        self.images(ends, reach)
+    }
+
+    /// Returns the images that lie between two ends, in cells along each edge, or within `reach` of that.
+    fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<Images> {
         let mut images = Images {
             first: [0; 3],
             last: [0; 3],
         };
-        for (k, &beyond) in beyond.iter().enumerate() {
+        for k in 0..3 {
             if self.domain.periodic()[k] {
-                let dual = self.duals[k];
-                let (at, share) = (dual.dot(from), reach * dual.length() + beyond + 1e-6);
-                let [first, last] = [(at - 1.0 - share).ceil(), (at + share).floor()];
+                let share = reach * self.duals[k].length() + 1e-6;
+                let [low, high] = ends(k);
+                let [first, last] = [(low - share).ceil(), (high + share).floor()];
                 let most = f64::from(Self::MOST_CELLS);
                 if !(first >= -most && last <= most) {
                     return None;
@@ -141,7 +159,8 @@ impl Lattice {
         Some(images)
     }
 
-    /// Returns the sum of an image and another one with a factor.
+    /// Returns `image` + `factor`·`other`, where an image is three whole numbers. The sum
+    /// saturates.
     pub(crate) fn sum(image: [i32; 3], other: [i32; 3], factor: i32) -> [i32; 3] {
         std::array::from_fn(|k| image[k].saturating_add(other[k].saturating_mul(factor)))
     }
@@ -155,7 +174,8 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Most places lie in the cell of the domain, and rounding down is slow.
+            // Rounding down is slow, and not needed for a sphere in the cell of the domain, as most
+            // are.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

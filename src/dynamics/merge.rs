@@ -1,4 +1,6 @@
-//! Merge: tests the paths of new islands against the spheres outside them, until no more islands meet.
+//! The merge stage replays new islands, tests their paths against the spheres outside them, and
+//! merges the islands that these tests connect, until no sphere meets another one outside its
+//! island.
 
 use std::hint::black_box;
 use std::slice::from_ref;
@@ -21,8 +23,9 @@ use crate::{Detector, Error};
 /// Smallest number of islands that a thread tests.
 const ISLANDS: usize = 64;
 
-/// Replays the islands from number `first` on. Returns the spheres that have left their pads, with the distances
-/// that they have moved.
+/// Processes the impacts of the islands whose number is `first` or higher. Returns the spheres that
+/// have left their pads (the bounds on their displacements), each with the distance that it has
+/// moved from its place at the search for candidates.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,
@@ -71,8 +74,9 @@ pub(crate) fn replay_from(
     Ok(leavers)
 }
 
-/// Returns the pairs of spheres that meet outside of the islands: the spheres of the islands from number
-/// `first` on are tested against spheres outside their islands, and the candidates in `new` as well.
+/// Returns the pairs of spheres that meet although they are in different islands, which have been
+/// replayed without regard to each other. Tests two kinds of pairs: the spheres of the islands from
+/// number `first` on with all spheres outside their islands, and the candidates in `new`.
 pub(crate) fn find_meetings(
     first: usize,
     new: &[Candidate],
@@ -93,7 +97,8 @@ pub(crate) fn find_meetings(
     let found: Result<Vec<_>, Error> = found.collect();
     let mut meetings = found?.concat();
     for candidate in new {
-        // This may merge islands that do not meet, which only costs time.
+        // `hit` tests the straight paths even if impacts have changed them. So islands that do not
+        // meet may be merged, which only costs time.
         if setting.hit(candidate).is_some() || meets(candidate, islands, setting) {
             push(&mut meetings, candidate.ends())?;
         }
@@ -101,7 +106,8 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
-/// Reads what the replays or tests of islands need from memory, so that the reads wait for the memory together.
+/// Reads the memory that the replays or tests of some islands will need. The processor then waits for all these reads
+/// at once, and not for one after the other.
 fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let neighbors = setting.candidates.neighbors();
     let read = members.fold(0, |read, member| {
@@ -112,7 +118,8 @@ fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'
     black_box(read);
 }
 
-/// Reads the flights of the spheres near members early, like [`read_early`].
+/// Reads the flights (motions in float32) of all neighbours of the spheres `members` before the tests need
+/// them. The processor then waits for all these reads at once, and not for one after the other.
 fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let (neighbors, (flights, _)) = (setting.candidates.neighbors(), setting.candidates.flights());
     let others = members.flat_map(|member| neighbors.of(member.sphere));
@@ -143,7 +150,8 @@ fn find_outside(
             push(probes, units.probe(piece, own.radius, [piece.start, end]))?;
         }
         let outside = |other: u32| {
-            // Two new islands are tested once.
+            // If both spheres are in new islands, only the one with the smaller index is tested
+            // against the other.
             islands.member(other).is_none_or(|others| {
                 let is_new = others.island as usize >= first;
                 others.island != member.island && !(is_new && other < sphere)
@@ -155,7 +163,8 @@ fn find_outside(
             let may_meet = probes.iter().fold(setting.mixed, may_meet);
             let joined = |lane: usize| {
                 let other = others[lane];
-                // At first, all islands are new, so each two are tested once.
+                // If all islands are new (`first` is 0), both spheres search for each other. Then
+                // only the one with the smaller index tests the pair.
                 let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
                 (
                     u32::from(is_tested) << lane,
@@ -195,8 +204,9 @@ fn find_outside(
     Ok(())
 }
 
-/// Returns whether the present paths of a sphere and of the other sphere of a candidate meet after the first
-/// impact of one of them.
+/// Returns whether a sphere and its partner in a candidate meet on their present paths. Only
+/// meetings after the first impact of either of them count. Until then, both are on straight paths,
+/// which were tested before.
 #[inline]
 fn meets_near(
     (sphere, path, until): (u32, &[Piece], f64),
@@ -223,9 +233,11 @@ fn meets_near(
     })
 }
 
-/// Returns whether the present paths of a sphere and its partner meet after the first impact of one of them.
+/// Returns whether the sphere and the partner of a candidate meet on their present paths. Only
+/// meetings after the first impact of either of them count. Until then, both are on straight paths,
+/// which were tested before.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
-    // At a wall, both ends of the candidate are the sphere.
+    // If the candidate is a sphere and a wall, both of its ends are the sphere.
     let ends = candidate.ends();
     let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
     let [a, b] = ends.map(|sphere| islands.path(sphere));
@@ -240,8 +252,9 @@ fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> boo
     })
 }
 
-/// Runs rounds of replays and tests until no islands meet and no sphere has left its pad. Returns the number
-/// of rounds. `hits` are the pairs that meet on straight paths.
+/// Runs rounds until no islands meet and no sphere has left its pad (the bound on its displacement). Each
+/// round processes the impacts of the new islands and then tests the new paths. Returns the number of rounds.
+/// `hits` are the pairs that meet on straight paths.
 pub(crate) fn settle(
     hits: &[Vec<[u32; 2]>],
     start: &Start<'_>,

@@ -2,8 +2,8 @@
 //!
 //! A step is divided into substeps. Each substep has these stages, each with a file of its name:
 //!
-//! - `candidates`: a detector finds the pairs of spheres that can touch while every sphere stays within its
-//!   pad, a bound on the distance that it moves. A tree of `boxes` finds those of spheres that leave their pads.
+//! - `candidates`: finds the pairs of spheres that can touch while every sphere stays within its
+//!   pad, an assumed bound on the distance that it moves. The pairs are found in a tree of `boxes`.
 //! - `predict`: finds the next impact of two spheres on their present paths; `surface` and `descent` do so for
 //!   walls, and `contact` for both.
 //! - `islands`: groups the spheres that hit each other, directly or through others.
@@ -11,8 +11,8 @@
 //! - `merge`: tests the new paths against the spheres outside their islands, merges the islands that meet, and
 //!   repeats until none do.
 //!
-//! `substep` runs these stages, and `pace` chooses its duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true
-//! sequence of impacts.
+//! `substep` runs these stages, and `pace` chooses its duration. `docs/design.md`, "Hard-sphere
+//! dynamics", explains why the result is the true sequence of impacts.
 
 mod boxes;
 mod candidates;

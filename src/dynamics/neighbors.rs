@@ -1,4 +1,5 @@
-//! Finds all candidate pairs in the tree of boxes, and lists those without images by sphere.
+//! Finds all candidate pairs of spheres in the tree of boxes. Lists, in a row for each sphere, its
+//! pairs without images.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,14 +7,15 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
-use super::candidates::{can_meet, enlarged, out_of_range};
+use super::candidates::{can_meet, enlarged, images_of_pair, out_of_range, overlap};
+use super::lattice::Images;
 use super::rows::{push, reserve};
 use super::substep::Start;
 use crate::lanes::LANES;
 use crate::limits::most_images;
 use crate::{Error, Options, Sphere};
 
-/// Number of successive spheres whose rows share a list.
+/// Number of successive spheres whose neighbours are stored in one [`Chunk`].
 const SPHERES: usize = 64 * EIGHT;
 
 /// The candidate pairs without images. Each pair is in the rows of both spheres. A row has first the spheres of smaller
@@ -24,33 +26,37 @@ pub(crate) struct Neighbors {
     pairs: usize,
 }
 
-/// The rows of some successive spheres.
+/// The neighbours of some successive spheres. The row of a sphere is the list of its neighbours.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// The other spheres of the pairs. At the end are some more numbers, because the last ones are read four at a time.
+    /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
+    /// four numbers at a time, so four unused numbers follow the last row.
     entries: Vec<u32>,
     /// The start of the row of each sphere, and the end of the last row.
     starts: Vec<u32>,
-    /// For each sphere, the start of its entries with spheres of larger index.
+    /// For each sphere, the start of those entries in its row that are larger than its own index.
     middles: Vec<u32>,
-    /// The pairs with images. The image is that of the second sphere.
+    /// The pairs of a sphere and a periodic image of a second sphere, with the number of the image.
     with_images: Vec<([u32; 2], [i32; 3])>,
 }
 
 /// A search for pairs that overlap.
 #[derive(Debug)]
 struct Search<'a> {
-    /// All spheres with their pads.
+    /// All spheres, each with its radius enlarged by its pad (an assumed bound on its displacement).
     padded: &'a [Sphere],
     boxes: &'a Boxes,
     start: &'a Start<'a>,
-    /// How far centres lie outside the cell of a periodic domain, in cells along each edge.
+    /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a
+    /// sphere lies outside the cell.
     beyond: [f64; 3],
-    /// Whether any two different spheres may meet.
+    /// Whether any two spheres may meet, because there are no bodies, no groups, no removed spheres
+    /// and no spheres of infinite mass.
     all_meet: bool,
-    /// Numbers of entries and of images so far.
+    /// Whether a sphere may meet an image of another one.
+    any_images: bool,
+    /// Number of entries in the lists so far, two for each pair.
     entries: AtomicU64,
-    images: AtomicU64,
 }
 
 /// Working memory of a search.
@@ -61,13 +67,15 @@ struct Scratch {
 }
 
 impl Neighbors {
-    /// Finds all pairs that overlap among the spheres with their pads. The tree `boxes` is made of them. `beyond` is how
-    /// far centres lie outside the cell of a periodic domain, in cells along each edge.
+    /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads. `boxes` is
+    /// the tree of these spheres. `any_images` says whether to find pairs with images, too. Along
+    /// each edge, the centres lie at most `beyond` cells outside the cell of a periodic domain.
     pub(crate) fn search(
         &mut self,
         padded: &[Sphere],
         boxes: &Boxes,
         start: &Start<'_>,
+        any_images: bool,
         beyond: [f64; 3],
     ) -> Result<(), Error> {
         let count = padded.len().div_ceil(SPHERES);
@@ -80,9 +88,10 @@ impl Neighbors {
             start,
             beyond,
             all_meet: start.all_meet(),
+            any_images,
             entries: AtomicU64::new(0),
-            images: AtomicU64::new(0),
         };
+        search.check_images()?;
         let chunks = self.chunks.par_iter_mut().enumerate();
         let results = chunks.map_init(Scratch::default, |scratch, (number, chunk)| {
             let first = SPHERES * number;
@@ -107,29 +116,32 @@ impl Neighbors {
         self.pairs
     }
 
-    /// Returns the spheres in the row of a sphere.
+    /// Returns the spheres that form a pair with a given sphere.
     #[inline]
     pub(crate) fn of(&self, sphere: u32) -> &[u32] {
         let (chunk, place) = self.place(sphere);
         &chunk.entries[chunk.starts[place] as usize..chunk.starts[place + 1] as usize]
     }
 
-    /// Returns the spheres of larger index in the row of a sphere.
+    /// Returns the neighbours of a sphere that have a larger index than the sphere.
     #[inline]
     pub(crate) fn of_larger(&self, sphere: u32) -> &[u32] {
         let (chunk, place) = self.place(sphere);
         &chunk.entries[chunk.middles[place] as usize..chunk.starts[place + 1] as usize]
     }
 
-    /// Returns the spheres in the row of a sphere in groups of four, each with the number of those that count.
+    /// Returns the neighbours of a sphere in groups of four. Each group comes with the number of
+    /// its entries that are neighbours. Only in the last group can this number be smaller than
+    /// four.
     #[inline]
     pub(crate) fn groups_of(&self, sphere: u32) -> impl Iterator<Item = ([u32; LANES], usize)> {
         let (chunk, place) = self.place(sphere);
         chunk.groups(chunk.starts[place], chunk.starts[place + 1])
     }
 
-    /// Returns the spheres of larger index in the row of a sphere in groups of four, each with the number of those that
-    /// count.
+    /// Returns the neighbours of a sphere that have a larger index than the sphere, in groups of
+    /// four. Each group comes with the number of its entries that are such neighbours. Only in the
+    /// last group can this number be smaller than four.
     #[inline]
     pub(crate) fn groups_of_larger(
         &self,
@@ -147,7 +159,8 @@ impl Neighbors {
 }
 
 impl Chunk {
-    /// Lists the pairs of a range of spheres.
+    /// Finds the neighbours of the spheres with the indices `spheres`, and stores them in this
+    /// chunk.
     fn fill(
         &mut self,
         spheres: std::ops::Range<usize>,
@@ -162,8 +175,10 @@ impl Chunk {
         for first in spheres.clone().step_by(EIGHT) {
             let leaf = first..spheres.end.min(first + EIGHT);
             self.list(leaf.clone(), search, scratch)?;
-            if !search.start.lattice.is_open() {
-                self.list_images(leaf, search, scratch)?;
+            if search.any_images {
+                for group in search.groups(leaf) {
+                    self.list_images(group, search, scratch)?;
+                }
             }
         }
         reserve(&mut self.entries, LANES)?;
@@ -171,7 +186,7 @@ impl Chunk {
         Ok(())
     }
 
-    /// Lists the pairs without images of the spheres of a leaf.
+    /// Lists the pairs of each sphere of a leaf with other spheres, without images.
     fn list(
         &mut self,
         leaf: std::ops::Range<usize>,
@@ -199,38 +214,61 @@ impl Chunk {
         search.count_entries(self.entries.len() - before)
     }
 
-    /// Lists the pairs with images of the spheres of a leaf and spheres of larger index.
+    /// Lists the pairs of a sphere of a leaf and an image of another sphere. If both or neither of
+    /// the two are wide, the one with the smaller index lists the pair. If one of them is wide, it
+    /// lists the pair.
     fn list_images(
         &mut self,
-        leaf: std::ops::Range<usize>,
+        group: std::ops::Range<usize>,
         search: &Search<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
-        let own = &search.padded[leaf.clone()];
+        let own = &search.padded[group.clone()];
         let lattice = search.start.lattice;
-        let (center, reach) = bounds_of(own).center_and_reach();
-        let reach = reach + f64::from(search.boxes.most_radius());
-        let images = lattice.images_within(center, reach, search.beyond);
-        let images = images.ok_or_else(|| search.out_of_range())?;
-        search.count_images(images.count() - 1)?;
+        for other in search.wide_after(&group) {
+            self.list_wide([index(group.start), other], search)?;
+        }
+        let images = search.images(&group).ok_or_else(|| search.out_of_range())?;
         let mut result = Ok(());
         images.each(|image| {
             if image == [0; 3] || result.is_err() {
                 return;
             }
             scratch.displaced.clear();
-            // The first sphere is displaced against the image of the second one.
+            // Instead of displacing the second sphere of each pair by `shift`, the first one is
+            // displaced by −`shift`.
             let shift = lattice.shift(image);
             scratch.displaced.extend(own.iter().map(|sphere| {
                 let center = DVec3::from(sphere.center.map(f64::from)) - shift;
                 enlarged(center, sphere.radius.into(), lattice)
             }));
-            result = self.list_image(leaf.start, image, search, scratch);
+            result = self.list_image(group.start, image, search, scratch);
         });
         result
     }
 
-    /// Lists the pairs of the spheres from number `first` on, which are displaced, and an image of spheres of larger index.
+    /// Lists the pairs of a wide sphere and the images of another wide sphere.
+    fn list_wide(&mut self, pair: [u32; 2], search: &Search<'_>) -> Result<(), Error> {
+        if !search.meet(pair) {
+            return Ok(());
+        }
+        let before = self.with_images.len();
+        let spheres = pair.map(|place| &search.padded[place as usize]);
+        let images = images_of_pair(spheres, search.start.lattice);
+        let mut result = Ok(());
+        images.ok_or_else(|| search.out_of_range())?.each(|image| {
+            let counts = image != [0; 3] && result.is_ok();
+            if counts && overlap(spheres, image, search.start.lattice) {
+                result = push(&mut self.with_images, (pair, image));
+            }
+        });
+        result?;
+        search.count_entries(2 * (self.with_images.len() - before))
+    }
+
+    /// Finds the pairs of a sphere and the image `image` of a sphere that is not wide. The first
+    /// spheres of the pairs are those in `scratch.displaced`, which have the indices from `first`
+    /// on.
     fn list_image(
         &mut self,
         first: usize,
@@ -240,12 +278,14 @@ impl Chunk {
     ) -> Result<(), Error> {
         let Scratch { near, displaced } = scratch;
         let before = self.with_images.len();
+        let is_wide = search.is_wide(first);
         search.boxes.near(&bounds_of(displaced), near)?;
         for (sphere, place) in displaced.iter().zip(first..) {
             let place = index(place);
             search.boxes.find(near, sphere)?;
             for &other in near.found() {
-                if place < other && search.meet([place, other]) {
+                let counts = (is_wide || place < other) && !search.is_wide(other as usize);
+                if counts && search.meet([place, other]) {
                     push(&mut self.with_images, ([place, other], image))?;
                 }
             }
@@ -267,19 +307,112 @@ impl Chunk {
 
 impl Search<'_> {
     #[inline]
+    fn is_wide(&self, place: usize) -> bool {
+        self.boxes.is_wide(&self.padded[place])
+    }
+
+    /// Returns the groups of spheres of a leaf whose images are found together. A wide sphere is alone.
+    fn groups(&self, leaf: std::ops::Range<usize>) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let mut end = leaf.start;
+        let own = self.padded[leaf].chunk_by(|one, other| {
+            let wide = self.boxes.is_wide(one) || self.boxes.is_wide(other);
+            !wide
+        });
+        own.map(move |group| {
+            let first = end;
+            end += group.len();
+            first..end
+        })
+    }
+
+    /// Returns the images of spheres that are not wide that a group may overlap, or `None` if they are too far away.
+    fn images(&self, group: &std::ops::Range<usize>) -> Option<Images> {
+        let own = &self.padded[group.clone()];
+        let (center, reach) = match own {
+            [one] => (DVec3::from(one.center.map(f64::from)), one.radius.into()),
+            _ => bounds_of(own).center_and_reach(),
+        };
+        self.images_within(center, reach)
+    }
+
+    /// Returns the images of spheres that are not wide that come within `reach` of a place, or `None` if they are too far
+    /// away.
+    fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
+        let reach = reach + f64::from(self.boxes.most_radius());
+        let lattice = self.start.lattice;
+        lattice.images_within(place, reach, self.beyond)
+    }
+
+    /// Returns the number of images that a group may overlap, and, for a wide sphere, about how many of them it overlaps
+    /// only because of its pad. Returns `None` if they are too far away.
+    fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
+        let count = self.images(group)?.count();
+        if !self.is_wide(group.start) {
+            return Some([count - 1, 0]);
+        }
+        let sphere = &self.start.spheres[group.start];
+        let at_rest = self.images_within(sphere.center, sphere.radius)?.count();
+        let mut sum = count - 1;
+        for other in self.wide_after(group) {
+            let pair = [group.start, other as usize].map(|place| &self.padded[place]);
+            let images = images_of_pair(pair, self.start.lattice)?;
+            sum = sum.saturating_add(images.count() - 1);
+        }
+        Some([sum, count.saturating_sub(8 * at_rest)])
+    }
+
+    /// Returns the wide spheres of larger index if a group is a wide sphere, and else none.
+    fn wide_after(&self, group: &std::ops::Range<usize>) -> impl Iterator<Item = u32> {
+        let wide: &[u32] = if self.is_wide(group.start) {
+            self.boxes.wide()
+        } else {
+            &[]
+        };
+        let first = group.start;
+        let wide = wide.iter().copied();
+        wide.filter(move |&other| other as usize > first)
+    }
+
+    /// Returns an error if the images that are to be searched are too many or too far away. This is before any pair is
+    /// found, so which error it is does not depend on the number of threads.
+    fn check_images(&self) -> Result<(), Error> {
+        if !self.any_images {
+            return Ok(());
+        }
+        let count = |leaf: std::ops::Range<usize>| {
+            let mut counts = self.groups(leaf).map(|group| self.count_images(&group));
+            counts.try_fold([0; 2], |sum, counts| Some(add(sum, counts?)))
+        };
+        let all = self.padded.len();
+        let leaves = (0..all).into_par_iter().step_by(EIGHT);
+        let counts = leaves.map(|first| count(first..all.min(first + EIGHT)));
+        let sum = counts.reduce(|| Some([0; 2]), |a, b| Some(add(a?, b?)));
+        let [images, of_pads] = sum.ok_or_else(|| self.out_of_range())?;
+        // A wide sphere overlaps nearly all spheres in most of its images. Time and memory are better spent on shorter
+        // substeps than on so many pairs.
+        let needed = images.max(of_pads.saturating_mul(all as u64));
+        let limit = most_images(all);
+        if needed > limit {
+            return Err(Error::TooManyImages { needed, limit });
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn meet(&self, pair: [u32; 2]) -> bool {
         pair[0] != pair[1] && (self.all_meet || can_meet(pair, self.start))
     }
 
-    /// Returns an error for the sphere that reaches farthest with its pad.
+    /// Returns an error that names the sphere with the largest padded radius.
     fn out_of_range(&self) -> Error {
         let all = self.padded.iter().zip(self.start.ids);
         let widest = all.max_by(|(a, _), (b, _)| a.radius.total_cmp(&b.radius));
         out_of_range(widest.map_or(0, |(_, &id)| id))
     }
 
-    /// Adds to the number of entries, two for each pair. Returns an error if the pairs are too many. Whether they are
-    /// depends on the spheres only, but not by how much, because other threads stop then.
+    /// Adds to the number of entries, two for each pair. Returns an error if there are too many
+    /// pairs. The error always names one pair more than the limit, because the count at which the
+    /// threads stop depends on timing.
     fn count_entries(&self, count: usize) -> Result<(), Error> {
         let count = count as u64;
         let limit = Options::new().max_pairs;
@@ -289,19 +422,10 @@ impl Search<'_> {
         }
         Ok(())
     }
+}
 
-    /// Adds to the number of images. Returns an error if they are too many.
-    fn count_images(&self, count: u64) -> Result<(), Error> {
-        let limit = most_images(self.padded.len());
-        let before = self
-            .images
-            .fetch_add(count.min(limit + 1), Ordering::Relaxed);
-        if before + count.min(limit + 1) > limit {
-            let needed = limit + 1;
-            return Err(Error::TooManyImages { needed, limit });
-        }
-        Ok(())
-    }
+fn add(a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
+    [0, 1].map(|k| a[k].saturating_add(b[k]))
 }
 
 #[allow(

@@ -29,10 +29,10 @@ pub struct SimulationOptions {
     /// The domain: open space, the default, or a periodic cell.
     pub domain: Domain,
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres is elastic. A sphere that
-    /// gravity or the bend of a wall presses against its partner also leaves it with such a speed that the next
-    /// impact with it comes a contact time later, so a sphere at rest on a floor makes tiny jumps. The default
-    /// is 0.
+    /// an impact less than this time after the last impact of one of its spheres is elastic. The contact time
+    /// also gives a least speed to a sphere that gravity or the curvature of a hollow wall presses against
+    /// its partner: the sphere leaves its partner so fast that they meet again only after the contact time.
+    /// So a sphere at rest on a floor makes tiny jumps. The default is 0.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
@@ -41,8 +41,9 @@ pub struct SimulationOptions {
     /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
     /// sphere, or an empty vector if every sphere may hit every other.
     pub groups: Vec<u32>,
-    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one another, and spheres
-    /// with `None` belong to no body. The program keeps the spheres of a body together.
+    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one
+    /// another, and spheres with `None` belong to no body. carom does not hold the spheres of a
+    /// body together: your program does.
     pub bodies: Vec<Option<u32>>,
     /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
     /// speed, and the rounding of results, but not the physics.
@@ -160,7 +161,8 @@ impl SimulationOptions {
         self
     }
 
-    /// Checks the numbers, for a simulation of `spheres` spheres.
+    /// Returns an error if an option is out of range, or if `groups` or `bodies` is neither empty
+    /// nor one entry for each of `spheres` spheres.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), Error> {
         let number = |what: &str, value: f64, allowed: std::ops::RangeInclusive<f64>| {
             if allowed.contains(&value) {

@@ -2,30 +2,34 @@
 
 use super::{HardSphere, SimulationOptions};
 
-/// Largest number of candidate pairs for each sphere, on average, that a search aims at. It limits the substeps
-/// of dilute gases, whose spheres move far between impacts.
+/// A search aims at no more than this number of candidate pairs for each sphere, on average. This limits the
+/// duration of substeps in dilute gases, whose spheres move far between impacts.
 const CANDIDATES: f64 = 5.0;
 
-/// Largest number of substeps for which candidates are sought.
+/// Largest number of substeps that use the candidates of one search.
 const SUBSTEPS: f64 = 2.0;
 
-/// A substep that is too long by more than this ratio is shortened and begun anew.
+/// If a substep has more than this many times the duration that its load calls for, it is begun
+/// anew with a shorter duration.
 const TOO_LONG: f64 = 3.0;
 
 /// Largest ratio of the durations of two successive substeps.
 const LONGER: f64 = 2.0;
 
+/// A substep that is too long to be searched is shortened by this ratio.
+const SHORTER: f64 = 8.0;
+
 /// Distance that the fastest sphere moves in the first substep, in mean radii.
 const FIRST: f64 = 0.1;
 
-/// Distance that the fastest sphere moves at least in a substep that is short because of its candidates, in mean
-/// radii. Still shorter substeps would not have fewer candidates.
+/// A substep with too many candidates is shortened, but not so far that the fastest sphere moves
+/// less than this distance, in mean radii. An even shorter substep would not have fewer candidates.
 const LEAST: f64 = 0.001;
 
 /// Up to this number of candidate pairs, no substep is too long.
 const FEW: usize = 1000;
 
-/// How much work a substep is.
+/// The numbers of spheres, candidates and impacts in a substep, which determine its computing time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) spheres: usize,
@@ -33,16 +37,16 @@ pub(crate) struct Load {
     pub(crate) pairs: usize,
     /// Whether the candidates have been sought for this substep.
     pub(crate) searched: bool,
-    /// Number of candidates that meet on straight paths after the start.
+    /// Number of candidates whose straight paths meet, later than at the very start of the substep.
     pub(crate) hits: usize,
 }
 
-/// The durations of the coming substeps.
+/// Chooses the duration of the next substep, and for how many substeps a search finds candidates.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.
     substep: Option<f64>,
-    /// Number of substeps for which the next search finds candidates.
+    /// Number of substeps that the candidates of the next search have to serve.
     substeps: f64,
 }
 
@@ -60,7 +64,8 @@ impl Pace {
             .unwrap_or_else(|| travel_time(spheres, options, FIRST))
     }
 
-    /// Returns the time for which candidates are sought at the start of a substep of this duration.
+    /// Returns the time up to which the candidates of a search have to be complete, counted from
+    /// the start of a substep of this duration.
     pub(crate) fn horizon(&self, duration: f64) -> f64 {
         // A substep may be shorter than intended, because it ends with a step.
         let next = self.substep.unwrap_or(duration).min(LONGER * duration);
@@ -71,8 +76,15 @@ impl Pace {
         }
     }
 
-    /// Sets the pace after the start of a substep of this duration and load. Returns false if the substep is so long
-    /// that it is better begun anew.
+    /// Makes the next substep shorter than the present one, whose search exceeds a limit.
+    pub(crate) fn shorten(&mut self, duration: f64, shortest: f64) {
+        self.substep = Some((duration / SHORTER).max(shortest));
+        self.substeps = 1.0;
+    }
+
+    /// Chooses the duration of the next substep by the duration and the load of the present one.
+    /// Returns false if the present substep is so much longer than the chosen duration that the
+    /// caller should begin it again, with the chosen duration.
     pub(crate) fn set(
         &mut self,
         duration: f64,
@@ -107,6 +119,7 @@ fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) 
     let distance = radii * sum / spheres.len().max(1) as f64;
     let falling = (2.0 * distance / options.gravity.length()).sqrt();
     let time = (distance / fastest).min(falling);
-    // Points, and spheres that nothing moves, have no such time.
+    // If all radii are 0, or if neither velocities nor gravity move any sphere, the time is
+    // infinite, and does not limit the substep.
     if time > 0.0 { time } else { f64::INFINITY }
 }

@@ -27,7 +27,7 @@ impl Piece {
         }
     }
 
-    /// Returns the place at a time, without the displacement by gravity.
+    /// Returns the centre of the sphere at a time, without the displacement by gravity.
     pub(crate) fn place(&self, time: f64) -> DVec3 {
         self.center + self.velocity * time
     }

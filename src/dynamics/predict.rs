@@ -4,18 +4,19 @@ use glam::DVec3;
 
 use super::path::Piece;
 
-/// Two spheres count as in contact up to this difference of c = |p|² − r², relative to r².
+/// Two spheres count as in contact if |p|² − r² is at most this number times r², where p is the
+/// vector between their centres, and r the sum of their radii.
 const CONTACT: f64 = 1e-12;
 
-/// Two spheres in contact count as moving apart unless they approach faster than this, relative to their
-/// speeds. It is some hundred times the rounding error of an approach speed, so an impact that has just been
-/// processed is not found again.
+/// Two spheres in contact count as approaching only if their approach speed, relative to their own speeds, is
+/// above this limit. It is some hundred times the rounding error of an approach speed, so an impact that has
+/// just been processed is not found again.
 pub(crate) const RESTING: f64 = 1e-13;
 
 /// Returns the first time from `from` to `until` at which sphere b, displaced by `shift`, meets sphere a.
 ///
-/// `reach` is the sum of the radii. Spheres that overlap at `from` meet at once if they approach each other, and
-/// otherwise not at all while both pieces last.
+/// The two pieces are straight paths. `reach` is the sum of the radii. Spheres that overlap at the time `from`
+/// meet at once if they approach each other, and otherwise they do not meet on these pieces.
 #[inline]
 pub(crate) fn meeting(
     a: &Piece,
@@ -49,7 +50,8 @@ pub(crate) fn meeting(
     (time <= until).then_some(time)
 }
 
-/// Returns false if `meeting` certainly finds nothing. This is faster, because it has no branches.
+/// Returns false only if [`meeting`] certainly finds no meeting of the two spheres. This test is
+/// faster than `meeting`, because it has no branches.
 #[inline(always)]
 pub(crate) fn may_meet(
     a: &Piece,
@@ -62,14 +64,17 @@ pub(crate) fn may_meet(
     let p = (b.center - a.center) + shift + v * from;
     let b_half = p.dot(v);
     let c = p.length_squared() - reach * reach;
-    // The time until the meeting is at least c / (−2·b_half).
+    // c is the squared distance of the centres less the square of the distance at which the
+    // spheres meet. It shrinks at most at the rate −2·b_half. So it takes at least the time
+    // c / (−2·b_half) until c is 0 and the spheres meet.
     let early = c <= -2.0 * b_half * (until - from) * (1.0 + 1e-9);
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }
 
-/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces of free motion, in the
-/// order of time. The caller's function `meet` gets each two pieces, one of each path, that share a range of times,
-/// and this range. The first pieces of both paths are not tested against each other.
+/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces of free motion, in
+/// the order of time. The caller's function `meet` tests one piece of each path during the time that both
+/// last. It is not called for the first piece of one path and the first piece of the other: these are
+/// straight motions from the start of the substep, which the search for the first impacts has tested.
 #[inline]
 pub(crate) fn paths_meet(
     a: &[Piece],

@@ -16,40 +16,48 @@ use super::substep::Setting;
 use crate::Error;
 use crate::memory::out_of_memory;
 
-/// Two that pass through each other are separate from this distance on, relative to the sum of their radii.
+/// Two spheres that pass through each other count as separate once the gap between them exceeds
+/// this number times the sum of their radii.
 const APART: f64 = 1e-9;
 
-/// Up to this number of candidates, the next impact is sought among all of them, without rows and without a queue.
+/// If an island has at most this number of candidates, the next impact is found by comparing the
+/// times of all of them. This is faster than a queue.
 const FEW: usize = 12;
 
 /// Working memory of a replay, reused from island to island.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<'a> {
-    /// The candidates within the island, sorted.
+    /// The links: the candidates whose spheres are both in the island, sorted.
     links: Vec<Link<'a>>,
     /// The time of the next impact of each link, or infinity.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// The links of each member, unless there are few links.
+    /// For each sphere of the island, the candidates that it belongs to. Not used in islands with
+    /// at most [`FEW`] candidates.
     rows: Rows<u32>,
-    /// The impacts in `times`, and outdated ones, unless there are few links.
+    /// A priority queue of the predicted impacts. A prediction is outdated if its time is not the
+    /// present one in `times`. Not used in islands with at most [`FEW`] candidates.
     queue: BinaryHeap<Event>,
-    /// The pieces that follow on impacts, in the order of time, with the place of their sphere.
+    /// The path pieces that begin with an impact, in the order of time, each with the place of its
+    /// sphere in `members`.
     turns: Vec<(u32, Piece)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Link<'a> {
     candidate: Candidate,
-    /// Places of both spheres among the members. The place of a sphere at a wall stands twice.
+    /// The places in `members` of the two spheres of the candidate. If the candidate is a sphere
+    /// and a wall, both entries are the place of the sphere.
     ends: [u32; 2],
     contact: Contact<'a>,
-    /// Whether both are passing through each other.
+    /// Whether a rule lets the two spheres of the candidate, or the sphere and the wall, pass through each
+    /// other without an impact. It stays true until they are apart.
     passing: bool,
 }
 
 impl Link<'_> {
-    /// Returns the places of the one or two spheres.
+    /// Returns the places in `members` of the two spheres of the candidate, or of its one sphere at
+    /// a wall.
     fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
@@ -97,7 +105,8 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// Replays an island, and writes the paths of its members and its impacts to its part.
+/// Processes the impacts of an island, and writes the impacts and the paths of the island's spheres
+/// to `part`.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -145,7 +154,7 @@ pub(crate) fn replay<'a>(
 }
 
 impl<'a> Scratch<'a> {
-    /// Collects the members and the candidates among them.
+    /// Lists the spheres of an island, and the candidates whose spheres are both in the island.
     fn begin(
         &mut self,
         island: &Island,
@@ -168,7 +177,7 @@ impl<'a> Scratch<'a> {
                 inverse_mass: state.inverse_mass(),
             };
             push(&mut self.members, member)?;
-            // Each candidate is in the rows of both spheres.
+            // Both spheres of a candidate list it. It is added here for only one of them.
             for near in setting.candidates.of_larger(sphere) {
                 if let Some(other) = lookup.place(island, near.other) {
                     let candidate = near.candidate(sphere, setting.ids);
@@ -212,7 +221,8 @@ impl<'a> Scratch<'a> {
         self.links.len() <= FEW
     }
 
-    /// Returns the time and the link of the next impact.
+    /// Returns the time of the next impact of the island, and the index of its candidate in
+    /// `links`.
     fn next(&mut self) -> Option<(f64, usize)> {
         if self.is_small() {
             let mut next = (f64::INFINITY, 0);
@@ -231,7 +241,8 @@ impl<'a> Scratch<'a> {
         None
     }
 
-    /// Predicts the next impacts of the links of two members.
+    /// Predicts the next impact of every candidate that contains sphere a or sphere b of the
+    /// island.
     fn predict_again(
         &mut self,
         [a, b]: [usize; 2],
@@ -257,7 +268,7 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
-    /// Finds the next impact of a link from a time on.
+    /// Finds the next impact of a candidate from a time on.
     fn predict(&mut self, index: usize, from: f64, setting: &Setting<'_>) -> Result<(), Error> {
         let link = &mut self.links[index];
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
@@ -311,7 +322,8 @@ impl<'a> Scratch<'a> {
         });
         let given = |new: [Option<DVec3>; 2]| {
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
-            // The one that stays tells the impulse.
+            // The impulse is computed from the change of velocity of one of the two spheres. It must be a
+            // sphere that the impact does not remove.
             let impulse = match new {
                 [Some(_), _] => -changes[0].dot(blow.normal) / a.inverse_mass,
                 [None, Some(_)] if !at_wall => changes[1].dot(blow.normal) / b.inverse_mass,
@@ -364,7 +376,8 @@ impl<'a> Scratch<'a> {
         Ok(Some((impact, blow.distance)))
     }
 
-    /// Writes the paths of all members.
+    /// Writes the paths of all spheres of the island to `pieces`, and the range of each path to
+    /// `tracks`.
     fn write_paths(
         &self,
         tracks: &mut [Track],
@@ -375,7 +388,8 @@ impl<'a> Scratch<'a> {
         for (track, member) in tracks.iter_mut().zip(&self.members) {
             let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
             track.first = number(pieces.len())?;
-            // The pieces after the first one are written below.
+            // The path is cut back to its first piece, which is straight. The loop over `turns` below then
+            // appends the pieces that begin with impacts.
             track.count = 1;
             pieces.resize(pieces.len() + member.impacts as usize + 1, straight);
         }

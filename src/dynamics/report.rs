@@ -24,8 +24,9 @@ pub struct Impact {
     pub sphere: u32,
     /// The object that the sphere hits.
     pub partner: Partner,
-    /// In a periodic domain, the image (periodic copy) of the partner that the sphere hits, or the image of the
-    /// sphere that hits a wall. It refers to the positions at the start of the substep, wrapped into the cell.
+    /// In a periodic domain, the periodic copy that takes part in the impact: the image of the partner that
+    /// the sphere hits or, at a wall, the image of the sphere that hits the wall. Images are numbered for the
+    /// positions at the start of the substep, wrapped into the cell.
     pub image: [i32; 3],
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,

@@ -1,4 +1,4 @@
-//! Rows: for each sphere, the pairs that it belongs to.
+//! A table with a row of entries for each sphere, such as the pairs that it belongs to.
 
 use crate::Error;
 use crate::memory::out_of_memory;
@@ -11,8 +11,9 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Copy + Default> Rows<T> {
-    /// Makes `count` rows of the entries of the items from 0 to `items`. `entries_of` returns the entries of an
-    /// item, each with its row. Each row is in the order of the items.
+    /// Fills `count` rows with entries. The function `entries_of` is called for each number below
+    /// `items`. It returns entries, each with the number of the row to which it belongs. Entries of
+    /// a row are in the order of the numbers for which they were returned.
     pub(crate) fn fill<I: Iterator<Item = (u32, T)>>(
         &mut self,
         count: usize,
@@ -26,7 +27,9 @@ impl<T: Copy + Default> Rows<T> {
         for (row, _) in (0..items).flat_map(&entries_of) {
             starts[row as usize] += 1;
         }
-        // Each number becomes the end of its row, and then, entry by entry from the last to the first, its start.
+        // At this point, entry k of `starts` is the length of row k. A prefix sum turns it into the
+        // end of row k. Rows are then filled from the back. Each item lowers the entry of its row
+        // by 1, so the entry becomes the start of the row.
         let mut sum = 0;
         for start in &mut *starts {
             sum += *start;

@@ -29,23 +29,27 @@ pub struct Encounter {
 /// What an encounter does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Response {
-    /// The velocities change as the masses and the restitution say.
+    /// The sphere and its partner bounce off each other. Their masses and the restitution determine the new
+    /// velocities.
     #[default]
     Bounce,
-    /// The two pass through each other, until they are separate.
+    /// The sphere and its partner pass through each other, until they are separate.
     Ignore,
-    /// The sphere and its partner get these velocities. The velocity of a wall is ignored. If they still approach,
-    /// they pass through each other.
+    /// The sphere and its partner get these velocities. The velocity given for a wall is ignored.
+    /// If the sphere and its partner still approach each other, they pass through each other.
     Velocities([DVec3; 2]),
-    /// A sphere with `None` is removed at the time of the impact, and hits nothing afterwards. The other one gets
-    /// its velocity, as with [`Velocities`](Self::Velocities). Walls are not removed. The impact counts like any
-    /// other, and is in the list of impacts.
+    /// Removes the sphere (if the first entry is `None`), its partner (if the second entry is
+    /// `None`), or both, at the time of the impact. A removed sphere hits nothing afterwards. A
+    /// sphere whose entry is a velocity is not removed, but gets this velocity, as with
+    /// [`Velocities`](Self::Velocities). Walls are never removed. The impact counts like any other,
+    /// and is in the list of impacts.
     ///
-    /// [`Simulation::is_removed`](crate::Simulation::is_removed) says what remains of a removed sphere.
+    /// See [`Simulation::is_removed`](crate::Simulation::is_removed) for the state of a removed
+    /// sphere.
     Remove([Option<DVec3>; 2]),
 }
 
-/// The rule of a step, or `None` if every impact is a bounce.
+/// The caller's function that decides what an impact does, or `None` if every impact is a bounce.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rule<'a>(pub(crate) Option<&'a (dyn Fn(&Encounter) -> Response + Sync)>);
 

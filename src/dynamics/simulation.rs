@@ -30,8 +30,9 @@ use crate::{Backend, Detector, Error, Options};
 /// The state is in float64. The result has the same bytes for any number of threads. The units of length, time
 /// and mass are your choice.
 ///
-/// Spheres that overlap meet at once if they approach each other, and otherwise pass until they are separate.
-/// [`separate`](Self::separate) moves overlapping spheres apart.
+/// Two overlapping spheres have an impact at once if they approach each other. Otherwise they move
+/// on without an impact until they are separate. [`separate`](Self::separate) moves overlapping
+/// spheres apart.
 ///
 /// ```
 /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -47,9 +48,9 @@ use crate::{Backend, Detector, Error, Options};
 /// ```
 #[derive(Debug)]
 pub struct Simulation {
-    /// The spheres as the caller sees them.
+    /// The spheres in the caller's order. In a periodic domain, their centres are wrapped into the cell.
     spheres: Vec<HardSphere>,
-    /// The spheres as the simulation computes with them.
+    /// The same spheres in another order, in which the simulation stores neighbours close together.
     state: State,
     options: SimulationOptions,
     lattice: Lattice,
@@ -135,13 +136,14 @@ impl Simulation {
     /// use [`restore`](Self::restore).
     ///
     /// # Errors
-    /// [`Error::InvalidHardSphere`] for a sphere with a number that is out of range, and [`Error::OutOfMemory`] if
-    /// the memory does not suffice. The spheres are then as they were.
+    /// [`Error::InvalidHardSphere`] if `change` gives a sphere a number that is out of range, and
+    /// [`Error::OutOfMemory`] if the memory does not suffice. In both cases, the spheres do not change.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
         let mut spheres = copied(&self.spheres)?;
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();
-        // If a rule has panicked in a step, `self.spheres` is older than the state.
+        // `self.spheres` may be out of date: if the caller's rule has panicked in a step, only `self.state`
+        // has the last substeps.
         self.state.export(&mut spheres, &self.lattice);
         change(&mut spheres);
         check_spheres(&spheres)?;
@@ -180,8 +182,8 @@ impl Simulation {
     /// Puts a removed sphere back, with its index and a new state.
     ///
     /// # Errors
-    /// - [`Error::InvalidSimulation`] for a sphere that is not removed.
-    /// - [`Error::InvalidHardSphere`] for a number that is out of range.
+    /// - [`Error::InvalidSimulation`] if `sphere` is not the index of a removed sphere.
+    /// - [`Error::InvalidHardSphere`] if a number in `state` is out of range.
     pub fn restore(&mut self, sphere: usize, state: HardSphere) -> Result<(), Error> {
         if !self.is_removed(sphere) {
             return Err(Error::InvalidSimulation {
@@ -215,8 +217,8 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// [`Error::StillOverlapping`] if the passes do not suffice, and the errors of [`Detector::detect`]. The
-    /// spheres are then as they were.
+    /// Returns [`Error::StillOverlapping`] if spheres still overlap after `passes` passes, and the errors of
+    /// [`Detector::detect`]. After an error, all spheres are where they were before.
     pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
         let pool = self.pool.clone();
         let threads = Threads(pool.as_deref());
@@ -279,11 +281,12 @@ impl Simulation {
 
     /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
     ///
-    /// The function must be pure: its result may depend on nothing but the encounter. It may be called for
-    /// encounters that are later discarded, in any order and on several threads. So it must not count or record:
-    /// the list of the impacts that have happened is [`StepReport::list`]. Encounters that the function ignores are
-    /// not in the list. Two that are passing through each other at the start of a substep meet again at its
-    /// start.
+    /// The function must be pure: its result may depend on nothing but the encounter. It may be
+    /// called for encounters that are later discarded, in any order and on several threads. So it
+    /// must not count or record: the list of the impacts that have happened is
+    /// [`StepReport::list`]. Encounters that the function ignores are not in the list. If two
+    /// spheres that the function lets pass through each other still approach at the start of a
+    /// substep, the function is called for them again.
     ///
     /// ```
     /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};
@@ -362,14 +365,15 @@ impl Simulation {
         self.options.gravity != DVec3::ZERO && any_fixed()
     }
 
-    /// Does one substep, which ends at `end` or before.
+    /// Advances the simulation by one substep, but not beyond the time `end`.
     fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
         let remaining = end - self.time;
-        // The clock must be able to resolve the substep.
+        // A shorter substep could vanish when it is added to the simulated time.
         let shortest = 8.0 * f64::EPSILON * end;
         let pace = self.pace.next(&self.state.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);
-        // Substeps of equal length avoid a short one at the end.
+        // The remaining time is divided into substeps of equal duration, so that no short one is left at the
+        // end.
         let count = (remaining / duration).ceil();
         if count.is_finite() {
             duration = (remaining / count).min(remaining);
@@ -413,16 +417,31 @@ impl Simulation {
             if result.is_err() || !accepted {
                 self.substep.candidates.forget();
             }
-            if let Some(rounds) = result? {
-                report.rounds += rounds;
-                break;
+            match result {
+                Ok(Some(rounds)) => {
+                    report.rounds += rounds;
+                    break;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    if duration <= shortest || !is_limit(&error) {
+                        return Err(error);
+                    }
+                    // A shorter substep does not help if the spheres have too many images or pairs even at rest.
+                    let candidates = &mut self.substep.candidates;
+                    let at_rest = candidates.search(&mut self.detector, &start, 0.0);
+                    candidates.forget();
+                    at_rest?;
+                    self.pace.shorten(duration, shortest);
+                }
             }
             duration = self.pace.next(&self.state.spheres, &self.options);
         }
         self.complete(duration, end, report)
     }
 
-    /// Moves the spheres to the end of a substep, and adds its impacts to the report.
+    /// Moves the spheres to the end of a substep, and adds the impacts of this substep to the
+    /// report.
     fn complete(&mut self, duration: f64, end: f64, report: &mut StepReport) -> Result<(), Error> {
         let Substep {
             islands,
@@ -522,7 +541,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Prepares for spheres that are not where the last substep has left them.
+    /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
+    /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
         self.state.wrap(0.0, &self.lattice);
         self.substep.candidates.forget();
@@ -543,6 +563,17 @@ fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f6
         velocity,
         ..*sphere
     }
+}
+
+/// Returns whether an error may be due to the distances that spheres move.
+fn is_limit(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::TooManyImages { .. }
+            | Error::TooManyPairs { .. }
+            | Error::TooManyCandidates { .. }
+            | Error::ImageOutOfRange { .. }
+    )
 }
 
 fn check_spheres(spheres: &[HardSphere]) -> Result<(), Error> {

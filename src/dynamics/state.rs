@@ -1,4 +1,4 @@
-//! The state of a simulation, in an order in which neighbours are mostly near each other in memory.
+//! The spheres of a simulation, sorted so that spheres that are close in space are mostly close in memory.
 
 use rayon::prelude::*;
 
@@ -10,33 +10,42 @@ use crate::memory::allocate;
 
 const MEMORY: &str = "a simulation";
 
-/// Number of searches for candidates for which an order is kept. The spheres move little meanwhile.
+/// The spheres are sorted again after this number of searches for candidates. They move little between two
+/// searches, so the order stays good for a while.
 const SEARCHES: u32 = 16;
+
+/// Largest number of spheres that are put back before the spheres are sorted again. A search is slow if many spheres are
+/// not in order.
+const RESTORED: u32 = 32;
 
 /// How far a sphere may lie outside the cell of a periodic domain, in cells. Wrapping would move it away from its
 /// neighbours in memory, so most spheres are wrapped only when they are sorted.
 const BEYOND: f64 = 0.125;
 
-/// Number of successive spheres of the curve that are sorted further, so that leaves are compact.
+/// The spheres are sorted along a Morton curve. Then each run of this number of successive spheres
+/// is sorted again, so that the spheres of each leaf of the tree are close together.
 const ARRANGED: usize = 64 * EIGHT;
 
 /// The spheres in the order of a curve through space, in which the whole simulation numbers them.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) spheres: Vec<HardSphere>,
-    /// The index that the caller knows each sphere by.
+    /// For each sphere in the order of the simulation, its index in the caller's order.
     pub(crate) ids: Vec<u32>,
-    /// The place of each sphere that the caller knows by an index.
+    /// For each sphere in the caller's order, its index in the order of the simulation.
     places: Vec<u32>,
     /// Number of cells by which the centre of each sphere has been wrapped in a periodic domain: its place without
     /// wrapping is its centre plus the displacement of this image. Empty in open space.
     pub(crate) cells: Vec<[i32; 3]>,
-    /// Time of the last impact of each sphere. Empty if there is no contact time.
+    /// Time of the last impact of each sphere, for the contact-time model of inelastic impacts.
+    /// Empty if this model is not used.
     pub(crate) last: Vec<f64>,
     /// Whether each sphere has been removed.
     pub(crate) removed: Vec<bool>,
     /// Number of searches since the spheres were sorted.
     age: u32,
+    /// Number of spheres that have been put back since the spheres were sorted.
+    restored: u32,
 }
 
 impl State {
@@ -56,15 +65,16 @@ impl State {
             last: filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?,
             removed: filled(false, count)?,
             age: SEARCHES,
+            restored: 0,
         })
     }
 
-    /// Returns the place of a sphere that the caller knows by an index.
+    /// Converts a sphere's index in the caller's order to its index in the order of the simulation.
     pub(crate) fn place(&self, id: usize) -> Option<usize> {
         self.places.get(id).map(|&place| place as usize)
     }
 
-    /// Takes the spheres in the caller's order.
+    /// Sets the state of every sphere to that in `spheres`, which is in the caller's order.
     pub(crate) fn import(&mut self, spheres: &[HardSphere]) {
         // The caller may have moved the spheres anywhere, and the search is slow if they are not in order.
         self.age = SEARCHES;
@@ -76,6 +86,10 @@ impl State {
     pub(crate) fn restore(&mut self, place: usize, state: HardSphere) {
         self.spheres[place] = state;
         self.removed[place] = false;
+        self.restored += 1;
+        if self.restored > RESTORED {
+            self.age = SEARCHES;
+        }
         if let Some(cell) = self.cells.get_mut(place) {
             *cell = [0; 3];
         }
@@ -95,8 +109,8 @@ impl State {
         });
     }
 
-    /// Moves the spheres that lie outside the cell of a periodic domain, by more than `most` cells along one of its
-    /// edges, back into it.
+    /// Displaces spheres outside the cell of a periodic domain back into the cell. A sphere stays where it is if it is
+    /// outside by at most `most` cells along each edge.
     pub(crate) fn wrap(&mut self, most: f64, lattice: &Lattice) {
         let all = self.spheres.par_iter_mut().zip(&mut self.cells);
         all.for_each(|(sphere, cell)| {
@@ -104,7 +118,8 @@ impl State {
             if beyond.iter().all(|&beyond| beyond <= most) && most > 0.0 {
                 return;
             }
-            // Rounding may take a place just below a face to the opposite face, so that it is wrapped twice.
+            // If a centre is just below a face, rounding may put the wrapped centre on the opposite face,
+            // which is outside the cell. It is then wrapped a second time.
             for _ in 0..2 {
                 let moved = lattice.cell(sphere.center);
                 if moved == [0; 3] {
@@ -116,7 +131,8 @@ impl State {
         });
     }
 
-    /// Prepares for a search for candidates: sorts the spheres if they have not been sorted for some searches.
+    /// Prepares the spheres for a search for candidates. After [`SEARCHES`] searches, the spheres have moved so
+    /// far that their order in memory is renewed.
     pub(crate) fn sort(&mut self, lattice: &Lattice) -> Result<(), Error> {
         self.age += 1;
         if self.age <= SEARCHES {
@@ -143,7 +159,8 @@ impl State {
         let last = sorted(&self.last, &keys)?;
         let removed = sorted(&self.removed, &keys)?;
         (self.spheres, self.ids, self.cells) = (spheres, ids, cells);
-        (self.last, self.removed, self.age) = (last, removed, 0);
+        (self.last, self.removed) = (last, removed);
+        (self.age, self.restored) = (0, 0);
         for (&id, place) in self.ids.iter().zip(0..) {
             self.places[id as usize] = place;
         }
@@ -160,8 +177,9 @@ struct Key {
     place: u32,
 }
 
-/// Sorts spheres such that each leaf, each node, and each run of nodes of a tree is compact: divides them by a plane
-/// at the end of a run of leaves, and each of both parts in the same way.
+/// Sorts spheres so that the spheres of each leaf and of each node of a tree are close together. A
+/// plane divides the spheres into two parts, at a boundary between leaves, and each part is then
+/// sorted in the same way.
 fn arrange(keys: &mut [Key]) {
     if keys.len() <= EIGHT {
         return;
@@ -229,4 +247,34 @@ pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>, Error> {
     let mut copy = allocate(items.len(), MEMORY)?;
     copy.extend_from_slice(items);
     Ok(copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+    use crate::Domain;
+
+    /// Spheres that are put back far from their neighbours in memory. One of them is not worth sorting all.
+    #[test]
+    fn many_spheres_that_are_put_back_are_sorted_again() {
+        let lattice = Lattice::new(&Domain::open()).expect("open space");
+        for (restored, is_sorted) in [(1, false), (100, true)] {
+            let mut rng = fastrand::Rng::with_seed(1);
+            let mut ball = || HardSphere::new(DVec3::from([0; 3].map(|_| rng.f64())), 0.01);
+            let spheres: Vec<_> = (0..1000).map(|_| ball()).collect();
+            let mut state = State::new(&spheres, false, false).expect("it fits in memory");
+            state.sort(&lattice).expect("it fits in memory");
+            for id in 0..restored {
+                let place = state.place(id).expect("it exists");
+                state.removed[place] = true;
+                state.restore(place, ball());
+            }
+            let mut sorted = State::new(&state.spheres, false, false).expect("it fits in memory");
+            sorted.sort(&lattice).expect("it fits in memory");
+            state.sort(&lattice).expect("it fits in memory");
+            assert_eq!(state.spheres == sorted.spheres, is_sorted);
+        }
+    }
 }

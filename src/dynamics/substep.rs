@@ -1,5 +1,5 @@
-//! A substep: a search for candidates, unless those of an earlier search still suffice, and rounds of replays until
-//! the impacts are consistent.
+//! A substep: searches for candidates, unless those of an earlier search suffice, and replays
+//! islands (groups of spheres that hit each other) until no two islands meet.
 
 use std::slice::from_ref;
 
@@ -34,8 +34,8 @@ pub(crate) struct Start<'a> {
     pub(crate) ids: &'a [u32],
     /// Whether each sphere has been removed.
     pub(crate) removed: &'a [bool],
-    /// Time of the last impact of each sphere, relative to the start of the substep. Empty if there is no
-    /// contact time.
+    /// Time of the last impact of each sphere, relative to the start of the substep. Empty if
+    /// [`SimulationOptions::contact_time`] is 0.
     pub(crate) last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
@@ -62,7 +62,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) duration: f64,
     /// The distance that gravity displaces spheres by in the substep.
     falls: f64,
-    /// All lanes if gravity accelerates only some of the spheres, so that flights do not tell which spheres meet.
+    /// A mask of all lanes if gravity accelerates only some of the spheres, and otherwise 0. The
+    /// float32 tests leave out gravity, so with this mask they discard no sphere.
     pub(crate) mixed: u32,
     pub(crate) candidates: &'a Candidates,
 }
@@ -73,7 +74,8 @@ impl<'a> Start<'a> {
         self.removed.iter().filter(|&&removed| !removed).count()
     }
 
-    /// Returns whether any two different spheres may meet, whatever their options are.
+    /// Returns whether nothing keeps two spheres with different indices from meeting. This is so if there are
+    /// no bodies, no groups, no removed spheres and no spheres of infinite mass.
     pub(crate) fn all_meet(&self) -> bool {
         self.options.bodies.is_empty()
             && self.options.groups.is_empty()
@@ -124,7 +126,7 @@ impl Setting<'_> {
         self.ids[sphere as usize]
     }
 
-    /// Returns a partner with the index that the caller knows it by.
+    /// Returns the partner of a candidate, with the caller's index of it if it is a sphere.
     pub(crate) fn known(&self, partner: Partner) -> Partner {
         match partner {
             Partner::Sphere(other) => Partner::Sphere(self.id(other)),
@@ -138,8 +140,9 @@ impl Setting<'_> {
         (self.id(candidate.sphere), partner, candidate.image)
     }
 
-    /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal after an
-    /// impact. `last` is the time of the last impact of either before.
+    /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal
+    /// after an impact. The impact is elastic if it follows within the contact time after `last`, the last
+    /// earlier impact of the sphere or its partner.
     pub(crate) fn separation(&self, partner: Partner, blow: &Blow, last: f64, time: f64) -> f64 {
         let contact_time = self.options.contact_time;
         let restitution = match partner {
@@ -147,12 +150,15 @@ impl Setting<'_> {
             Partner::Sphere(_) => self.options.restitution,
             Partner::Wall(_) => self.options.wall_restitution,
         };
-        // A sphere that gravity presses against its partner stays away from it for the contact time at least.
+        // Gravity or a curved wall may press the sphere against its partner. If the sphere leaves with the
+        // speed `least`, it is back after the contact time.
         let least = 0.5 * blow.pressing * contact_time;
         (restitution * blow.approach).max(least)
     }
 
-    /// Returns the image of a candidate for spheres in the cell of a periodic domain, in which the caller sees them.
+    /// Returns the image of a candidate as the caller sees it. The caller sees the spheres wrapped
+    /// into the cell of a periodic domain, while the simulation leaves some of them a little
+    /// outside.
     pub(crate) fn image_in_cell(&self, candidate: &Candidate) -> [i32; 3] {
         if self.lattice.is_open() {
             return candidate.image;
@@ -199,7 +205,8 @@ impl Setting<'_> {
         removal.map_or(self.duration, |removal| removal.time)
     }
 
-    /// Returns a bound of the distance of a path, which ends at `end`, from the origin of the sphere.
+    /// Returns an upper bound of the distance between the points of a path, up to the time `end`,
+    /// and the origin of the sphere (its centre at the search for candidates).
     pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
         let origin = self.candidates.origin(index);
@@ -209,13 +216,15 @@ impl Setting<'_> {
             let end = path.get(k + 1).map_or(end, |next| next.start);
             let place = piece.place(end) + self.fall(sphere, end);
             farthest = farthest.max((place - origin).length_squared());
-            // A parabola is at most this far from its chord.
+            // A free fall of duration t is a parabola, at most gravity·t²/8 away from its chord.
+            // `fall` is gravity·t²/2.
             bulge = bulge.max(self.fall(sphere, end - piece.start).length() / 4.0);
         }
         farthest.sqrt() + bulge
     }
 
-    /// Returns a bound of the distance of a path, which ends at `end`, from its first point.
+    /// Returns an upper bound of the distance of a path's first point from any other point of the
+    /// path. The path ends at the time `end`.
     pub(crate) fn span_of(&self, sphere: &HardSphere, path: &[Piece], end: f64) -> f64 {
         let ends = (1..=path.len()).map(|k| path.get(k).map_or(end, |next| next.start));
         let places = path.iter().zip(ends).map(|(piece, end)| piece.place(end));
@@ -241,8 +250,8 @@ impl Setting<'_> {
         pad >= 0.0 && farthest <= pad * pad
     }
 
-    /// Returns whether a sphere that moves no farther than `span` from its place at the start certainly stays within
-    /// its pad.
+    /// Returns whether a sphere certainly stays within its pad (an assumed bound of its displacement since the
+    /// search for candidates). In the substep, the sphere moves by at most `span`.
     #[inline]
     pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
         let origin = self.candidates.origin(index);
@@ -250,14 +259,15 @@ impl Setting<'_> {
         (away + span) * (1.0 + 1e-9) <= self.candidates.pad(index)
     }
 
-    /// Tests the straight path of a sphere: whether it leaves the pad, and which spheres of larger index and which
-    /// walls it meets.
+    /// Tests the straight path of a sphere: whether the sphere leaves its pad (the bound on its displacement), and
+    /// which walls and which spheres of larger index it meets.
     fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
         if !self.stays(index, sphere) {
             let piece = Piece::straight(sphere);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-            // A distance that is not a number is reported as an invalid sphere.
+            // If the distance moved is not a number, the sphere counts as one that leaves its pad, and the
+            // search for a wider pad reports it as invalid.
             if moved.is_nan() || moved > self.candidates.pad(index) {
                 push(&mut straight.leavers, (index, moved))?;
             }
@@ -285,8 +295,8 @@ impl Setting<'_> {
         Ok(())
     }
 
-    /// Returns the time at which a sphere and the other one of a candidate, or its wall, meet on straight paths, if they
-    /// do.
+    /// Returns the time at which a sphere and its partner in a candidate (a sphere or a wall) meet
+    /// on straight paths, if they do.
     #[inline]
     fn meets_straight(&self, index: u32, near: Near<'_>) -> Option<f64> {
         if let Some(candidate) = near.special {
@@ -313,13 +323,14 @@ impl Setting<'_> {
 struct Straight {
     leavers: Vec<(u32, f64)>,
     hits: Vec<[u32; 2]>,
-    /// Number of meetings after the start of the substep.
+    /// How many of the pairs in `hits` meet after the start of the substep, and not at the start itself.
     ahead: usize,
 }
 
 impl Straight {
     fn note(&mut self, time: f64, ends: [u32; 2]) -> Result<(), Error> {
-        // A shorter substep would have as many meetings at its start.
+        // Meetings at the very start of a substep do not count, because a shorter substep would
+        // have them, too.
         self.ahead += usize::from(time > 0.0);
         push(&mut self.hits, ends)
     }
@@ -342,9 +353,10 @@ pub(crate) struct Substep {
 }
 
 impl Substep {
-    /// Finds the impacts of a substep. Returns the number of rounds of replays, or `None` if the caller's function
-    /// `accept` rejects the substep because it has too many predicted impacts. If new candidates are needed, they are
-    /// searched for the time `horizon`.
+    /// Finds the impacts of a substep. Returns the number of rounds in which islands of spheres were
+    /// replayed, or `None` if the caller's function `accept` rejects the substep because it has too many
+    /// predicted impacts. If new candidates are needed, the search covers all motion of the next `horizon`
+    /// units of time, so that its candidates serve several substeps.
     pub(crate) fn run(
         &mut self,
         detector: &mut Detector,
@@ -361,7 +373,8 @@ impl Substep {
         if searched {
             let found = candidates.search(detector, start, horizon);
             if horizon > start.duration && found.is_err() {
-                // For a shorter time, the pads are smaller, so there are fewer images and pairs.
+                // A search for this substep alone, and not for later ones, needs smaller pads. So
+                // it finds fewer images and pairs.
                 candidates.search(detector, start, start.duration)?;
             } else {
                 found?;

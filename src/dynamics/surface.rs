@@ -63,13 +63,13 @@ pub(crate) enum Surface {
     },
 }
 
-/// The geometry of a contact.
+/// The geometry of the contact between a sphere and a wall.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     /// Unit vector from the centre of the sphere into the wall.
     pub(crate) normal: DVec3,
-    /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the bend of
-    /// the wall. Negative if the sphere would leave the wall.
+    /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the
+    /// curvature of the wall. Negative if the sphere would leave the wall.
     pub(crate) pressing: f64,
 }
 
@@ -131,7 +131,8 @@ impl Surface {
                 let polynomial = [
                     normal.dot(motion.place) - offset - radius,
                     normal.dot(motion.velocity),
-                    // Rounding must not press a sphere against a wall that it falls along.
+                    // If gravity is parallel to the wall, rounding may leave a tiny acceleration
+                    // into the wall, which must not count.
                     if force.abs() <= RESTING * motion.acceleration.length() {
                         0.0
                     } else {
@@ -218,8 +219,8 @@ impl Surface {
                     place: motion.place - point,
                     ..motion
                 };
-                // The face does not bend. An edge or a corner bends away from the sphere, so at most gravity
-                // presses the sphere against it.
+                // A face is flat, and an edge or corner curves away from the sphere, so the curvature does
+                // not press the sphere against the triangle. Only gravity may do so.
                 let touch = round_touch(&motion, false, normal);
                 Touch {
                     pressing: touch.normal.dot(motion.acceleration),
@@ -258,8 +259,9 @@ pub(crate) fn round_meeting(
     first_descent(&polynomial, end, tolerance, accept)
 }
 
-/// Returns the contact of a sphere whose centre is at the place of the motion relative to the centre or axis
-/// of a round surface. `any` is the direction outwards if the place is 0.
+/// Returns the contact of a sphere with a round surface. `motion` is the motion of the sphere's
+/// centre relative to the centre or axis of the surface. `any` is used as the outward direction if
+/// the two centres coincide, or if the sphere's centre is on the axis.
 pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     let &Motion {
         place: p,
@@ -289,7 +291,8 @@ pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     }
 }
 
-/// A sphere meets a triangle when it meets its face, an edge or a corner within the triangle.
+/// Returns the time at which a sphere first meets the face, an edge or a corner of a triangle, or
+/// `None` if it meets none of them until the time `end`.
 fn triangle_meeting(
     corners: &[DVec3; 3],
     normal: DVec3,

@@ -10,14 +10,15 @@ use super::surface::Surface;
 use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Sphere, Step, WallShape, Walls};
 
-/// A wall. Its surface is at its place at time 0 of the simulation.
+/// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) velocity: DVec3,
     groups: u32,
-    /// For each edge of a periodic domain, whether images of a sphere that differ by this edge touch the wall at
-    /// different places. Along other edges, the image of a candidate is 0.
+    /// For each edge of a periodic domain, whether displacing a sphere by this edge changes where
+    /// the sphere touches the wall. For other edges, the image numbers of candidates with this wall
+    /// are 0.
     tells_apart: [bool; 3],
 }
 
@@ -28,7 +29,8 @@ pub(crate) struct MovingWalls {
     list: Vec<MovingWall>,
     /// Walls that every sphere is tested against.
     unbounded: Vec<Unbounded>,
-    /// Walls that are found by their bounding spheres at time 0.
+    /// The triangles of meshes and, in a periodic domain, the walls that are spheres, each with its bounding
+    /// sphere at time 0. A search finds the spheres near them.
     bounded: Vec<(u32, Sphere)>,
 }
 
@@ -39,21 +41,22 @@ struct Unbounded {
     images: Option<(Round, CylinderImages)>,
 }
 
-/// The spheres of a search for walls.
+/// The spheres for which a search finds the walls that they can touch, and the range of times of
+/// the search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searching<'a> {
     /// Indices of the spheres.
     pub(crate) who: &'a [u32],
     pub(crate) spheres: &'a [HardSphere],
-    /// Places at the start of the time.
+    /// Centres of the spheres at the time of the search.
     pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
     pub(crate) padded: &'a [Sphere],
     /// The index that the caller knows each sphere by.
     pub(crate) ids: &'a [u32],
-    /// Time of the simulation from which the candidates are sought.
+    /// Simulated time at the start of the motion for which candidates are sought.
     pub(crate) time: f64,
-    /// Duration for which the candidates are sought.
+    /// The candidates found are complete for this simulated time after `time`.
     pub(crate) duration: f64,
 }
 
@@ -115,7 +118,9 @@ impl MovingWalls {
         self.list.len()
     }
 
-    /// Returns the part of an image that matters for touching a wall.
+    /// Returns the number by which impacts with an image of a sphere are listed. If the partner is
+    /// a wall, components are set to 0 along edges that displace the sphere without a change of its
+    /// place relative to the wall. If the partner is a sphere, the number stays the same.
     pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
         let Partner::Wall(number) = partner else {
             return image;
@@ -124,8 +129,8 @@ impl MovingWalls {
         std::array::from_fn(|k| if tells_apart[k] { image[k] } else { 0 })
     }
 
-    /// Finds the walls that spheres can touch while they stay within their pads. A candidate may be found again
-    /// that an earlier search has found.
+    /// Finds the walls that spheres can touch while they stay within their pads (the bounds of
+    /// their displacements). The result may repeat candidates of an earlier search.
     pub(crate) fn find(
         &self,
         detector: &mut Detector,
@@ -249,7 +254,8 @@ impl MovingWalls {
     }
 }
 
-/// Returns a cylinder after a displacement, rounded to float32, and the size of the rounding.
+/// Returns a cylinder displaced by a vector. Its point on the axis is rounded to float32, and the
+/// distance by which rounding moved it is returned too.
 fn moved_round(round: &Round, displaced: DVec3) -> (Round, f64) {
     let point = vector(round.point) + displaced;
     let rounded = point.as_vec3();

@@ -18,7 +18,8 @@ pub(crate) enum Arithmetic {
     Integers,
 }
 
-/// The first contact of two spheres. The last few digits of its numbers may be wrong.
+/// Time, direction and speed of the first contact of two spheres. The last few digits of these numbers may be
+/// wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
     pub(crate) time: f64,

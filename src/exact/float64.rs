@@ -39,8 +39,9 @@ impl Bounded {
         }
     }
 
-    /// Rounds the exact number that `value` approximates to float32. Returns `None` if the error
-    /// leaves open which float32 is nearest. The exact number must be within `range`.
+    /// Returns the exact number that `value` approximates, rounded to float32, or `None` if the
+    /// error bound leaves open which float32 is nearest. The caller knows that the exact number is
+    /// within `range`.
     fn round(self, range: [f64; 2]) -> Option<f32> {
         let [low, high] = [
             (self.value - self.error).max(range[0]) as f32,
@@ -50,8 +51,8 @@ impl Bounded {
     }
 }
 
-/// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p, v
-/// and r have one rounding error each.
+/// Two spheres, by their relative position p, their relative velocity v, and the sum r of their
+/// radii. Each of these numbers is the rounded result of one addition or subtraction.
 pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
@@ -157,7 +158,7 @@ impl Float64 {
             value,
             error: (outside.error + value * off) / (sum - off) + 4.0 * U * value,
         })
-        // Rejects the time of impact if the error of its divisor may be half of the divisor or
+        // Returns no time of impact if the denominator `sum` may be wrong by half its value or
         // more.
         .filter(|_| off < 0.5 * sum)
     }

@@ -264,8 +264,8 @@ fn power(exponent: i32) -> f64 {
     2_f64.powi(exponent)
 }
 
-/// Finds by bisection the least number from `low` to `high` for which the caller's function `has`
-/// returns true. `has` must be true for `high`, and must not become false again above the result.
+/// The caller's function `has` returns false for small numbers, and true from some number on. Finds
+/// this number by bisection between `low` and `high`. `has` must return true for `high`.
 fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -285,7 +285,8 @@ pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) ->
     // Non-negative floats have the same order as their bits, read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // The least float32 that is not less than the unknown number has bits between `low` and `high`.
+    // The unknown number is rounded up to a float32. The bits of the result are between `low` and
+    // `high`.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {

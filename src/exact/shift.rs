@@ -34,8 +34,8 @@ pub(crate) struct Translation {
     image: [i32; 3],
     pub(super) by: [f64; 3],
     pub(super) exact: bool,
-    /// The displacement is the sum of the three edges, each times an integer. For each axis, this
-    /// is the sum of the magnitudes of these three terms.
+    /// The displacement is the sum of three products of an edge and an integer. For each axis,
+    /// `terms` has the sum of their magnitudes.
     pub(super) terms: [f64; 3],
 }
 
@@ -80,8 +80,9 @@ impl Translation {
         from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
 
-    /// Adds the displacement to `away`, the computed difference `to` − `from` of two positions.
-    /// Returns the sum and a bound of its error beyond one rounding error.
+    /// Adds this displacement to `away`, the difference `to` − `from` of two positions in float64.
+    /// Returns the sum, and a bound of its error. The bound leaves out the rounding of the sum
+    /// itself.
     pub(crate) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {

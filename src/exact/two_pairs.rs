@@ -21,8 +21,8 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Bit mask of the pairs that just touch at the start. It has the bits of both pairs or none:
-    /// if only one of them just touches, it is left to a slower test.
+    /// Bit mask of the pairs that just touch at the start. It is 0 unless both of the two tested
+    /// pairs just touch: a single such pair is left to a slower test.
     pub(crate) just: usize,
     pub(crate) misses: usize,
     /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs
@@ -30,18 +30,19 @@ pub(crate) struct Swept {
     pub(crate) grazing: usize,
 }
 
-/// The sign of a computed difference is certain if its magnitude is at least this fraction of the
-/// sum of its terms. One difference is p·p − r², for the relative position p of two spheres and the
-/// sum r of their radii. The other is the discriminant of the equation for the time of impact.
+/// Two differences are computed with rounding errors: p·p − r², for the relative position p of two
+/// spheres and the sum r of their radii, and the discriminant of the equation for the time of
+/// impact. The sign of such a difference is certain if its magnitude is at least this fraction of
+/// the sum of the magnitudes of its terms.
 const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
-/// The time of impact and the depth of two spheres are computed from two differences: p·p − r², for
-/// the relative position p and the sum r of the radii, and the discriminant of the equation for the
-/// time. The results are precise enough if each difference is at least this fraction of the sum of
-/// its terms.
+/// The time of impact and the depth of two spheres are precise enough if each of two differences is
+/// at least this fraction of the sum of its terms, so that few digits cancel. One difference is
+/// p·p − r², for the relative position p and the sum r of the radii. The other is the discriminant
+/// of the equation for the time.
 const VALUE: f64 = 1.0 / (1_u64 << 16) as f64;
-/// Bound of the relative error of a computed time of impact or depth. It holds if cancellation
-/// costs few digits, that is, if each difference in the computation is at least the fraction
-/// [`VALUE`] of the sum of its terms.
+/// Bound of the relative error of a computed time of impact or depth. It holds if each difference
+/// in the computation is at least a certain fraction, [`VALUE`], of the sum of its terms.
+/// Cancellation then costs few digits.
 const OFF: f64 = 1.0 / (1_u64 << 32) as f64;
 
 /// Terms of the tests of two pairs of spheres, one in each half of a vector. p and v are the
@@ -126,8 +127,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative or if they
-    // move apart. The comparison `simd_le` also accepts a discriminant of 0. It counts as certain
-    // only if the relative velocity is 0, and then the spheres stay apart.
+    // move apart. Here, a discriminant of 0 counts as negative. Spheres may just touch then, but
+    // the sign of a discriminant of 0 is certain only if the relative velocity is 0, and such
+    // spheres stay apart.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -167,9 +169,9 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 }
 
 impl Terms {
-    /// Computes the time of impact and the depth of each pair, and decides the pairs for which the
-    /// nearest float32 is certain. `later` selects the pairs that are apart at the start, and
-    /// `uncertain` those that are too close to tangency.
+    /// Computes the time of impact and the depth of each pair. A pair is decided if it is certain
+    /// which float32 is nearest to the exact result. `later` selects the pairs that are apart at
+    /// the start, and `uncertain` those that are too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
@@ -213,7 +215,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     // The bits of a float64 after its first 26 binary digits. If they are 0, its square is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // Combined rounding errors of all sums, by Knuth's two-sum. They are 0 if all sums are exact.
+    // Combined rounding errors of all sums that the closure `sum` computes, by Knuth's two-sum.
+    // They are 0 if all these sums are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;

@@ -10,15 +10,15 @@ use crate::Error;
 
 /// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum needs.
 pub(crate) struct ScanTable {
-    /// At least two lists of 32-bit words, from which the prefix sum of the table is computed. The first list is this
-    /// table, divided into blocks of [`SCAN_BLOCK`] words. Each further list has the sum of each block of the list
-    /// before. The last list is at most one block long.
+    /// The lists of 32-bit words from which the prefix sum is computed. The first list is the table itself,
+    /// divided into blocks of [`SCAN_BLOCK`] words. Each further list holds the sums of the blocks of the
+    /// list before it. The last list is at most one block long. There are at least two lists.
     pub(crate) levels: Vec<ScanLevel>,
 }
 
 pub(crate) struct ScanLevel {
     pub(crate) words: u64,
-    /// GPU buffer of this list of words, padded to a multiple of four words.
+    /// GPU buffer with the words of this level, whose number is rounded up to a multiple of four.
     pub(crate) buffer: wgpu::Buffer,
 }
 
@@ -143,8 +143,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer that holds `values`, at least one, for the shader variable `name`. Error messages call the
-    /// buffer `what`.
+    /// Creates a GPU buffer that holds `values` (at least one) and is bound to the shader variable `name`.
+    /// `what` describes the buffer in error messages.
     pub(crate) fn filled<T: Element>(
         &mut self,
         name: &'static str,

@@ -26,15 +26,15 @@ pub(super) type Words = [u32; 2];
 
 /// Size in bytes of a centre, a previous centre or a velocity.
 const VECTOR: u64 = 12;
-/// Size in bytes of one number, such as a radius, the collision groups of a sphere, or the number
-/// of spheres.
+/// Size in bytes of a single number: a radius, the collision groups of a sphere, or the number of
+/// spheres.
 const WORD: u64 = 4;
 
 /// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. The check for overlaps recognizes centres by
-    /// this name.
+    /// Name of the sphere attribute in error messages. The check whether two attributes share bytes
+    /// of a buffer recognizes centres by this name.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,
@@ -116,20 +116,21 @@ impl<'a> Asked<'a> {
         // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Only the values of `self` with the indices `candidates` can overlap a value of `other`.
+        // Only these values of the attribute `self` can share bytes with a value of the attribute
+        // `other`. `candidates` has their indices.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Offsets and strides are multiples of 4 bytes. So the position of a value of `self` within
-        // the stride of `other` repeats after at most as many values as this stride has 32-bit
-        // words. Later values need no test.
+        // Successive values of `self` begin at different offsets from the values of `other`.
+        // Offsets and strides are multiples of 4 bytes. So there are at most `others.stride / 4`
+        // different offsets, and only so many values need a test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // A value is a range of bytes in a buffer. `nearest` is the index of the last value of
-            // `other` that begins before the tested value of `self` ends.
+            // `nearest` is the index of the last value of `other` that begins before the end of the
+            // tested value of `self`. (A value is a range of bytes in a buffer.)
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);

@@ -47,8 +47,8 @@ pub(crate) struct PeriodicBuffers {
     pub(crate) given_lattice: wgpu::Buffer,
     /// Packed image (periodic copy) of the second sphere of each pair.
     pub(crate) pair_images: wgpu::Buffer,
-    /// The buffers of the step, in which wrapped spheres (moved into the periodic cell by whole
-    /// edges) replace the spheres. For the kernels that make the grids.
+    /// The buffers of the step, for the kernels that make the grids. For these kernels, all spheres
+    /// are wrapped: moved into the periodic cell by whole edges.
     pub(crate) named: NamedBuffers,
 }
 
@@ -58,8 +58,8 @@ pub(crate) struct WallBuffers {
     pub(crate) shapes: wgpu::Buffer,
     pub(crate) lattices: wgpu::Buffer,
     pub(crate) collisions: wgpu::Buffer,
-    /// Packed image (periodic copy) of the sphere of each wall collision. Has one element in open
-    /// space.
+    /// For each wall collision, the packed number of the image (periodic copy) of its sphere. In
+    /// open space, this buffer is not used and has a single element.
     pub(crate) images: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
     /// The triangles, and a sphere around each of them.
@@ -69,8 +69,8 @@ pub(crate) struct WallBuffers {
 
 pub(crate) struct Buffers {
     pub(crate) capacity: Capacity,
-    /// Number of entries in the slot table, a hash table of grid cells. Cells with equal hash share
-    /// an entry.
+    /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
+    /// with equal hash share an entry.
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,

@@ -52,8 +52,8 @@ pub struct CollisionBuffers {
 /// copied the pairs of the last complete step to the new buffers.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
-    /// The recorded step that copies the pairs of the last complete step to the larger buffers, if
-    /// such a step has been recorded.
+    /// The recording that copies the pairs of the last complete step to the new buffers, or `None`
+    /// if there is no such recording yet.
     pub(super) copied_by: Option<Submitted>,
 }
 

@@ -24,7 +24,8 @@ pub(super) struct Context {
     pub(super) limits: wgpu::Limits,
     pub(super) software: bool,
     lost: AtomicBool,
-    /// Futures of device errors that were not ready when their calls returned.
+    /// The results of wgpu error scopes that were not known yet when the calls in these scopes
+    /// returned.
     parked: Mutex<Vec<PoppedScope>>,
 }
 
@@ -88,9 +89,9 @@ impl Context {
         }
     }
 
-    /// Returns the result of work that ran inside error scopes, or the error that the device has
-    /// reported for it. If the device has not answered yet, stores the futures of its errors for a
-    /// later call.
+    /// Returns the result of work done inside wgpu's error scopes, or an error that the device
+    /// reported for this work. If a scope has no answer from the device yet, it is stored, and a
+    /// later call checks it.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {
@@ -151,8 +152,9 @@ impl Context {
 
     /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // The error of `probe` is dropped, because this method is called by a callback, which
-        // cannot return it. If the device is lost, `probe` has already marked it as lost.
+        // The result of `probe` is dropped, because wgpu calls `mapping_failed` from a callback,
+        // which cannot return an error. If the device is lost, `probe` has already marked it as
+        // lost.
         let _ = self.scoped(|| self.probe());
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Recorded {
     /// time.
     pub(super) times: f32,
     pub(super) two_sets: bool,
-    /// Whether the step is a search for neighbours.
+    /// Whether the pairs are to become a neighbour list.
     pub(super) for_neighbors: bool,
     pub(super) domain: Domain,
     /// Largest allowed distance, in cells, between a sphere and the periodic cell. `None` if the

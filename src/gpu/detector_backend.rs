@@ -30,7 +30,8 @@ pub(crate) struct Gpu {
     /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the first
     /// buffers. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
-    /// Whether a step is running. It stays true if the future of a step is dropped early.
+    /// Whether a step is running. If the future of a step is dropped early, it stays true until the next
+    /// step.
     at_work: bool,
     #[cfg(test)]
     pub(super) noise: Option<u64>,
@@ -145,9 +146,9 @@ impl Gpu {
                     limit: limits.candidates,
                 });
             }
-            // The GPU may report a pair several times, or a pair that does not touch, and the host removes
-            // such pairs later. So this check does not apply the caller's exact limit on pairs. It only
-            // bounds the memory, and lets at least twice as many pairs pass.
+            // This check only bounds the memory: it allows at least twice as many pairs as the caller's
+            // limit. The exact limit applies later, because the GPU may report a pair several times, or a
+            // pair that does not touch. The host removes such pairs first.
             if counts.found / 2 > limits.pairs.max(1 << 16) {
                 return Err(Error::TooManyPairs {
                     needed: counts.found,
@@ -204,9 +205,9 @@ impl Gpu {
             None => self.first(required.spheres, periodic)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // In the first run of a step, its number of time segments (parts of fast spheres' paths) is
-        // unknown, and 0 here. An earlier step may have raised the shortest permitted length of a
-        // segment. The new step begins without this restriction.
+        // `required.segments` is 0 in the first run of a step, because the number of its time segments
+        // (parts of fast spheres' paths) is not known yet. If an earlier step had too many segments, their
+        // shortest permitted length was raised. The new step begins without this limit.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
@@ -398,8 +399,8 @@ impl Gpu {
         self
     }
 
-    /// Returns the device limits that carom respects, so that a test can lower them. Drops the
-    /// buffers, which were made for the old limits.
+    /// Returns the device limits that carom respects, so that a test can lower them. Also drops the buffers,
+    /// so that the next step makes new ones that respect the changed limits.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);

@@ -84,8 +84,8 @@ impl<'a> DeviceSpheres<'a> {
         }
     }
 
-    /// Returns this description of the spheres with the given centres at the start of the step: see
-    /// [`SphereMotion::PreviousCenter`].
+    /// Sets where the centres were at the start of the step, from which carom computes the
+    /// velocities: see [`SphereMotion::PreviousCenter`].
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl<'a> DeviceSpheres<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attribute<'a> {
-    /// GPU buffer of the values, with the usage `STORAGE`.
+    /// GPU buffer that contains the attribute's values. It needs the usage `STORAGE`.
     pub buffer: &'a wgpu::Buffer,
     /// Offset of the first sphere's value in the buffer, in bytes. It must be a multiple of 4.
     pub offset: u64,
@@ -139,7 +139,7 @@ impl<'a> Attribute<'a> {
 /// Number of spheres, given by the host or read from a GPU buffer.
 #[derive(Clone, Copy, Debug)]
 pub enum SphereCount<'a> {
-    /// Number of spheres, given by the host.
+    /// Number of spheres, known on the host when the step is recorded.
     Known(u32),
     /// Number of spheres as a `u32` in a GPU buffer, which the GPU reads when it runs the recorded
     /// step.

@@ -1,4 +1,5 @@
-//! For tests: runs the shaders' float32 test, whether two moving spheres touch, on single pairs.
+//! For tests: runs the float32 test of the shaders on given pairs. It tests whether two moving
+//! spheres touch.
 
 use wgpu::util::DeviceExt;
 
@@ -15,10 +16,10 @@ use crate::shared::sorted::SortedProxy;
 /// whether two spheres touch.
 ///
 /// Before `filter_pair`, carom runs a cheaper test (`shaders/shared/near.wgsl`), which must not
-/// reject a pair that `filter_pair` passes. The kernel checks this for every time segment (part of
-/// the first sphere's path) in which the pair may have to be reported. If the cheaper test rejects
-/// the pair in one of them, the kernel returns a very negative margin, as for spheres that
-/// certainly do not touch.
+/// reject a pair that `filter_pair` passes. To check this, this kernel also runs the cheaper test,
+/// for every time segment (part of the first sphere's path) in which the pair may have to be
+/// reported. If the cheaper test rejects the pair in any of these segments, the kernel returns a
+/// very negative margin, as for spheres that certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -34,9 +35,9 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Returns whether the cheaper test passes the pair in each time segment of the first sphere that
-// may have to report the pair. The path of a sphere can be cut into 2ⁿ segments, and all n from 0
-// to SEGMENT_BITS are tested.
+// Returns whether a pair passes the cheap test `may_touch` in each time segment of the first sphere
+// that may have to report the pair. The path of a sphere can be cut into 2ⁿ segments, and all n
+// from 0 to SEGMENT_BITS are tested.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;

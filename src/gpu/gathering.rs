@@ -13,7 +13,8 @@ use crate::Error;
 pub(super) struct Gathering {
     pub(super) room: ReadRoom,
     pub(super) buffer: wgpu::Buffer,
-    /// The buffer of gathered wall collisions, each with its sphere. `None` without walls.
+    /// GPU buffer to which each listed wall collision is copied, together with its sphere. `None`
+    /// without walls.
     pub(super) walls: Option<wgpu::Buffer>,
     dispatches: Vec<Dispatch>,
 }

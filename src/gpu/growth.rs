@@ -92,8 +92,8 @@ impl CollisionBuffers {
         let room = most.saturating_sub(capacity.spheres);
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
-            // Longer time segments would not reduce the number of images (periodic copies) of
-            // spheres.
+            // Time segments may become longer to reduce their number, but this does not help
+            // against too many images (periodic copies). So the images have a limit of their own.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {
@@ -105,9 +105,9 @@ impl CollisionBuffers {
                 && shortest_segment < MAX_MAGNITUDE
             {
                 // If a step has too many time segments (parts of fast spheres' paths), the segments of
-                // later steps are at least twice as long as those of this step. The CPU backend does the
-                // same. If several steps in flight had segments of the same length, the length is
-                // doubled only once.
+                // later steps are at least twice as long as its own, as on the CPU. If several steps in
+                // flight all have too many segments of the same length, their successors get twice this
+                // length, not four times.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {

@@ -15,8 +15,8 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks a step. If one of two sets is empty, the spheres of the other are kept only if `alone` is
-    /// true.
+    /// Checks a step. If one of its two sets is empty, no pair exists, and the spheres of the other
+    /// set are dropped. With `alone`, they are kept, because they may touch walls.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,

@@ -16,8 +16,8 @@ const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
 /// Shortest allowed edge of a periodic domain. The reciprocal vectors of shorter edges are out of
 /// the range of float32.
 const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
-/// Smallest useful limit on the distance between a sphere and the periodic cell, in cells. A domain
-/// whose limit is smaller is rejected.
+/// On the GPU, the distance of a sphere from the periodic cell is limited to a number of cells,
+/// which depends on the domain. A domain is rejected if this number is below `FEWEST_CELLS`.
 const FEWEST_CELLS: i64 = 4;
 
 impl GpuLattice {

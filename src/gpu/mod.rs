@@ -153,8 +153,8 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. The sphere
-//! `other` touches sphere `i`:
+//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. In this loop, `other` is
+//! the sphere that touches sphere `i`:
 //!
 //! ```wgsl
 //! for (var k = contact_offsets[i]; k < contact_offsets[i + 1u]; k++) {
@@ -169,14 +169,13 @@
 //! the step. It also contains grazing pairs, marked by a flag, for which float32 cannot decide
 //! whether the two spheres touch.
 //!
-//! - A shader should treat grazing pairs as touching. The bound on the gap below holds for them
-//!   too.
-//! - The flag does not imply a near miss. However deep two spheres overlap, they are flagged if
-//!   their closest approach is at the end of a time segment (a part of a fast sphere's path). A
-//!   grazing pair may be in the list several times.
-//! - At the time of impact `toi`, the gap between the two spheres is at most 2⁻¹⁹ · (d + r). d is
-//!   the distance of the centres at the start of the step, and r is the sum of the radii. Depths of
-//!   penetration have the same error bound.
+//! - A shader should treat grazing pairs as touching.
+//! - The two spheres of a grazing pair may also overlap by much. A pair is grazing, too, if its
+//!   closest approach is at the end of a time segment (a part of a fast sphere's path). A grazing
+//!   pair may be in the list several times.
+//! - Let d be the distance of the two centres at the start of the step, and r the sum of the radii.
+//!   At the time of impact `toi` of any pair in the list, the gap between the two spheres is at most
+//!   2⁻¹⁹ · (d + r). Depths of penetration have the same error bound.
 //!
 //! [`read_exact`](CollisionBuffers::read_exact) returns the same list as
 //! [`Detector`](crate::Detector), because the host decides every grazing pair exactly.

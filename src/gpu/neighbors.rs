@@ -36,7 +36,7 @@ pub(super) struct Neighbors {
     pub(super) given: NamedBuffers,
     pub(super) given_spheres: wgpu::Buffer,
     pub(super) request: wgpu::Buffer,
-    /// The request for which the list was made. Filled with zeros if there is no list.
+    /// GPU buffer with the request that led to the present neighbour list. All zeros if there is no list.
     pub(super) state: wgpu::Buffer,
     list: wgpu::Buffer,
     vectors: wgpu::Buffer,
@@ -82,8 +82,9 @@ fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Er
     })
 }
 
-/// Returns the same stages with indirect dispatches. The shader variable `list_sizes` has the sizes
-/// of the given dispatches, and `list_dispatches` the arguments of the indirect ones.
+/// Makes the dispatches of these stages indirect, so that the GPU can skip them. Adds two buffers: `list_sizes`
+/// has the number of workgroups of each dispatch, and a kernel writes to `list_dispatches` how many of them are
+/// to run.
 fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
     let all = || stages.iter().flat_map(|stage| &stage.dispatches);
     let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
@@ -184,8 +185,8 @@ impl Neighbors {
 }
 
 impl NeighborRequest {
-    /// Returns the request for the kernels. Spheres on the host already have the enlarged radii of the search.
-    /// `padding` is the length that the GPU adds to radii on the device.
+    /// Returns the description of the search for the kernels. `padding` is added to the radii of spheres in the
+    /// application's GPU buffers. Spheres on the host have been enlarged already.
     fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {
@@ -283,14 +284,15 @@ impl CollisionBuffers {
     /// kept, the field `kept` of the [`results`](Self::results) is 1, and the other fields are those of the
     /// search that made the list. The stages of a step then run no workgroups.
     ///
-    /// The rule is that of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for),
-    /// except that a list may be made anew for movements of more than 0.999997 times half the skin,
-    /// and is made anew for any movement if the skin is below 2⁻⁹⁹. An incomplete list is never kept.
+    /// The GPU follows the rule of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for), but
+    /// makes a list anew in some cases in which this rule would keep it: perhaps if a particle has moved by
+    /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
+    /// moved. An incomplete list is never kept.
     ///
-    /// [`neighbors`](Self::neighbors) is the list. [`pairs`](Self::pairs) and the requested
-    /// reductions are those of the spheres that stand for the particles: spheres at rest, which
-    /// touch if their particles are neighbours. Readbacks such as
-    /// [`read_exact`](Self::read_exact) return these pairs, too, decided for the positions for
+    /// [`neighbors`](Self::neighbors) is the list. To find it, carom puts a sphere at rest in the place of
+    /// each particle. Two of these spheres touch if their particles are neighbours. [`pairs`](Self::pairs) and
+    /// the requested reductions are those of these spheres. Readbacks such as
+    /// [`read_exact`](Self::read_exact) return the pairs of these spheres, too, decided for the positions for
     /// which the list was made.
     ///
     /// ```
@@ -316,7 +318,8 @@ impl CollisionBuffers {
     /// }
     /// ```
     ///
-    /// # Errors Returns the same errors as [`record`](Self::record), or one of these:
+    /// # Errors
+    /// Returns the same errors as [`record`](Self::record), or one of these:
     /// - [`Error::InvalidCutoff`] if the cutoff or the skin is out of range.
     /// - [`Error::NotAskedFor`] if the buffers were created without
     ///   [`BufferOptions::neighbors`](super::BufferOptions::neighbors), or if the search asks for a
@@ -366,11 +369,11 @@ impl CollisionBuffers {
     /// and its length in `w`, for each entry of [`neighbors`](Self::neighbors): an
     /// `array<vec4<f32>>`.
     ///
-    /// The vectors are for the positions at the latest search, even if that search kept an older list. Each
-    /// component is a float32 sum of two coordinates and, in a periodic domain, of a multiple of each of the
-    /// three edges. The shader computes the rounding errors of the additions, and adds them to the sum. It
-    /// does not correct the rounding errors of the multiples; a multiple by −1, 0 or 1 has none. Usages:
-    /// `STORAGE` and `COPY_SRC`.
+    /// The vectors to neighbours are computed from the positions at the latest search, even if that search
+    /// reused the list of an earlier search. Each component is a float32 sum of two coordinates and, in a
+    /// periodic domain, of a multiple of each of the three edges. The shader computes the rounding errors of
+    /// the additions, and adds them to the sum. It does not correct the rounding errors of the multiples; a
+    /// multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns the same errors as [`neighbors`](Self::neighbors).

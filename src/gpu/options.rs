@@ -23,9 +23,8 @@ pub struct BufferOptions {
     /// Capacity for time segments (parts of fast spheres' paths), without the first segment of
     /// each sphere.
     ///
-    /// The path of a sphere that moves far is split into 2ⁿ time segments of equal time, each a separate
-    /// entry of carom's grids. If this option is `None`, the capacity is a quarter of the number of
-    /// spheres plus 1024.
+    /// A sphere that moves far has 2ⁿ time segments of equal duration, each of which is a separate entry of
+    /// carom's grids. `None` gives room for a quarter of the number of spheres plus 1024 segments.
     pub segments: Option<u32>,
     /// Largest number of recorded steps that are in flight at once, and also of readbacks that are
     /// in flight at once; at least 1. The default is 8.
@@ -171,8 +170,8 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with a request for the changes since the last complete step: see
-    /// [`changes`](Self::changes).
+    /// Returns the options with a request for the pairs that began, lasted and ended since the last complete
+    /// step: see [`changes`](Self::changes).
     #[must_use]
     pub fn with_changes(mut self) -> Self {
         self.changes = true;

@@ -43,11 +43,11 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of each sphere's earliest impact: an `array<CaromEarliest>` of
     /// [`WGSL`](super::WGSL), with as many elements as the capacity for spheres.
     ///
-    /// The elements for the spheres of a second set follow those for the first set. If a sphere
-    /// touches several spheres first at the same time, its element names the one with the smallest
-    /// index. A wall is named only if no sphere is touched as early; the constant `CAROM_WALL` marks
-    /// it. Grazing pairs (too close to call in float32) count as touching. Usages: `STORAGE` and
-    /// `COPY_SRC`.
+    /// In a step with two sets, the buffer has the elements for the first set, followed by those for
+    /// the second set. If a sphere touches several spheres first at the same time, its element names
+    /// the one with the smallest index. A wall is named only if no sphere is touched as early; the
+    /// constant `CAROM_WALL` marks it. Grazing pairs (too close to call in float32) count as touching.
+    /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest)
@@ -63,8 +63,8 @@ impl CollisionBuffers {
     /// sphere are hit at the same time, the smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if one of the options `earliest` and `periodic` of
-    /// [`BufferOptions`](super::BufferOptions::earliest) was not set.
+    /// Returns [`Error::NotAskedFor`] unless both `earliest` and `periodic` were set in
+    /// [`BufferOptions`](super::BufferOptions::earliest).
     pub fn earliest_images(&self) -> Result<&wgpu::Buffer, Error> {
         let earliest = self.reductions.earliest.as_ref();
         let earliest = asked(earliest, "earliest")?;
@@ -111,8 +111,9 @@ impl CollisionBuffers {
     /// [`contact_indices`](Self::contact_indices): an `array<u32>` with one element more than the
     /// capacity for spheres.
     ///
-    /// The contacts of sphere i end before the offset in element i + 1. The spheres of a second set
-    /// follow the first set. Usages: `STORAGE` and `COPY_SRC`.
+    /// Element i is the offset of the first contact of sphere i, and the next element is the end of
+    /// its contacts. The spheres of a second set are numbered after those of the first set. Usages:
+    /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts)

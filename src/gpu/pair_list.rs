@@ -13,7 +13,7 @@ pub enum PairList<T> {
     Complete(T),
     /// The capacity that the step needs, returned instead of an incomplete list of pairs.
     ///
-    /// If the buffers have this capacity already, only the readback was too small. The next
+    /// If the buffers already have the required capacity, only the readback was too small. The next
     /// readback will have room, because its size follows the number of pairs of the last step that
     /// was read back.
     Truncated(RequiredCapacity),
@@ -116,9 +116,9 @@ pub struct RawStep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStep {
-    /// The list that [`Detector::detect`](crate::Detector::detect) returns for the valid spheres of
-    /// the step. Its number of spheres is [`StepSummary::spheres`], which is 0 if one of two sets
-    /// is empty.
+    /// The same list that [`Detector::detect`](crate::Detector::detect) returns for the valid
+    /// spheres of the step. The number of spheres that this list was made for is
+    /// [`StepSummary::spheres`], which is 0 if one of two sets is empty.
     pub collisions: Collisions,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,

@@ -89,7 +89,8 @@ impl Reading {
     }
 }
 
-/// Copies `parts` as [`submit`] does, and blocks until their values have been appended to `read`.
+/// Copies the ranges `parts` of GPU buffers to the host, and blocks until their values have been
+/// appended to `read`.
 #[cfg(test)]
 pub(crate) fn read<T: Pod>(
     device: &wgpu::Device,

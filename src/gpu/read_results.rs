@@ -48,12 +48,11 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
     /// float32.
     ///
-    /// The copied list of pairs has room for at least one and a half times the number of pairs of the
-    /// latest step that was read back, or for 131 072 pairs if none was read back yet. It never has more
-    /// room than the buffer of pairs. A pair takes 16 bytes, or 20 in buffers for periodic domains. For
-    /// the copied list of wall collisions (spheres that touch walls), the same rule gives the room, and
-    /// an entry takes as many bytes as a pair. `encoder` is the same as for
-    /// [`read_summary`](Self::read_summary).
+    /// The copy has room for a limited number of pairs: at least one and a half times the number of
+    /// pairs in the latest step that was read back, or 131 072 if none was read back yet, and at most
+    /// the number for which the GPU buffer has room. A pair takes 16 bytes, or 20 in buffers for
+    /// periodic domains. The same rules hold for the list of wall collisions (spheres that touch walls).
+    /// `encoder` has to meet the same condition as in [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -73,10 +72,10 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// When a thread takes the results from the returned ticket, it decides exactly which pairs
-    /// touch. The readback has room for as many pairs as that of [`read_raw`](Self::read_raw). It
+    /// Taking the results from the returned ticket decides exactly which pairs touch, on the thread
+    /// that takes them. The readback holds as many pairs as [`read_raw`](Self::read_raw) does. It
     /// takes 64 bytes per pair and 36 per wall collision, or 68 and 40 in buffers for periodic
-    /// domains. `encoder` is the same as for [`read_summary`](Self::read_summary).
+    /// domains. `encoder` has to meet the conditions of [`read_summary`](Self::read_summary).
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -136,9 +135,9 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns how many pairs and wall collisions the next readback has room for, and how many there
-    /// could be room for at most on this device. `sizes` has the bytes of a pair and of a wall
-    /// collision.
+    /// Returns the capacity of the next readback for pairs and for wall collisions, and the largest
+    /// capacities that this device allows. `sizes` has the size of a pair and that of a wall
+    /// collision, in bytes.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64
@@ -153,7 +152,8 @@ impl CollisionBuffers {
             .periodic
             .as_ref()
             .map_or(0, |_| size_of::<u32>());
-        // With walls, each of the two lists may take half of the readback.
+        // With walls, the list of pairs and the list of wall collisions may each take half of the
+        // readback.
         let lists = 1 + u64::from(self.buffers.walls.is_some());
         let [most, most_walls] = sizes.map(|size| bytes / lists / (size + image) as u64);
         // A readback's capacity is a power of two pairs, so that the same staging buffers suffice

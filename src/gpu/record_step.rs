@@ -57,7 +57,7 @@ impl sealed::Recordable for [Sphere] {
         } = *step;
         domain.check()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
-        // A sphere may touch a wall even if there is no sphere in the other of two sets.
+        // If one of two sets is empty, the spheres of the other set may still touch walls.
         let alone = buffers.buffers.walls.is_some();
         let step = HostStep::checked(first, second, dt, domain, alone)?;
         buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
@@ -94,8 +94,8 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// The search for spheres near triangles of meshes, a further step whose values are in an upload
-    /// buffer, too.
+    /// A step of its own that searches for spheres near triangles of meshes. Its values are in an upload
+    /// buffer, like those of this step.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
@@ -586,8 +586,8 @@ impl CollisionBuffers {
     }
 
     /// Records a copy of the last complete step's pairs from the old result buffers to the larger
-    /// buffers that have replaced them. Does nothing if an earlier recording contains this copy,
-    /// unless the encoder of that recording was dropped.
+    /// buffers that have replaced them. Does nothing if an earlier recording makes this copy and its
+    /// encoder was not dropped.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,

@@ -572,11 +572,11 @@ impl SimulationBuffers {
     }
 
     /// Returns the GPU buffer with the momentum that the spheres have passed to each wall so far. It has two
-    /// `vec4<f32>` for each wall of a simple shape, and then two for each mesh. The sum of the two vectors is the
-    /// momentum passed to that wall or mesh. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
+    /// `vec4<f32>` for each wall of a simple shape, followed by two for each mesh. The first is the momentum,
+    /// rounded, and the second the rounding error: add both. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// The pressure on a flat wall is the component of its momentum along its normal, divided by its area and by the
-    /// time in which the momentum was passed.
+    /// To get the pressure on a flat wall, take the component of the wall's momentum along the wall's normal,
+    /// and divide it by the wall's area and by the time in which the momentum was passed.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }
@@ -599,11 +599,13 @@ impl SimulationBuffers {
 
     /// Records the motion of the spheres by a time `duration` into the application's encoder.
     ///
-    /// The number of spheres must be known on the host, and the spheres must have velocities. The recording reads
-    /// and writes centres and velocities, and only reads radii and collision groups. Between two recordings, the
-    /// application may change all of them. `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an
-    /// infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes through walls.
-    /// Without this attribute, all masses are 1.
+    /// The number of spheres must be known on the host, and the spheres must have velocities. The recorded
+    /// commands read and write the application's centres and velocities, and only read radii and collision
+    /// groups. Between two recordings, the application may change all of them.
+    ///
+    /// `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an infinite mass: such a sphere
+    /// keeps its velocity, gravity does not act on it, and it passes through walls. If `inverse_masses` is
+    /// `None`, all masses are 1.
     ///
     /// The spheres move by `duration` plus the part of earlier durations that earlier recordings did not complete.
     /// So a recording with a duration of 0 only completes what is left.

@@ -27,11 +27,12 @@ pub struct SimulationBufferOptions {
     /// Two spheres of one compound body take room in this list, too, if they are close to each other. A shorter substep
     /// has no fewer of these pairs, so the capacity must suffice for them.
     ///
-    /// With meshes, the same capacity holds separately for pairs of a sphere, padded by its motion, and the bounding
-    /// sphere of a triangle, at some 50 bytes each. A shorter substep has nearly as many of these pairs as a longer
-    /// one, so shortening it does not help. So if [`SimulationState::candidates`](super::SimulationState::candidates)
-    /// exceeds the capacity and the time of the simulation no longer advances, increase the capacity, or divide large
-    /// triangles into smaller ones.
+    /// With meshes, this capacity also limits the number of another kind of pair, a sphere (padded by its
+    /// motion) and the bounding sphere of a triangle. Room for these pairs takes some 50 bytes each.
+    /// Shortening a substep hardly reduces their number. So if
+    /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and the time
+    /// of the simulation no longer advances, increase the capacity, or divide large triangles into smaller
+    /// ones.
     pub candidates: Option<u32>,
     /// Number of substeps in a recording; at least 1. The default is 4. The duration of a substep is chosen so
     /// that a sphere has 0.2 impacts on average. A substep that is not needed costs little.
@@ -76,7 +77,8 @@ impl SimulationBufferOptions {
         self
     }
 
-    /// Returns the options with this number of [`substeps`](Self::substeps) in a recording.
+    /// Returns the options with this number of [`substeps`](Self::substeps) in each recording of
+    /// commands.
     #[must_use]
     pub fn with_substeps(mut self, substeps: u32) -> Self {
         self.substeps = substeps;
@@ -104,8 +106,8 @@ impl SimulationBufferOptions {
         self
     }
 
-    /// Returns the options with these [rules](Self::simulation). The target number of impacts for each sphere
-    /// in a substep is limited to 0.2.
+    /// Returns the options with these [rules](Self::simulation). If the target number of impacts for each
+    /// sphere in a substep is greater than 0.2, it becomes 0.2.
     #[must_use]
     pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
         self.simulation = simulation;

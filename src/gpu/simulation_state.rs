@@ -44,7 +44,7 @@ pub struct SimulationState {
     pub remaining: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
-    /// Status of the last search for candidate pairs that was incomplete.
+    /// Status of the most recent search for candidate pairs that failed to find all of them.
     pub search_status: Status,
     /// Number of candidates in the last substep: the larger one of the numbers of pairs of spheres, and of pairs of a
     /// sphere and a triangle of a mesh.
@@ -61,7 +61,8 @@ pub struct SimulationState {
     pub substeps: u32,
     /// Number of substeps that were rolled back, so far.
     pub rollbacks: u32,
-    /// Largest number of rounds of a complete substep of the last recording.
+    /// The largest number of rounds that any substep of the last recording took, among those that were
+    /// completed.
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
     pub serial: u32,

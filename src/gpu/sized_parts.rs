@@ -1,4 +1,5 @@
-//! The GPU buffers and stages of a world of spheres. They are made anew when its capacity changes.
+//! The GPU buffers and stages for a world of a given capacity. If the capacity changes, they are
+//! made anew.
 
 use std::sync::Arc;
 

@@ -29,9 +29,11 @@ impl Stage {
     }
 }
 
-/// A compute pass of a step: a stage, or one dispatch of it.
+/// A compute pass: all dispatches of a stage or, if dispatches are timed one by one, a single
+/// dispatch.
 pub(crate) struct Pass<'a> {
-    /// Name of the stage or, if each dispatch is a pass of its own, of the kernel.
+    /// Name of the stage. If each dispatch of the stage is a pass of its own, this is the name of
+    /// its kernel instead.
     pub(crate) name: &'static str,
     stage: &'a Stage,
     dispatches: &'a [Dispatch],
@@ -97,9 +99,9 @@ fn stages(
     walls: Option<AtWalls<'_>>,
     b: &Buffers,
 ) -> Result<Vec<Stage>, Error> {
-    // The stage `measure` estimates how the spheres lie in space from a sample of them. This sample
-    // is for the largest number of spheres for which there is room. Fewer spheres never have a
-    // larger sample.
+    // The stage `measure` estimates from a sample how the spheres lie in space. Its dispatches are
+    // made for the sample of a step with the largest possible number of spheres. A step with fewer
+    // spheres never has a larger sample.
     let sample = sample_size(b.capacity.spheres as usize) as u64;
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
@@ -187,8 +189,8 @@ impl Recording {
         })
     }
 
-    /// Returns a recording with the given `stages`, which clears the same buffers as this
-    /// recording.
+    /// Returns a recording that clears the same buffers as this one, and then runs the given
+    /// `stages`.
     pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
         Self {
             cleared: self.cleared.clone(),

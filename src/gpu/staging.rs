@@ -8,7 +8,7 @@ use std::task::Waker;
 use super::context::Context;
 use crate::Error;
 
-/// State of a staging buffer that is available for a copy.
+/// State of a staging buffer that no copy uses. The next copy may take it.
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
 /// State of a staging buffer that is mapped for reading after a completed copy.
@@ -17,7 +17,8 @@ const MAPPED: u8 = 2;
 const NEVER: u8 = 3;
 /// State of a staging buffer that could not be mapped.
 const FAILED: u8 = 4;
-/// State of a staging buffer with a copy in flight for a ticket that was dropped.
+/// State of a staging buffer whose copy is in flight, but whose ticket was dropped: nobody will
+/// read the copy.
 const ABANDONED: u8 = 5;
 
 struct StagingBuffer {
@@ -37,13 +38,12 @@ impl StagingBuffer {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this staging buffer can take `size` bytes of results of the step with the
-    /// number `serial`.
+    /// Returns whether this staging buffer is free, and large enough for `size` bytes of results of
+    /// step number `serial`.
     ///
-    /// Returns `false` if the staging buffer contains old results of the same step. If the
-    /// submission of a copy fails, wgpu maps the buffer nevertheless. The host can then recognize
-    /// that nothing was copied only because the old contents have another serial number than the
-    /// step.
+    /// A buffer that still holds results of the same step does not count as free. If the submission
+    /// of the copy fails, wgpu maps the buffer all the same. The host can tell old results from new
+    /// ones only by the number of the step.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
@@ -79,8 +79,9 @@ impl StagingBuffer {
     }
 }
 
-/// A callback that sets the outcome of a copy when it is dropped. wgpu drops a callback after the
-/// submission has run, or with an encoder that is never submitted.
+/// A callback for the mapping of a staging buffer. When wgpu drops the callback, its destructor
+/// reports the outcome of the copy to this buffer. wgpu drops it after the submission has run, or
+/// with an encoder that is never submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -125,8 +126,8 @@ impl Staging {
         }
     }
 
-    /// Finds or creates a free staging buffer for `size` bytes of results of the step with this
-    /// serial number. The buffer stays free until [`Reserved::copy`] is called.
+    /// Finds or creates a free staging buffer for `size` bytes of results of step number `serial`.
+    /// The buffer is not taken until [`Reserved::copy`] is called.
     pub(super) fn reserve(
         &mut self,
         context: &Context,

@@ -3,9 +3,9 @@
 bitflags::bitflags! {
     /// Status bits of a step on the GPU. No bit is set if there is nothing to report.
     ///
-    /// The bits are in [`StepSummary::status`](super::StepSummary::status), and on the GPU in
-    /// `CaromResults::status`. [`WGSL`](super::WGSL) has constants with the names of the bits and
-    /// the prefix `CAROM_`.
+    /// The host finds these status bits in [`StepSummary::status`](super::StepSummary::status), and
+    /// a shader in `CaromResults::status`. For shaders, [`WGSL`](super::WGSL) has constants with
+    /// the names of the bits and the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]

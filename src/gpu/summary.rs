@@ -96,17 +96,18 @@ pub struct StepSummary {
     pub proxies: u64,
     /// Number of uniform grids in which the step searched for pairs.
     pub levels: u32,
-    /// Number of candidates: pairs to test for contact. If the status has [`Status::TOO_CROWDED`], the
-    /// step counted all candidates, but stopped testing them at the limit.
+    /// Number of candidates: pairs to test for contact. All candidates are counted, but if the status has
+    /// [`Status::TOO_CROWDED`], most of them were not tested.
     pub candidates: u64,
     /// Number of candidates in the search for spheres near triangles of meshes: pairs of a sphere and a
-    /// triangle to test. The limit on `candidates` also applies to this number on its own.
+    /// triangle to test. They do not count in `candidates`, but the same limit applies to their number.
     pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
     pub segments: u64,
-    /// In a periodic domain: number of images (periodic copies) of spheres or time segments that
-    /// are added to the grids because they reach into the domain's cell. `segments` includes them.
+    /// In a periodic domain: number of images (periodic copies) of spheres and time segments that are added
+    /// to the grids because they reach into the domain's cell. The number in `segments` includes these
+    /// images.
     pub images: u64,
     /// Index of a sphere that is too far from the cell of the periodic domain, or has too many
     /// images ([`Status::IMAGE_OUT_OF_RANGE`]), or `None`. The indices of a second set continue
@@ -141,8 +142,8 @@ pub struct StepSummary {
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres of the step, if it exceeds `at_most` (the limit that the application has
-    /// set for this step) but not the capacity of carom's buffers.
+    /// Number of spheres of the step, if it is above `at_most`, the application's limit for this step, and
+    /// carom's buffers have room for so many. Otherwise `None`.
     pub(super) past_at_most: Option<u64>,
 }
 
@@ -230,8 +231,8 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// The result is also `None` if the number of spheres read from a GPU buffer exceeds `at_most`
-    /// ([`Status::TOO_MANY_SPHERES`]), but not the capacity of carom's buffers.
+    /// A GPU buffer may have more spheres than [`at_most`](super::SphereCount::InBuffer::at_most)
+    /// allows, but not more than carom's buffers can hold. Then the result is `None`, too.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

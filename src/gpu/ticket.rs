@@ -20,8 +20,8 @@ pub enum Readback<T> {
     Ready(T),
 }
 
-/// Number of entries in a list of results, as of the latest readback. All tickets of a world's buffers share
-/// this number. It is unknown before the first readback.
+/// Number of entries in a list of results, as of the latest readback. All tickets for the same GPU buffers
+/// share this number. It is unknown before the first readback.
 #[derive(Clone)]
 pub(super) struct KnownCount(Arc<AtomicU64>);
 
@@ -65,7 +65,7 @@ pub struct Ticket<T> {
     decode: Decode<T>,
 }
 
-/// Makes the results from the bytes that were copied.
+/// Makes the results of a ticket from the bytes that the GPU has copied to its staging buffer.
 type Decode<T> = Box<dyn FnOnce(Copied) -> Result<T, Error> + Send + Sync>;
 
 impl<T> Debug for Ticket<T> {

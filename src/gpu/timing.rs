@@ -24,8 +24,8 @@ pub(crate) enum TimedBy {
 }
 
 impl TimedBy {
-    /// Returns whether the stages or the dispatches of a step with this number of dispatches are
-    /// timed.
+    /// Returns what is timed in a step with this number of dispatches: its stages, if there are too
+    /// many dispatches to time each.
     pub(crate) fn of(self, dispatches: usize) -> Self {
         if dispatches <= MOST_DISPATCHES as usize {
             self

@@ -1,6 +1,7 @@
-//! Upload buffers, which carry a step's values from the host to the GPU. carom does not use the
-//! queue for this, so each recording in flight has an upload buffer of its own, which keeps the
-//! values until the device has copied them.
+//! Upload buffers, which carry a step's values from the host to the GPU. carom records a step
+//! without access to the wgpu queue, so it cannot use `Queue::write_buffer` for this. Each
+//! recording in flight has an upload buffer of its own, which keeps the values until the device has
+//! copied them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
@@ -68,7 +69,8 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // If a free upload buffer is not mapped, the device is lost.
+                    // A free upload buffer stays mapped as long as the device works, so the device
+                    // is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -156,8 +158,8 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu does not map a buffer to which no reference is left, so the callback owns a
-        // reference to this buffer, in `release`.
+        // wgpu maps the buffer only if a reference to it is left. The callback keeps one, because
+        // it owns `release`.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });
@@ -168,8 +170,9 @@ impl Written {
 pub(super) struct Submitted(Arc<AtomicU8>);
 
 impl Submitted {
-    /// Returns whether the encoder of the step was dropped before it was submitted, or the attempt
-    /// to map the step's upload buffer again has failed.
+    /// Returns whether the upload buffer of the step is lost for further use: either the encoder of
+    /// the step was dropped before it was submitted, or the buffer could not be mapped again after
+    /// the step.
     pub(super) fn never(&self) -> bool {
         self.0.load(SeqCst) == UNMAPPED
     }

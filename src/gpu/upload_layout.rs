@@ -15,8 +15,8 @@ impl UploadLayout {
     pub(super) const REQUEST: u64 = 4 * UNIFORM_ALIGNMENT;
     pub(super) const SPHERES: u64 = 5 * UNIFORM_ALIGNMENT;
 
-    /// Returns the offset in bytes of the [`SourceLayout`] of set 0 or 1 of spheres, relative to
-    /// that of set 0.
+    /// Each of the two sets of spheres has a [`SourceLayout`] in the upload buffer. Returns the
+    /// offset of set `set`'s layout from the layout of set 0, in bytes.
     pub(super) const fn source_offset(set: usize) -> u64 {
         Self::SOURCES[set] - Self::SOURCES[0]
     }

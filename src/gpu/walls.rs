@@ -12,8 +12,9 @@ use crate::exact::{GRAZING, Impact, Translation};
 use crate::walls::{Triangle, is_parallel, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
 
-/// Lower limit for `extent`, the largest length in a step with walls, from which the shaders choose their
-/// unit of length. If the limit applies, even the rounding of subnormal offsets of walls is negligible.
+/// Lower limit for `extent`, the largest length among the walls of a step, from which the shaders choose
+/// their unit of length. Rounding a subnormal number changes it by at most 2⁻¹⁵⁰, which is negligible
+/// compared with this limit.
 const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
 
 /// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
@@ -45,8 +46,8 @@ fn extent_of(wall: &Wall, dt: f32) -> f64 {
     largest(vector(point)).max(largest(moved)).max(size.abs())
 }
 
-/// Returns the largest length of a mesh: a coordinate plus a margin for the bounding spheres, or a
-/// displacement.
+/// Returns the largest length of a mesh in the step. This is a coordinate of a bounding sphere's centre plus
+/// the sphere's radius, or a component of the mesh's displacement.
 fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
     let largest = |x: DVec3| x.abs().max_element();
     let of_bound = |bound: &Sphere| largest(vector(bound.center)) + f64::from(bound.radius);
@@ -55,10 +56,10 @@ fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
 }
 
 impl StepWalls {
-    /// Checks the walls of a step of duration `dt`. `times` is the shaders' unit of time, measured in the
-    /// application's unit of time: `dt` if spheres are given by displacements instead of velocities, and
-    /// otherwise 1. `last` holds the walls of an earlier step. If the walls are equal to these, `last` is
-    /// used again instead of a new copy.
+    /// Checks the walls of a step of duration `dt`. `times` is the shaders' unit of time in multiples of the
+    /// application's unit: `dt` if spheres are given by displacements, or 1 if they are given by velocities.
+    /// `last` holds the walls of an earlier step. If the walls are equal to these, `last` is used again
+    /// instead of a new copy.
     pub(super) fn new(
         walls: Option<&Walls>,
         dt: f32,
@@ -108,8 +109,8 @@ impl StepWalls {
         self.walls.simple().iter().map(GpuWall::new).collect()
     }
 
-    /// For each wall, returns the edges of the periodic domain that matter at this wall. The images of a
-    /// sphere that are displaced along such an edge touch the wall at different times or places.
+    /// For each wall, returns the edges of the periodic domain along which images of a sphere touch the wall
+    /// differently. For a cylinder, these are the edges that are not parallel to its axis.
     pub(super) fn lattices(&self) -> Vec<GpuWallLattice> {
         let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
         self.walls.simple().iter().map(lattice).collect()

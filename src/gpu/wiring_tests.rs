@@ -72,16 +72,17 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks which stages make the requested results, for different requests. The function `made`,
-/// which the caller passes, returns the names of these stages for a request. `stages` is the number
-/// of the stages of a step that run before them.
+/// Checks for several requests that exactly the required stages run. `made` returns the names of
+/// the stages that compute the requested results, and is a function of the request. `stages` is the
+/// number of stages before these, which run in every step.
 fn check_reductions(
     made: impl Fn(Wanted) -> Result<Vec<&'static str>, Error>,
     stages: usize,
 ) -> Result<(), Error> {
     let all = made(Wanted::ALL)?;
     assert_eq!(all, ["earliest", "sort", "contacts", "changes"]);
-    // The term 1 counts the stage `load`, which reads spheres from the application's buffers.
+    // `stages` does not include the stage `load`, which reads spheres from the application's
+    // buffers.
     let stages_at_most = 1 + stages + all.len();
     assert!(stages_at_most <= MOST_STAGES as usize, "{stages_at_most}");
 

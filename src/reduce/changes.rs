@@ -13,19 +13,20 @@ use crate::Collision;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
-    /// Pairs that touch only in the later step.
+    /// Pairs that touch only in the later of the two steps.
     pub began: Vec<[u32; 2]>,
-    /// For each pair in `began`, which touches only in the later step, the periodic image of sphere
-    /// b.
+    /// For each pair in `began`, which touches only in the later of the two steps, the periodic
+    /// image of sphere b.
     pub began_images: Vec<[i32; 3]>,
-    /// Pairs of both steps.
+    /// Pairs that touch in both of the two steps.
     pub lasted: Vec<[u32; 2]>,
-    /// For each pair in `lasted`, which touches in both steps, the periodic image of sphere b.
-    pub lasted_images: Vec<[i32; 3]>,
-    /// Pairs of the earlier step that are not pairs of the later step.
-    pub ended: Vec<[u32; 2]>,
-    /// For each pair in `ended`, which touches only in the earlier step, the periodic image of
+    /// For each pair in `lasted`, which touches in both of the two steps, the periodic image of
     /// sphere b.
+    pub lasted_images: Vec<[i32; 3]>,
+    /// Pairs that touch only in the earlier of the two steps.
+    pub ended: Vec<[u32; 2]>,
+    /// For each pair in `ended`, which touches only in the earlier of the two steps, the periodic
+    /// image of sphere b.
     pub ended_images: Vec<[i32; 3]>,
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
 }
 
 /// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
-/// be in any order, because the caller may have changed it.
+/// be in any order, because the caller may have sorted it in another way.
 fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();

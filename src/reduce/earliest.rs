@@ -58,9 +58,8 @@ pub(crate) fn earliest(
 }
 
 /// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
-/// For each impact with a wall, `images` has the image of the sphere that touches the wall. The
-/// result has instead the image of the wall that touches the undisplaced sphere, which is the
-/// negative of it.
+/// For each impact with a wall, `images` gives the image of the sphere that touches the wall. The
+/// result gives the image of the wall that touches the sphere instead, so the sign is reversed.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],

@@ -35,8 +35,8 @@ pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
 /// the duration of the step.
 #[cfg(feature = "gpu")]
 pub(crate) const SLOWLY: f32 = 2.01;
-/// Relative margin of a coarse test (`shaders/shared/near.wgsl`) that precedes the float32 touch
-/// test of two spheres. It is a fraction of the sum of their radii and of their relative motion.
+/// Margin of a coarse test (`shaders/shared/near.wgsl`) that precedes the float32 touch test of two
+/// spheres. It is relative to the sum of their radii and to their relative motion in the step.
 #[cfg(feature = "gpu")]
 pub(crate) const NEAR_MARGIN: f32 = 1.0 / (1_u32 << 14) as f32;
 /// Absolute margin of the coarse test of two spheres that precedes the float32 touch test. It

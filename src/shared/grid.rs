@@ -9,6 +9,8 @@
     reason = "there are at most 2³¹ slots"
 )]
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 use wide::{f32x4, i32x4};
 
@@ -40,10 +42,11 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
 
 /// One uniform grid, and its part of the table of cells.
 ///
-/// The grid has a box, in which each cell has a table entry (slot) of its own. Neighbouring cells
-/// along x have consecutive slots there, so the spheres in three such cells are one run of the
-/// sorted spheres. The cells outside the box share slots: the slot of such a cell is x plus a hash
-/// of y, z and the time slab (part of the step).
+/// The grid has a box, in which each cell has a table entry (slot) of its own. In the box, cells
+/// that are neighbours along x have consecutive slots. So the spheres of three cells in a row along
+/// x are consecutive in the list of sorted spheres. The cells outside the box share slots: the slot
+/// of a cell there is the sum of its x and a hash of its y, its z and the time slab (part of the
+/// step).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
@@ -94,6 +97,23 @@ impl Level {
         let (x, y, z) = (at(0), at(1), at(2));
         let slot = ((slab * self.dims[2] + z) * self.dims[1] + y) * self.dims[0] + x;
         (self.first_slot + slot) as usize
+    }
+
+    /// Returns the table indices of all cells of the grid.
+    pub(crate) fn slots(&self) -> Range<usize> {
+        self.first_slot as usize..self.first_hashed as usize + self.hash_mask as usize + 1
+    }
+
+    /// Returns the indices of the grid's spheres among the sorted spheres. `starts` has the index of
+    /// the first sphere of each table entry.
+    pub(crate) fn spheres(&self, starts: &[u32]) -> Range<usize> {
+        let Range { start, end } = self.slots();
+        starts[start] as usize..starts[end] as usize
+    }
+
+    /// Returns whether any sphere of the grid lies outside its box.
+    pub(crate) fn has_outside(&self, starts: &[u32]) -> bool {
+        starts[self.first_hashed as usize] < starts[self.slots().end]
     }
 
     pub(crate) fn strides(&self) -> [usize; 2] {

@@ -10,8 +10,9 @@ use crate::{Domain, Error};
 
 /// Largest distance of a sphere from the cell of a periodic domain, in cell edges.
 const MAX_CELLS: i32 = 1 << 20;
-/// The shortest lattice edges are sums of integer multiples of the domain's edges. This is the
-/// largest magnitude of the integers.
+/// carom replaces the edges of a domain by the shortest edges of the same lattice. These are sums
+/// of integer multiples of the domain's edges. A domain is rejected if any of these integers is
+/// larger than this limit.
 const MAX_COMBINED: i64 = 1 << 26;
 
 /// Number of bits for the fraction of a fixed-point coordinate in the shaders. The unit is an edge
@@ -90,8 +91,8 @@ impl Lattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // Exact arithmetic might give 0 for a lattice edge that is hardly longer than its rounding
-        // error, so such an edge is rejected.
+        // Rejects a lattice edge that is hardly longer than its rounding error, because the edge
+        // might have length 0 in exact arithmetic.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = if in_range && long {
             duals(&edges, count)
@@ -105,8 +106,8 @@ impl Lattice {
                 domain.edges()
             ),
         })?;
-        // For each axis, the largest magnitude of an edge's component along this axis, as a
-        // fraction of the length of the edge.
+        // Takes the unit vectors along all edges. For each axis, `spread` is the largest magnitude
+        // of their components along this axis.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
             spread.max(edge.abs() / edge.length())
         });
@@ -242,8 +243,8 @@ fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
     let [a, b, c] = *edges;
     let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // A cell with the shortest possible edges has at least 1/√2 of the volume of a box with the
-    // same edge lengths.
+    // If three edges are the shortest of their lattice, their cell has at least 1/√2 of the volume
+    // of a box with edges of these lengths.
     let enough = |volume: f64| volume > 0.5 * product;
     match count {
         1 => duals[0] = a / a.length_squared(),

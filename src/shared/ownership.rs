@@ -28,8 +28,9 @@ pub(crate) const STILL: f32 = 3.0;
 /// spheres touch in the step, they touch at this time, so the search finds these segments.
 /// docs/exact.md (section 3) has the proof.
 ///
-/// `tags` has the packed indices of the two segments. `displaced` is the relative position of two
-/// periodic images. If it is `None`, the relative position is the difference of the centres.
+/// `tags` has the numbers of the two segments, packed into words. `displaced` is the relative
+/// position of the two spheres if one of them is a periodic image. With `None`, it is the
+/// difference of their centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -76,8 +77,8 @@ pub(crate) fn ownership(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative error of the position `p` is at most ε = 2⁻²³. If not, any time segment
-    /// may report the pair of spheres.
+    /// Whether the relative error of `p` is at most ε = 2⁻²³. If it may be larger, the time of
+    /// closest approach is not known, so that any time segment may have to report the pair.
     pub(crate) certain: bool,
 }
 

@@ -65,8 +65,9 @@ impl SpherePath<f32x4> {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
     }
 
-    /// Returns the paths with other centres at the start, and with their radii enlarged. `images`
-    /// has the centre and the enlargement for each path, or `None` for a path that stays the same.
+    /// Replaces some of the spheres by their images in a periodic domain. An entry of `images` has
+    /// the centre of an image at the start, and a length by which the radius is enlarged, as a
+    /// margin for rounding. With `None`, the path stays as it is.
     #[inline(always)]
     pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
         let mut rows = f32x4::transpose([
@@ -203,8 +204,9 @@ pub(crate) struct ProxySize {
 }
 
 impl ProxySize {
-    /// Cuts a sphere's path into as few time segments as possible, at most 2¹⁵. Along each axis, a
-    /// segment is at most as long as the sphere's diameter or `length`, whichever is greater.
+    /// Cuts a sphere's path into as few time segments as possible. Along each axis, a segment is at
+    /// most as long as the sphere's diameter or `length`, whichever is greater. There are at most
+    /// 2¹⁵ segments, which may be longer if so many are not enough.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -220,9 +222,10 @@ impl ProxySize {
         }
     }
 
-    /// Returns the size of a sphere's time segments, valid for all periodic images of the sphere.
-    /// `far` is the largest coordinate that an image may reach. `slack` is the largest rounding
-    /// error of an image's centre, and is added to the radius.
+    /// Returns the number of time segments of a sphere, and the cell size that they need, for a
+    /// sphere in a periodic domain. The result is valid for all of its images. `far` is the largest
+    /// coordinate that an image may reach. `slack` is the largest rounding error of an image's
+    /// centre, and is added to the radius.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
         let power = Self::new(path, length).power;
         let half = Cut { power, segment: 0 }.half();
@@ -232,22 +235,23 @@ impl ProxySize {
         }
     }
 
-    /// Returns half the cell edge that each of [`LANES`] spheres needs if no path is cut, valid for
-    /// all periodic images of the spheres. `far` is the largest coordinate of an image at rest, to
-    /// which this function adds the motion. `slack` is the largest rounding error of an image's
-    /// centre.
+    /// Returns, for [`LANES`] spheres whose paths are not cut, half the cell edge that each of them
+    /// needs, valid for all its periodic images. `far` is an upper bound of the coordinates of an
+    /// image, without the motion of the sphere during the step. `slack` is the largest rounding
+    /// error of an image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
-        // Adds the motion of the sphere with the factor 2.002 instead of 2, to cover rounding.
+        // The motion of the sphere adds at most 2 times `extent` to a coordinate of an image. The
+        // factor 2.002 also covers rounding.
         let far = f32x4::splat(far) + extent * f32x4::splat(2.002);
         let radius = path.radius + f32x4::splat(slack);
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)
     }
 
-    /// Returns half the cell edge that each of [`LANES`] uncut spheres needs, or `None` if any path
-    /// has to be cut into time segments. A path is cut if it is longer than `length` and than the
-    /// diameter.
+    /// Returns half the cell edge that each of [`LANES`] spheres needs, if none of their paths has
+    /// to be cut into time segments. Otherwise returns `None`. A path that is longer than the
+    /// greater of `length` and the sphere's diameter has to be cut.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

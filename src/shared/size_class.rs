@@ -16,15 +16,15 @@ pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 /// Number of size classes. For each set and each number of time segments per sphere, there are two
 /// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Number of low bits of a size class. They hold the size of a time segment, in half octaves. The
-/// next [`POWER_BITS`] bits hold log₂ of the number of segments, and the bit above them holds the
-/// set.
+/// Number of low bits of a size class. These bits hold the size of a sphere or time segment, in
+/// half octaves (factors of √2). The next [`POWER_BITS`] bits hold log₂ of the number of segments.
+/// The bit above them tells to which of two sets the sphere belongs.
 pub(crate) const SIZE_BITS: u32 = 8;
 pub(crate) const SIZE_SHIFT: u32 = 22;
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
 
-/// Flag beside the size class of a sphere: periodic images of the sphere may reach into the cell of
-/// the domain. Only the CPU uses it.
+/// Bit that is stored with the size class of a sphere. It is set if periodic images of the sphere
+/// may reach into the cell of the domain. Only the CPU uses it.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
 
 pub(crate) fn class_power(class: usize) -> u32 {

@@ -9,8 +9,8 @@ pub(crate) const POWERS: u32 = (1 << POWER_BITS) - 1;
 pub(crate) const MAX_LEVELS: usize = 64;
 pub(crate) const LEVEL_BITS: u32 = 6;
 
-/// Packs the index of a grid (`level`) and of a time segment into one word. The path of the sphere
-/// is cut into 2^`power` segments.
+/// Packs three numbers into one word: the index of a grid (`level`), log₂ of the number of time
+/// segments of a sphere (`power`), and the index of one of these segments.
 pub(crate) fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     level | power << LEVEL_BITS | segment << (LEVEL_BITS + POWER_BITS)
 }

@@ -5,11 +5,11 @@
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;
 
-/// The sample of a large world is one sphere out of this number of spheres, with at least
-/// [`MIN_SAMPLE`] and at most [`MAX_SAMPLE`] spheres in all.
+/// In a large world, one sphere out of this many is sampled. The sample has at least [`MIN_SAMPLE`]
+/// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// The sample of a small world is one sphere out of this number of spheres, with at most
-/// [`MIN_SAMPLE`] spheres in all.
+/// In a small world, where [`SAMPLE_DIVISOR`] gives fewer than [`MIN_SAMPLE`] spheres, one sphere
+/// out of this many is sampled instead, but not more than [`MIN_SAMPLE`].
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
@@ -78,12 +78,13 @@ pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 /// log₂ of the number of neighbouring size classes that share a grid if all size classes are in
 /// use. There are at most [`MAX_LEVELS`] grids.
 pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
-/// Largest number of rows of cells in a grid with smaller cells that a sphere searches on a GPU. The
-/// other invocations of its subgroup wait for a sphere that searches more than they do.
+/// On a GPU, a sphere searches a grid with smaller cells only if it has to visit at most this number of rows
+/// of cells. The reason for the limit is that the other invocations of a subgroup wait for the longest
+/// search.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_ROWS: f32 = 100.0;
-/// Largest expected number of spheres that a sphere meets in a grid with smaller cells, if it
-/// searches that grid on a GPU.
+/// On a GPU, a sphere searches a grid with smaller cells only if it is expected to meet at most
+/// this number of spheres there.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_MET: f32 = 200.0;
 /// log₂ of the largest number of time slabs (equal parts of the step with separate cells) of another
@@ -93,11 +94,11 @@ pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// The fraction of the table of cells that is divided among the grids. The rest covers rounding
 /// errors in the sizes of their parts.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Some entries of the table of cells belong to one cell, and others are shared by a hash. If a
-/// grid has both kinds, at least this fraction is shared.
+/// A grid may have two kinds of entries in the table of cells: entries for one cell each, and
+/// entries that several cells share by a hash. Then at least this fraction of the grid's entries is
+/// of the second kind.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
-/// Smallest number of a grid's table entries that are shared by several cells, which a hash
-/// distributes.
+/// Least number of table entries for the cells of a grid that share their entries by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
 /// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
 /// entries.
@@ -113,7 +114,7 @@ pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 /// the entries that the chosen grids need. These are about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 each,
 /// and more in a world of clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries per sphere or time segment on a GPU. The table is allocated before the
-/// grids are chosen, which need about 1 / [`MIN_CELL_PER_SPACING`]³ entries for each sphere.
+/// Number of table entries per sphere or time segment on a GPU. There, the table is allocated before the
+/// grids are chosen. The grids need about as many entries: 1 / [`MIN_CELL_PER_SPACING`]³ for each sphere.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

@@ -103,7 +103,8 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
     }
 }
 
-/// A wall. If it is a sphere or a triangle, it has a ball that contains it during the whole time step.
+/// A wall. For a sphere or a triangle, `kind` also has a ball that contains the wall during the whole time
+/// step.
 struct Target {
     kind: Kind,
     /// A sphere with the collision groups of the wall. It takes the wall's place where the groups of two spheres are
@@ -143,8 +144,9 @@ impl Target {
         Ok(targets)
     }
 
-    /// Compares the entries for a sphere at this wall with the exact impacts of the sphere and its periodic images.
-    /// `near` is a ball that contains the sphere during the whole step.
+    /// Compares the collisions of a sphere and this wall in the list with the exact ones, which are computed
+    /// for the sphere and all its periodic images. `near` is a ball that contains the sphere during the whole
+    /// step.
     fn compare(
         &self,
         wall: usize,
@@ -260,8 +262,9 @@ fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
     radius - reach - distance > MARGIN * (away.length() + reach + radius)
 }
 
-/// Returns balls around a solid cylinder and around a sphere, and the periodic edges, all projected along the
-/// cylinder's axis.
+/// Projects a solid cylinder and a sphere onto the plane perpendicular to the cylinder's axis, to find the
+/// images of the sphere that may touch. Returns a ball around each of the two, and the periodic edges. For a
+/// solid sphere instead of a cylinder, nothing is projected.
 fn across(round: &Round, near: &Reach, world: &World) -> (Reach, Reach, [DVec3; 3]) {
     let away = DVec3::from(near.center) - vector(round.point);
     let axis = round.axis.map(|axis| vector(axis).normalize());

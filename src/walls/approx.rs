@@ -56,8 +56,8 @@ impl Approx {
     )]
     pub(super) fn round(self, most: f64) -> Option<f32> {
         let [low, high] = [self.value - self.error, self.value + self.error];
-        // The true value is between `value - error` and `value + error`. These two numbers are rounded to
-        // float64, so each is moved outwards to the next float64.
+        // `value - error` and `value + error` are rounded to float64, so the true value may be outside them,
+        // but by less than the distance to the next float64.
         let low = if self.error > 0.0 {
             low.next_down()
         } else {
@@ -141,7 +141,8 @@ impl Mul for Approx {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        // Below this magnitude, an exact product may be so small that float64 cannot hold its last digits.
+        // If the magnitude of an exact product is below this limit, its last digits may be too small for
+        // float64.
         const LEAST: f64 = f64::MIN_POSITIVE * (1_u64 << 54) as f64;
         let (x, y) = (self.value, other.value);
         let value = x * y;

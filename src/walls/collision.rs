@@ -11,7 +11,7 @@ use crate::{Domain, Sphere};
 
 /// A sphere and a wall that touch during a time step, with their time of impact.
 ///
-/// The struct has 16 bytes and the layout of a GPU storage buffer.
+/// A `WallCollision` has 16 bytes, and an array of them has the layout of an array in a GPU storage buffer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -61,9 +61,11 @@ pub struct WallContact {
 pub enum WallFeature {
     /// The sphere touches the plane of a half-space, the surface of a round wall, or the face of a triangle.
     Face,
-    /// An edge of a triangle. Edge `k` joins the corners `k` and `k + 1`, but edge 2 the corners 2 and 0.
+    /// An edge of a triangle. Edge 0 joins the corners 0 and 1, edge 1 the corners 1 and 2, and edge 2 the
+    /// corners 2 and 0.
     Edge(u8),
-    /// A corner of a triangle: corner `k` is number `k` of the three corners in the mesh's list of triangles.
+    /// A corner of a triangle. Each triangle of a mesh is a list of three vertices; the corners 0, 1 and 2
+    /// are in the order of this list.
     Corner(u8),
 }
 

@@ -37,9 +37,9 @@ impl HalfSpace {
         Integers::new(self, sphere).impact(dt, self.guess(sphere))
     }
 
-    /// Decides with few float64 operations whether the sphere touches the half-space, and when or how deep.
-    /// Returns `None` if the sphere is so close to touching at the start or the end of the step that it cannot
-    /// decide. docs/exact.md (section 6) has the proof.
+    /// Decides with few float64 operations whether the sphere touches the half-space, and when or how deep. Returns
+    /// `None` if these operations do not suffice, because the sphere is too close to touching at the start or the end
+    /// of the step. docs/exact.md (section 6) has the proof.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rounding to float32 is intended"
@@ -137,9 +137,10 @@ impl HalfSpace {
     }
 }
 
-/// A sphere and a half-space as exact integers: the distance A of the centre from the plane and its rate of
-/// change B (both times |n|), and the radius r. A and r are in units of 2^`length`, B in units of
-/// 2^`speed_unit`. The normal n is scaled by a power of two, which does not affect whether A + B·t ≤ r·|n|.
+/// A sphere and a half-space with the normal n as exact integers. A is the distance of the sphere's centre
+/// from the plane, times |n|, and B the rate of change of A. The sphere of radius r touches at a time t if
+/// A + B·t ≤ r·|n|. A and r are in units of 2^`length`, B in units of 2^`speed_unit`. The normal n is scaled
+/// by a power of two, which does not affect this comparison.
 struct Integers {
     away: IBig,
     r: IBig,

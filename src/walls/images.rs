@@ -14,8 +14,8 @@ pub(crate) const MAX_CELLS: i32 = 1 << 20;
 /// to the axis are left out, and at most two others are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderImages {
-    /// For each of the at most two projected edges, its number among the three edges of the domain. `None`
-    /// stands for an edge that does not exist.
+    /// For each of the at most two edges that are projected, its number among the three edges of the domain.
+    /// `None` stands for an edge that does not exist.
     numbers: [Option<usize>; 2],
     /// For each of the two projected edges, the reciprocal vector d. It is perpendicular to the axis of the
     /// cylinder, d·edge is 1 for this edge, and d·edge is 0 for the other edge. So d·x is the coordinate of a
@@ -93,8 +93,8 @@ impl CylinderImages {
             }
             let dual = self.duals[k];
             let [from, to] = [p, end].map(|place| dual.dot(place));
-            // The distance from the axis within which an image is listed is enlarged by far more than the
-            // rounding errors of the coordinates.
+            // The range of listed images is enlarged by far more than the rounding errors of the coordinates.
+            // So no image that reaches the cylinder is missing.
             let around =
                 dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
             let first = (-from.max(to) - around).ceil();

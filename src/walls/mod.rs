@@ -40,7 +40,7 @@ pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
 /// order in which they were added. A sphere in a corner touches several walls, and a sphere that rolls over the
 /// common edge of two triangles touches both.
 ///
-/// Walls do not limit where spheres are sought, and do not hide spheres from each other.
+/// carom finds pairs of spheres as if there were no walls. So spheres on different sides of a wall may touch.
 ///
 /// ```
 /// use carom::{Detector, Options, Sphere, Step, Walls};
@@ -90,7 +90,7 @@ impl Walls {
         &self.simple
     }
 
-    /// Returns the walls of simple shapes, to move them from step to step.
+    /// Returns the walls of simple shapes for changes, such as new places for the next step.
     pub fn simple_mut(&mut self) -> &mut [Wall] {
         &mut self.simple
     }
@@ -105,7 +105,7 @@ impl Walls {
         &self.meshes
     }
 
-    /// Returns the meshes, to give them other velocities or places from step to step.
+    /// Returns the meshes for changes, such as new velocities or places for the next step.
     pub fn meshes_mut(&mut self) -> &mut [Mesh] {
         &mut self.meshes
     }
@@ -132,7 +132,8 @@ impl Walls {
         Ok(())
     }
 
-    /// Returns a triangle by its number among the walls.
+    /// Returns a triangle of a mesh. `wall` is the wall number of the triangle, which counts the walls of
+    /// simple shapes first.
     pub(crate) fn triangle(&self, wall: usize) -> Option<Triangle> {
         let mut index = wall.checked_sub(self.simple.len())?;
         for mesh in &self.meshes {

@@ -35,7 +35,7 @@ pub(crate) struct Round {
 
 impl Round {
     /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
-    /// does not touch the wall. `shift` displaces the sphere.
+    /// does not touch the wall. `shift` is the displacement of the sphere's periodic image.
     pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
         if self.certainly_misses(sphere, shift, dt) {
             return None;
@@ -156,8 +156,8 @@ struct Float64 {
     k: Approx,
     /// The length |a| of the axis vector, or `None` if its error bound cannot be computed.
     length: Option<Approx>,
-    /// The square of K·|a|. K is the distance of the sphere's centre from the wall's centre or axis at which they
-    /// just touch, and |a| is the length of the axis vector, or 1 for a sphere as the wall.
+    /// The square of K·|a|. The sphere just touches the wall if its centre is at the distance K from the wall's centre
+    /// or axis. |a| is the length of the axis vector, or 1 if the wall is a sphere.
     square: Approx,
 }
 
@@ -211,9 +211,9 @@ impl Float64 {
         dot(q, q) - self.square
     }
 
-    /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is |P|² −
-    /// (K·|a|)², where |P| is the distance from the wall's centre or axis times |a|, K is this distance at
-    /// contact, and |a| is the length of the axis vector, or 1 for a sphere.
+    /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is the
+    /// squared distance of the sphere's centre from the wall's centre or axis, minus the squared distance at
+    /// contact. For a cylinder, both are multiplied by the squared length of the axis vector.
     fn touching(&self, gap: Approx) -> Option<Option<Impact>> {
         let length = self.length?;
         let away = dot(self.p, self.p).sqrt()?;
@@ -221,7 +221,8 @@ impl Float64 {
         let depth = if self.k.sign()? == Less {
             away - reach
         } else {
-            // |P| − K·|a| would lose digits by cancellation, so the difference of the squares is divided by the sum.
+            // `away - reach` would lose digits by cancellation, so the difference of their squares, `gap`, is
+            // divided by their sum.
             let gap = if self.inside { gap } else { -gap };
             gap.over(away + reach)?
         };
@@ -284,9 +285,11 @@ impl Float64 {
     }
 }
 
-/// A sphere and a round wall as exact integers: the vectors P and V and the numbers K and |a|² that the module
-/// documentation defines. P and K are in units of 2^`length`, V in units of 2^`speed`. The axis a is scaled by a
-/// power of two, which affects no comparison.
+/// A sphere and a round wall as exact integers. The sphere just touches the wall at a time t if
+/// |P + V·t| = K·|a|. For a hollow sphere as the wall, P + V·t is the position of the sphere's centre relative to
+/// that of the wall, and |a| is 1. For a cylinder with axis a, it is the cross product of a and the relative
+/// position. P and K are in units of 2^`length`, V in units of 2^`speed`. The axis a is scaled by a power of two,
+/// which affects no comparison.
 struct Integers {
     inside: bool,
     p: [IBig; 3],
@@ -349,7 +352,8 @@ impl Integers {
         }
     }
 
-    /// Compares |x| with y·|a|, where a is the axis of the cylinder.
+    /// Compares |x| with y·|a|, for a vector x and a number y. The vector a along the axis of the cylinder need
+    /// not have length 1.
     fn compare(&self, x: &[IBig; 3], y: &IBig) -> Ordering {
         if sign(y) == Less {
             return Greater;

@@ -33,9 +33,9 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
 /// Number of cells of the grid along each axis. The marks of a row of cells along x are the bits of one `u128`.
 const CELLS: usize = 128;
-/// If half the length of the bounding box of a sphere's path is at most this many cell edges along each axis, the
-/// sphere touches only triangles in the cell of the middle of the path or in a neighbour of this cell. A limit of 1
-/// would leave no margin for rounding.
+/// The path of a sphere has a bounding box. If the box extends at most this many cell edges from its middle
+/// along each axis, the sphere touches only triangles in the cell of the middle or in a neighbour of this
+/// cell. A limit of 1 would leave no margin for rounding.
 const MOST_CELLS: f32 = 0.99;
 /// If the bounding box of a sphere's path spans more than this number of rows of cells, the tree is searched
 /// without a look at the grid.
@@ -49,7 +49,7 @@ pub(crate) struct Path<T> {
     middle: [T; 3],
     /// Half of the sphere's displacement during the step.
     half: [T; 3],
-    /// The radius of the sphere, with a margin for rounding, along each axis.
+    /// For each axis, the sphere's radius plus a margin for the rounding of its coordinate.
     reach: [T; 3],
 }
 
@@ -83,8 +83,8 @@ impl<T: Real> Path<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Node {
     middle: [f32x4; 3],
-    /// Half of the edge lengths of each box, with a margin for rounding. An unused place has −∞, so no sphere
-    /// is near it.
+    /// Half of the edge lengths of each of the four boxes, with a margin for rounding. If the node has fewer
+    /// than four, the numbers of a missing box are −∞, so that no sphere is near it.
     half: [f32x4; 3],
 }
 
@@ -150,8 +150,8 @@ struct MarkedCells {
     /// The marks of the cells, one bit for each cell. Each element of this vector has the marks of a row of
     /// cells along x.
     rows: Vec<u128>,
-    /// The marked cells of `rows` together with all their neighbours. Each row is stored in two halves, because
-    /// a single bit of 64 is faster to test than one of 128.
+    /// All cells that are marked in `rows`, and all neighbours of these cells. Each row of 128 bits is stored
+    /// as two numbers of 64 bits, in which a single bit is tested faster.
     rows_around: Vec<[u64; 2]>,
 }
 
@@ -384,8 +384,9 @@ impl Tree {
         Ok(())
     }
 
-    /// Visits some nodes of the level below `level`, and then all near nodes and triangles below them. `visited` has
-    /// at most [`MOST_NODES`] pairs of a sphere and a node. `lists` has memory for each level that is left.
+    /// Tests pairs of a sphere and a node of the level below `level`, and then the near children of these nodes, down
+    /// to the triangles. `visited` has the pairs, at most [`MOST_NODES`]. `lists` has memory for the results of each
+    /// level below `level`.
     ///
     /// Many spheres go down the tree together, level by level. A loop over many nodes without branches is faster than
     /// a search that must know the result of one node before it can choose the next one.
@@ -430,7 +431,7 @@ impl Tree {
     }
 }
 
-/// Returns the place of the middle of a box along the curve: 20 bits of each coordinate, interleaved.
+/// Returns the place of a box's middle along a Morton curve: 20 bits of each coordinate, interleaved.
 fn key([low, high]: &Ends, ends: &Ends) -> u64 {
     let longest = (0..3).map(|k| high[k] - low[k]).fold(0.0, f32::max);
     let scale = ((1_u32 << 20) as f32 / longest).min(f32::MAX);

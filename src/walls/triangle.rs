@@ -54,7 +54,7 @@ impl Triangle {
     /// area is 0 is decided exactly.
     pub(crate) fn defect(corners: &[[f32; 3]; 3]) -> Option<Defect> {
         for (corner, point) in corners.iter().enumerate() {
-            // A coordinate that is NaN is outside of this range, because NaN fails every comparison.
+            // NaN fails every comparison, so it is outside the range of valid coordinates, too.
             let valid = -MAX_MAGNITUDE..=MAX_MAGNITUDE;
             if let Some(axis) = point.iter().position(|x| !valid.contains(x)) {
                 return Some(Defect::Coordinate { corner, axis });

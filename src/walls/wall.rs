@@ -238,9 +238,9 @@ impl Wall {
         ))
     }
 
-    /// Checks that the wall fits a periodic domain: a displacement by any periodic edge maps it to itself. This
-    /// is not required of solid spheres and, along edges that are not parallel to its axis, of a solid
-    /// cylinder. They have images (displaced copies).
+    /// Checks that the wall fits a periodic domain: a displacement by any periodic edge must map the wall to
+    /// itself. Two kinds of walls have images (displaced copies) instead: solid spheres, and solid cylinders
+    /// along the edges that are not parallel to their axes.
     fn repeats(&self, domain: &Domain) -> Result<(), String> {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
@@ -352,8 +352,8 @@ impl Solid {
         }
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), decided in integers for all walls except solid
-    /// spheres.
+    /// Returns the same impact as [`impact`](Self::impact), decided in integers. Only an impact at a solid
+    /// sphere is decided in the same way as by `impact`.
     pub(crate) fn impact_in_integers(
         &self,
         sphere: &Sphere,

@@ -13,10 +13,10 @@ use crate::Pairs;
 use crate::backends::detector;
 use crate::neighbors::radii;
 
-/// Unit of all coordinates. Up to 2¹⁴, its multiples are exact in float32.
+/// All coordinates in this test are multiples of this unit. Such coordinates are exact in float32 up to 2¹⁴.
 const GRAIN: f64 = 1.0 / 1024.0;
-/// Distance between neighbouring pairs of spheres. carom cuts long paths into time segments of at most about
-/// this length.
+/// Distance between neighbouring pairs of spheres. It is about the largest length of the time segments into
+/// which carom cuts long paths.
 const APART: f64 = 8.0;
 /// Triples of directions. The first vector is the direction of a relative velocity, and the other two are
 /// exactly perpendicular to it.
@@ -86,7 +86,8 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let relative = along * ((longest / unit).round().max(1.0) * unit);
     let own = match rng.u32(0..4) {
         0 | 1 => DVec3::ZERO,
-        // In a quarter of the pairs, both spheres move, at similar speeds.
+        // In this quarter of the pairs, both spheres move, at similar speeds. In the two quarters above, one
+        // sphere is at rest.
         2 => flight(power, unit, rng),
         // In a quarter of the pairs, both spheres move along parallel lines, towards each other or one
         // behind the other.

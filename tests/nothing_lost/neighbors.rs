@@ -1,7 +1,8 @@
 //! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. Rounding errors must
 //! not put the two spheres of a pair two grid cells apart.
 //!
-//! Most pairs are in dense clumps, where carom makes grid cells about as wide as a sphere.
+//! In these worlds, most pairs are in dense clumps, for which carom makes grid cells about as wide as a
+//! sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,8 +18,8 @@ use crate::backends::{both, detector};
 
 /// Number of pairs of spheres in a clump.
 const CLUMP: usize = 2048;
-/// Volume of a clump of pairs of spheres for each pair, in cubic sphere diameters. This is so much room that
-/// spheres of different pairs rarely touch.
+/// Volume of a clump divided by its number of pairs of spheres, in cubic sphere diameters. It is so large
+/// that spheres of different pairs rarely touch.
 const ROOM: f64 = 8.0;
 /// Largest number of tested pairs per sphere that the test accepts. If grid cells were much wider than
 /// spheres, this number would be exceeded.
@@ -52,8 +53,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
         0..32 => direction(rng) * rng.f64(),
         _ => DVec3::ZERO,
     };
-    // Pairs that are to touch only at the end of the step approach head-on or obliquely. Otherwise
-    // they might touch earlier.
+    // If `late`, the two spheres are to touch only at the end of the step. So their relative
+    // velocity is chosen such that they come closer during the whole step.
     let late = rng.u32(0..4) == 0;
     let closing = match late {
         true => at * -rng.f64() + at.cross(direction(rng)) * rng.f64(),
@@ -121,8 +122,8 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks `batches` random worlds for each of the given powers. A world has `count` pairs of
-/// spheres, and is 2^power sphere diameters wide. Every second world has very fast spheres.
+/// Checks `batches` random worlds for each power in `powers`. The worlds for a power are 2^power sphere
+/// diameters wide, and have `count` pairs of spheres. Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {

@@ -126,13 +126,13 @@ impl Exact {
         }
     }
 
-    /// Returns an integer m and a fraction u > 0 with m·u² = (sum of the radii)² − (distance of the centres)²
-    /// at the time `t`.
+    /// Returns (sum of the radii)² − (distance of the centres at the time `t`)². The result is an integer m
+    /// and a fraction u > 0, which stand for m·u²: in the unit of length u, all lengths are integers.
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
         // Let p and v be the relative position and velocity of the spheres, and r the sum of their radii. p
-        // and r are integers times a power of two, and v is integers times another. At the time n/d, p +
-        // v·n/d and r are integers times a common unit: the smaller of the two powers, divided by d.
+        // and r are stored as integers in the unit 2^length, and v as integers in the unit 2^speed. At the
+        // time n/d, p + v·n/d and r are integers in the unit 2^min(length, speed) / d.
         let finer = u32::try_from(self.length - self.speed).unwrap_or(0);
         let coarser = u32::try_from(self.speed - self.length).unwrap_or(0);
         let q = from_fn(|k| (&self.p[k] << finer) * d + (&self.v[k] << coarser) * n);

@@ -54,8 +54,7 @@ pub(crate) fn collides(a: &Sphere, b: &Sphere, dt: f32) -> bool {
     filter::collides(a, b, dt).unwrap_or_else(|| exact::collides(a, b, dt))
 }
 
-/// Tests each sphere of `first` against spheres of `second`: sphere i of `first` against all from the index
-/// `from(i)` on.
+/// For each i, tests sphere i of `first` against all spheres of `second` from index `from(i)` on.
 fn try_all(first: &[Sphere], second: &[Sphere], dt: f32, from: fn(usize) -> usize) -> Oracle {
     let [bodies, others] = [first, second].map(|set| Reach::of_all(set, dt));
     let decided_exactly = AtomicU64::new(0);

@@ -6,8 +6,9 @@ use carom::{Domain, Sphere};
 
 use super::exact::Exact;
 
-/// A colliding pair: the indices of a sphere a and a sphere b, and the image number of b. It tells by how
-/// many times each edge of the periodic cell the copy of b that touches a is displaced.
+/// A colliding pair: the index of a sphere a, the index of a sphere b, and an image number. The image number
+/// has a multiple for each edge of the periodic cell. The copy of b that is displaced by these multiples of
+/// the edges touches a.
 pub(crate) type Pair = (u32, u32, [i32; 3]);
 
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32, domain: &Domain) -> Vec<Pair> {
@@ -76,9 +77,10 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // A copy of sphere b that comes near sphere a is at most `reach` away from it along each vector of
-    // `across`. Of the edges of the cell, only the last has a component along the last of these vectors. So
-    // the range of multiples of the last edge is computed first, and then that of the edge before it.
+    // `across[k]` is the part of edge k that is perpendicular to the edges before it. A copy of sphere b that
+    // comes near sphere a is at most `reach` away from it along each of these directions. Only the last edge
+    // has a component along the last direction, so its multiples are limited first, and then those of the
+    // edge before it.
     let range = |k: usize, from: DVec3| {
         let square = across[k].length_squared();
         if edges[k] == DVec3::ZERO {

@@ -109,9 +109,9 @@ impl AtWall {
         }
     }
 
-    /// For a cylinder, returns the cross product of the axis vector and `x`, and the squared length of
-    /// the axis vector. The product is as long as the part of `x` perpendicular to the axis, times the
-    /// length of the axis vector. For other walls, returns `x` and 1.
+    /// Returns a vector y and a number s such that the point `x` has the squared distance |y|²/s from the
+    /// axis of a cylinder. For the axis vector a, y = a × x and s = a·a. For a spherical wall, y is `x` and s
+    /// is 1, and |y|²/s is the squared distance from its centre.
     fn scaled(&self, x: &[BigInt; 3]) -> ([BigInt; 3], BigInt) {
         match &self.kind {
             Kind::Round {
@@ -145,8 +145,8 @@ impl AtWall {
         }
     }
 
-    /// Compares the time of the first touch with `x`. Returns `None` if the sphere has not touched
-    /// the wall by then.
+    /// Compares the time of the first touch with the time `x`. Returns `None` if the sphere does not touch
+    /// the wall up to the time `x`.
     fn touched(&self, x: f64) -> Option<Ordering> {
         let nothing = BigInt::ZERO;
         let one = BigInt::from(1);
@@ -195,8 +195,8 @@ impl AtWall {
     /// ties to even.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         let start = [BigInt::ZERO, BigInt::from(1)];
-        // `compare` is called with the radius of the sphere reduced by x. If the sphere still overlaps
-        // the wall at the start, its depth is larger than x.
+        // The closure `depth` compares the depth at the start with x. The method `compare` reduces the radius
+        // of the sphere by x. If this smaller sphere still overlaps the wall, the depth is larger than x.
         let depth = |x: f64| self.compare(&start, &fixed(x)).reverse();
         if depth(0.0) != Greater {
             return found == 0.0;

@@ -9,7 +9,7 @@
     reason = "random numbers are rounded to float32"
 )]
 
-use carom::{Collisions, Detector, Domain, Error, Sphere, Step};
+use carom::{Collisions, Detector, Domain, Error, Sphere, Statistics, Step};
 use fastrand::Rng;
 use glam::{DVec3, Vec3};
 
@@ -133,6 +133,37 @@ impl World {
         }
         Some(truth.len())
     }
+}
+
+/// Returns dust on a face of the cell, among large spheres, and a domain that is periodic along one oblique
+/// edge. The copies of the dust on the opposite face are displaced across the channel, too.
+pub(crate) fn dust_in_an_oblique_channel() -> (Vec<Sphere>, Domain) {
+    let mut rng = Rng::with_seed(1);
+    let edges = [[16.0, 0.0, 0.25], [0.0, 16.0, 0.0], [0.0, 0.0, 16.0]];
+    let domain = Domain::triclinic([0.0; 3], edges).with_periodic([true, false, false]);
+    let mut between = |low: f32, high: f32| low + (high - low) * rng.f32();
+    let mut spheres: Vec<Sphere> = (0..200)
+        .map(|_| [between(-0.01, 0.01), between(0.0, 4.0), between(2.0, 6.0)])
+        .map(|center| Sphere::new(center, 0.1))
+        .collect();
+    spheres.extend((0..8).map(|_| {
+        let center = [between(0.0, 16.0), between(0.0, 8.0), between(0.0, 8.0)];
+        Sphere::new(center, 4.0)
+    }));
+    (spheres, domain)
+}
+
+/// Panics if any two spheres or copies of spheres have been tested more than once.
+pub(crate) fn assert_each_pair_is_tested_once(found: &Collisions) {
+    let Statistics {
+        candidates,
+        proxies,
+        ..
+    } = found.statistics;
+    assert!(
+        candidates <= proxies * (proxies - 1) / 2,
+        "{candidates} tests of {proxies} spheres and copies"
+    );
 }
 
 /// Returns 0, or a number so tiny that it changes a coordinate by at most a few ulps.

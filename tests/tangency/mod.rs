@@ -36,13 +36,13 @@ const EXACT: [[DVec3; 3]; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach of the two spheres is within the step. If all numbers of the pair are whole
-    /// multiples of one unit, nothing is rounded. Then the spheres are exactly tangent, unless one number
-    /// is changed by ulps afterwards.
+    /// The closest approach of the two spheres is within the step, and their distance is then the sum of
+    /// their radii. This is exact if all numbers of the pair are whole multiples of one unit, because then
+    /// nothing is rounded. A test may change one of the numbers by ulps.
     Exact,
     Passing,
-    /// The distance of the two spheres is smallest at the end of the step, in most cases because they
-    /// still approach each other then.
+    /// The distance of the two spheres is smallest at the end of the step. Most of these pairs still
+    /// approach each other then.
     AtTheEnd,
     /// The two spheres touch at the start of the step, and then move apart.
     Leaving,
@@ -54,7 +54,7 @@ pub(crate) enum Kind {
     Formation,
     /// The two spheres are far from the origin, compared with their distance.
     Offset,
-    /// The relative displacement during the step is many times the sum of the radii.
+    /// During the step, the two spheres move relative to each other by many times the sum of their radii.
     Bullet,
     /// Both spheres are far smaller than the world that contains them.
     Specks,
@@ -83,7 +83,8 @@ pub(crate) const KINDS: [Kind; 12] = [
 pub(crate) struct Pair {
     pub(crate) spheres: [Sphere; 2],
     pub(crate) dt: f32,
-    /// Largest length in the world that contains the two spheres.
+    /// Largest length in the world to which the two spheres belong. It determines the unit of length in which
+    /// carom computes.
     pub(crate) extent: f32,
 }
 
@@ -123,15 +124,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // At the closest approach, the distance of the two centres, about the sum of the radii, is `size`
-        // · |`across`| · `unit`. `across` is a vector perpendicular to the relative velocity.
+        // For most kinds of pairs, the distance of the two centres at the closest approach is `size` times
+        // `unit` times the length of `across`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // For most kinds of pairs, the relative displacement of the two spheres during the step is the
-        // vector `along`, times the numbers `far` and `unit`.
+        // For most kinds of pairs, the spheres move relative to each other by `far` times `unit` times the
+        // vector `along` during the step.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

@@ -22,8 +22,9 @@ pub(crate) struct Found {
     pub(crate) candidates: u64,
 }
 
-/// Returns the time of impact of two moving spheres, or `None` if the spheres do not touch during the time
-/// step. Float64 represents differences of float32 values exactly or almost exactly.
+/// Returns the time of impact of two moving spheres, or `None` if the spheres do not touch during
+/// the time step. The time is computed in float64, where the differences of float32 coordinates are
+/// exact or nearly so.
 #[inline]
 pub(crate) fn impact(a: &Sphere, b: &Sphere, dt: f32) -> Option<f32> {
     let difference =

@@ -218,8 +218,8 @@ fn side(radii: impl Iterator<Item = f32>, density: f64) -> f64 {
     (radii.map(volume).sum::<f64>() / density).cbrt()
 }
 
-/// Returns `n` spheres of one size, uniformly distributed in a cube. `length` returns the distance that a
-/// sphere moves.
+/// Returns `n` spheres of one size, uniformly distributed in a cube. The function `length` draws the distance
+/// that a sphere moves in the step.
 fn equal_in_box(
     n: usize,
     density: f64,

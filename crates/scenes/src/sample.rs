@@ -19,8 +19,8 @@ pub(crate) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
 pub(crate) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
-        // Points very close to the centre are rejected, because the few digits of their coordinates allow
-        // only few directions.
+        // Points very close to the origin are rejected. Their coordinates have few digits, so they would
+        // allow only few directions.
         if (0.001..=1.0).contains(&inside.length_squared()) {
             return inside.normalize();
         }

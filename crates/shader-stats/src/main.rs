@@ -27,8 +27,8 @@ use table::{Row, Table, differences};
 /// Compiles all GPU kernels of carom with RADV, Mesa's Vulkan driver for AMD GPUs, and prints the registers,
 /// memory and instructions that each kernel uses. No AMD GPU is needed.
 ///
-/// The printed values are counts, not times, and differ between versions of Mesa. The kernels are translated
-/// to SPIR-V as in wgpu, so the driver gets the same code as in a user's program.
+/// The program prints counts, not times. The counts differ between versions of Mesa. The program translates
+/// the kernels to SPIR-V as wgpu does, so the driver gets the same code as in a user's application.
 #[derive(Parser)]
 #[command(after_help = "\
 Columns: vector registers (VGPRs) and scalar registers (SGPRs); number of waves that a SIMD can \

@@ -1,4 +1,5 @@
-//! Estimates the time of a step on an NVIDIA H200 from counts. docs/performance.md describes the formula.
+//! Estimates the time of a step on an NVIDIA H200 from numbers of instructions, bytes and dispatches.
+//! docs/performance.md describes the formula.
 
 use std::fmt::Write as _;
 
@@ -78,17 +79,18 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
-/// For each kernel, how many instructions its old and its present version skip if spheres need no
-/// conversion to other units, as in all benchmark scenes. The present kernels skip all instructions of
-/// the conversion. The old kernels skipped 15 for each number that they read.
+/// Number of instructions that each kernel skips if spheres need no conversion to other units, in the old and
+/// in the present version of the kernel. In the benchmark scenes, no sphere needs a conversion. An old kernel
+/// skips 15 instructions for each number that it reads. A present kernel skips all instructions that serve
+/// the conversion.
 const CONVERSIONS: [(&str, [f64; 2]); 4] = [
     ("measure_spacing", [210.0, 484.0]),
     ("measure_sizes", [105.0, 165.0]),
     ("bin", [90.0, 142.0]),
     ("scatter", [105.0, 165.0]),
 ];
-/// Number of instructions in the compiled kernel `measure_sizes` that list time segments. The present
-/// kernel skips them in a workgroup that cuts no path.
+/// Number of instructions in the compiled kernel `measure_sizes` that only serve to list time segments. A
+/// workgroup that cuts no path into segments skips them, except in the old version of the kernel.
 const LISTING: f64 = 311.0;
 
 /// Returns how many instructions of a kernel are skipped in a scene, where `proxies` is the mean number
@@ -103,13 +105,13 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     }
 }
 
-/// Number of instructions in the version of the compiled kernel `pairs` whose parts were counted by hand
-/// for [`new_pairs`].
+/// The kernel `pairs` was compiled to this number of instructions when its parts were counted by hand.
+/// [`new_pairs`] uses these counts.
 const PAIRS_COUNTED: f64 = 1644.0;
 
-/// Returns how many instructions a warp executes in the present kernel `pairs`: for each part, its
-/// number of instructions times the number of its rounds. The parts were counted in a program of
-/// [`PAIRS_COUNTED`] instructions, and are scaled to the present length of the program.
+/// Returns how many instructions a warp executes in the kernel `pairs`. The instructions of each part of the
+/// kernel were counted in a version with [`PAIRS_COUNTED`] instructions in all. Each part counts as often as
+/// the warp executes it, and the sum is scaled to the present number of instructions.
 fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
     let sum = 500.0
         + 63.0 * rounds.candidates
@@ -125,8 +127,8 @@ fn old_pairs(rounds: &Rounds) -> f64 {
     500.0 + 27.0 * rounds.rows + 106.0 * rounds.candidates + 170.0 * rounds.reports
 }
 
-/// Returns the work of all compute dispatches in a step of `n` spheres, with their names and in
-/// their order.
+/// Returns the name and the work of each compute dispatch in a step of `n` spheres, in the order of
+/// the dispatches. The work consists of numbers of instructions and bytes, and of waiting time.
 fn step(
     n: f64,
     s: &Simulated,
@@ -153,8 +155,8 @@ fn step(
         ));
         Ok(())
     };
-    // The kernel computes 2048² distances in 512 workgroups of 64 invocations. So each invocation has 128
-    // rounds, with 31 instructions each.
+    // The kernel `measure_spacing` computes 2048² distances in 512 workgroups of 64 invocations. So each
+    // invocation has 128 rounds, with 31 instructions each.
     add(
         "measure_spacing",
         127.0 * 31.0,
@@ -170,8 +172,9 @@ fn step(
         0.0,
         MEMORY + rounds * 30.0,
     )?;
-    // The kernel has 32 rounds (loop iterations) of 350 clocks each. Each of its two prefix sums had 16
-    // barriers of 30 clocks in the old kernel, and has two in the new one.
+    // The kernel `measure_curve` has 32 rounds (loop iterations) of 350 clocks each. It computes two prefix
+    // sums. Each of them had 16 barriers of 30 clocks in the old version of the kernel, and has two in the
+    // new one.
     let barriers = if is_new { 4.0 } else { 32.0 };
     add(
         "measure_curve",
@@ -241,8 +244,8 @@ fn step(
     Ok(work)
 }
 
-/// Returns the lower and the upper bound of the time of a step: the sums of the bounds of all kernels,
-/// plus the time in which the kernels are launched.
+/// Returns the lower and the upper bound of the time of a step. Each is the sum of the bounds of all kernels,
+/// plus a fixed time for each launch of a kernel.
 fn total(step: &[(&str, Work)]) -> [f64; 2] {
     let launches = DISPATCH * step.len() as f64;
     step.iter().fold([launches; 2], |[low, high], (_, work)| {
@@ -352,8 +355,8 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // The three times are: 106.53 µs to issue 3060 instructions in each of 31 250 warps, 20 µs to
-        // move 96 MB, and 1 µs for a chain of 1700 clocks.
+        // The three times of this example are 106.53 µs to issue 3060 instructions in each of 31 250
+        // warps, 20 µs to move 96 MB, and 1 µs for a chain of 1700 clocks.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

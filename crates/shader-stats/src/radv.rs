@@ -163,15 +163,15 @@ impl Radv {
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // The first call returns only the names and lengths of the kernel's texts. SAFETY: the pipeline was
-        // created with the flag that captures intermediate representations.
+        // This call returns only the names and lengths of the texts that describe the compiled kernel.
+        // SAFETY: the pipeline was created with the flag that captures intermediate representations.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // The second call returns the kernel's texts. The crate ash has no wrapper for this call. SAFETY:
+        // This call fills the buffers with the kernel's texts. The crate ash has no wrapper for it. SAFETY:
         // `all` has `count` structs, and each struct points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()

@@ -9,8 +9,9 @@ const WARP: usize = 32;
 /// as often as its longest invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rounds {
-    /// Rows of grid cells that have a loop of their own. In the present kernel, these are only the rows in
-    /// other grids than the sphere's own. In the old kernel, these are all rows.
+    /// Rows of grid cells for which the kernel runs a separate loop. The present kernel does this only for
+    /// rows in grids other than the sphere's own, and the kernel before November 2026 ([`Kind::Old`]) for all
+    /// rows.
     pub(crate) rows: f64,
     pub(crate) candidates: f64,
     pub(crate) filters: f64,
@@ -28,26 +29,27 @@ impl Rounds {
     }
 }
 
-/// A version of the kernel `pairs`.
+/// The kernel `pairs` before or after its restructuring of November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The kernel before the restructuring of November 2026. It had a loop for each row of cells,
-    /// and tested every candidate by the expensive filter. No sphere searched a grid with smaller
-    /// cells.
+    /// The kernel `pairs` before its restructuring in November 2026. It had a loop for each row of
+    /// cells, and tested every candidate by the expensive filter. No sphere searched a grid with
+    /// smaller cells.
     Old,
-    /// The present kernel. It has one loop for all five rows of cells around a sphere, and a cheap
-    /// test before the expensive filter. Large spheres search the grid of small ones where this
-    /// costs less.
+    /// The kernel `pairs` since its restructuring in November 2026. It has one loop for all five
+    /// rows of cells around a sphere, and runs a cheap test before the expensive filter (a swept
+    /// test with error bounds). Large spheres search the grid of small ones where this costs less.
     New,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
     pub(crate) rounds: Rounds,
-    /// Mean number of rows of cells plus candidates that a warp processes one after the other, for the time
-    /// segments of the grid in which this number is largest.
+    /// A warp processes rows of cells and candidates one after the other. This is their mean number for a
+    /// warp of time segments, in the grid in which this mean is largest.
     pub(crate) loads: f64,
-    /// Numbers of time segments, of candidates and of touching candidates for each sphere.
+    /// Mean numbers for a sphere: its time segments, the candidates that the search tests for it, and those
+    /// that touch it.
     pub(crate) proxies: f64,
     pub(crate) tested: f64,
     pub(crate) touching: f64,
@@ -118,7 +120,8 @@ struct Side {
 }
 
 impl Side {
-    /// Returns the cost if the segments of this grid search one with larger cells.
+    /// Returns the cost of the searches that the time segments of this grid make in `other`, a grid with
+    /// larger cells.
     fn search_coarser(self, other: Side, volume: f64) -> f64 {
         let wide = (self.edge + other.edge) / other.cell + 1.0;
         self.n * (wide.powi(3) * other.cell.powi(3) * other.n / volume + 2.0 * wide * wide)
@@ -301,8 +304,9 @@ impl Grid {
     }
 }
 
-/// Returns whether two spheres pass the cheap test that precedes the filter, and whether they touch
-/// in the time segment of the first.
+/// Returns the results of two tests of a pair of spheres in the time segment `i` of the first one:
+/// whether the pair passes the cheap distance test of the kernel `pairs`, and whether the spheres
+/// touch.
 fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     let p: Vec3 = std::array::from_fn(|k| j.center[k] - i.center[k]);
     let v: Vec3 = std::array::from_fn(|k| j.velocity[k] - i.velocity[k]);
@@ -324,8 +328,8 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     [is_near, is_near && distance(closest) <= radii * radii]
 }
 
-/// The results of all tests of one invocation: a list for each row of cells, with an entry for each
-/// candidate.
+/// The results of all tests of one invocation. For each row of cells, it has a list with the result of `test`
+/// for each candidate.
 type Lane = Vec<Vec<[bool; 2]>>;
 
 /// Counts the loop iterations of a warp in a kernel with one loop for each row of cells. The old kernel
@@ -462,9 +466,9 @@ mod tests {
         ];
         let mut rows = Rounds::default();
         row_by_row(&lanes, &mut rows);
-        // The two invocations of the warp visit two rows of cells, with up to two candidates in row 0 and
-        // three in row 1. So the warp iterates 2 + 3 times. Some candidate passes the cheap test in three of
-        // these iterations: both of row 0, and the last of row 1.
+        // The warp visits the two rows of cells one after the other. In row 0, one invocation has two
+        // candidates, so the warp iterates twice. In row 1, one has three candidates, so the warp iterates
+        // three times. In three of these five iterations, a candidate passes the cheap test.
         let expected = [2.0, 5.0, 3.0, 2.0];
         assert_eq!(
             [rows.rows, rows.candidates, rows.filters, rows.reports],
@@ -472,9 +476,10 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
-        // If each invocation visits its candidates in one sequence, the second has 4 candidates, more than
-        // the first. Of these 4, 2 pass the cheap test. The two invocations find their touching pairs in
-        // different iterations, so two iterations report a pair.
+        // In the present kernel, each invocation visits the candidates of all its rows in one loop. The warp
+        // iterates four times, because one invocation has four candidates, and the other has two. The cheap
+        // test passes two candidates of the first and one of the second, so the warp runs the expensive
+        // filter twice. Each of these two runs reports a pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

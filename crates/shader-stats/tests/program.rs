@@ -113,7 +113,7 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
         "{note}"
     );
 
-    // Checking a table of shader statistics that was made for another GPU family is an error.
+    // The program rejects a table of shader statistics that was made for another GPU family.
     fs::write(path, whole.replacen("navi21", "vega10", 1)).unwrap();
     assert!(error(&check).contains("add `--family vega10`"));
 }

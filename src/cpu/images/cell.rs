@@ -11,7 +11,7 @@
     reason = "a box is at most 2²⁰ cells away, and margins cover the rounding to float32"
 )]
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Mat3, Vec3};
 use wide::f32x4;
 
 use crate::lanes::{LANES, Real, dot, each, three};
@@ -29,7 +29,7 @@ const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// relative to the sum of the magnitudes of the terms that add up to the coordinate.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// Bit mask with the bits of all three edges of the cell: see [`LatticeBox::corner`].
+/// Bit mask of all three edges of the cell. Bit k stands for edge k, as in [`LatticeBox::corner`].
 pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,6 @@ pub(crate) struct Cell {
     /// The periodic cell, with its position half way through the step relative to the moving
     /// origin. `None` unless each of its edges is parallel to a coordinate axis.
     aligned: Option<AlignedCell>,
-    around: [Vec3; 2],
     near: Option<NearCell>,
 }
 
@@ -78,8 +77,8 @@ struct NearCell {
 pub(crate) struct Stays {
     /// Bit mask of the spheres that certainly stay inside the periodic cell during the step.
     pub(crate) inside: usize,
-    /// Bit mask of the spheres that certainly stay inside the periodic cell, or less than half an
-    /// edge outside.
+    /// Bit mask of the spheres that certainly stay near the periodic cell during the step: inside
+    /// it, or less than half an edge outside.
     pub(crate) near: usize,
 }
 
@@ -151,11 +150,9 @@ impl Cell {
             origins: [0.0; 3],
             margins: [INSIDE_MARGIN; 3],
             aligned: None,
-            around: [Vec3::ZERO; 2],
             near: None,
         };
         cell.aligned = cell.aligned();
-        cell.around = cell.bounds();
         cell.near = cell.near();
         let origin = cell.coordinates(cell.origin, 0.0);
         let from_corner = cell.origin + cell.drift * (0.5 * dt) - lattice.corner;
@@ -191,8 +188,8 @@ impl Cell {
                 within[0] & within[1] & within[2]
             };
             let inside = within(aligned.inside);
-            // In most blocks of spheres, all spheres stay inside the periodic cell, so the block
-            // needs no test whether its spheres stay near the cell.
+            // In most blocks of four spheres, all spheres stay inside the periodic cell. Then the
+            // second test, whether they stay near the cell, is not necessary.
             if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
                 return Stays::INSIDE;
             }
@@ -225,9 +222,10 @@ impl Cell {
         }
     }
 
-    /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, else
-    /// `None`. Its margins for rounding are constants, because they have to be large enough only
-    /// for spheres at most one edge length away from the middle of the cell.
+    /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, otherwise
+    /// `None`. Its margins are bounds of rounding errors for spheres at most one edge length away
+    /// from the middle of the cell. Spheres farther away are not near the cell, whatever their
+    /// errors.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -323,9 +321,10 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // This enlarges the sphere's box by a small margin. Two spheres that hardly move
-            // relative to each other count as at rest (`STILL`), and their first time segments
-            // report the pair. The margin makes the boxes of these two segments overlap.
+            // The boxes are widened by the factor 1 + 32ε, for two spheres that hardly move
+            // relative to each other. Such spheres count as at rest (`STILL`), so their first time
+            // segments report the pair even if the spheres touch only later. Due to the factor, the
+            // boxes of these two segments overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -349,8 +348,9 @@ impl Cell {
         (0..self.lattice.count).map(of_edge).sum()
     }
 
-    /// Returns a bound of the error of a coordinate along edge `k`. `of_lattice` is the part due to
-    /// rounded edges. `far` is the sum of the magnitudes from which the position is computed.
+    /// Returns a bound of the error of a coordinate along edge `k`. It has two parts. `of_lattice`
+    /// is the error of the displacement, because edges are rounded. The other part is the rounding
+    /// error of the position, where `far` is the sum of the magnitudes of all terms.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let Lattice {
@@ -379,9 +379,10 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns an upper bound of the error in the centres of all periodic images of many spheres,
-    /// before they are rounded to float32. `center` has the largest magnitudes of the spheres'
-    /// coordinates, and `most(k)` is the largest number of times that edge k displaces an image.
+    /// Returns an upper bound of the error in the centre of any periodic image of many spheres,
+    /// before the centre is rounded to float32. `center` has the largest magnitude of the spheres'
+    /// coordinates along each axis. `most(k)` is the largest number of edges k, in either
+    /// direction, by which an image is displaced.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -471,34 +472,37 @@ impl Cell {
     /// Given a box around the centres of time segments, returns a box around the centres of all
     /// their periodic images in the grids. `reach` is half the width of a segment. Only estimates
     /// use the box.
-    pub(crate) fn wrap_box(&self, [mut low, mut high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
-        let [least, most] = self.around;
-        for axis in 0..3 {
-            let repeats = least[axis] < most[axis];
-            let leaves = low[axis] - reach < least[axis] || high[axis] + reach > most[axis];
-            if repeats && leaves {
-                (low[axis], high[axis]) = (least[axis], most[axis]);
+    pub(crate) fn wrap_box(&self, [low, high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
+        let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let (mut middle, mut spread) = (center, Vec3::ZERO);
+        // How far the box extends along an edge of the cell is irrelevant if the images extend from
+        // one end of the cell to the other. This matrix projects the box along these edges. Most
+        // boxes are points, which need no matrix.
+        let is_point = low == high;
+        let mut across = Mat3::IDENTITY;
+        for k in 0..self.lattice.count {
+            let dual = Vec3::from(self.duals[k]);
+            let at = dual.dot(center) + self.origins[k];
+            if (at - 0.5).abs() + dual.abs().dot(half + reach) <= 0.5 {
+                continue;
+            }
+            let edge = self.lattice.edges[k].as_vec3();
+            middle += edge * (0.5 - at);
+            spread += edge.abs() * 0.5;
+            if !is_point {
+                across -= Mat3::from_cols(edge * dual.x, edge * dual.y, edge * dual.z);
             }
         }
-        [low, high]
+        if !is_point {
+            let [x, y, z] = [across.x_axis, across.y_axis, across.z_axis].map(Vec3::abs);
+            spread += x * half.x + y * half.y + z * half.z;
+        }
+        [middle - spread, middle + spread]
     }
 
     pub(crate) fn width(&self) -> f32 {
         let lengths = self.lattice.dual_lengths[..self.lattice.count].iter();
         lengths.fold(f32::MAX, |width, length| width.min((1.0 / length) as f32))
-    }
-
-    /// Returns a box around the periodic cell half way through the step, relative to the moving
-    /// origin. Its length is 0 along each axis that is perpendicular to all periodic edges.
-    fn bounds(&self) -> [Vec3; 2] {
-        let lattice = &self.lattice;
-        let corner = lattice.corner - (self.origin + self.drift * (0.5 * self.dt));
-        let mut bounds = [corner; 2];
-        for edge in lattice.edges {
-            bounds[0] += edge.min(DVec3::ZERO);
-            bounds[1] += edge.max(DVec3::ZERO);
-        }
-        bounds.map(|corner| corner.as_vec3())
     }
 }
 
@@ -540,8 +544,8 @@ mod tests {
         x.iter().zip(y).map(|(x, y)| x * y).sum()
     }
 
-    /// With two periodic edges, space is open along a third direction. The computed extent of a
-    /// point contains the point, however far it is along this direction.
+    /// In a domain with two periodic edges, space is open along a third direction. The box that is
+    /// computed for a point must contain the point, however far it is along this direction.
     #[test]
     fn a_point_is_in_its_box_far_along_an_open_direction() {
         let mut rng = Rng::with_seed(1);
@@ -590,6 +594,63 @@ mod tests {
             }
             tested += 1;
         }
+    }
+
+    /// In domains with one, two or three oblique periodic edges, the box around the images of a
+    /// sphere contains each of them, with as much to spare as the grids have.
+    #[test]
+    fn all_images_of_a_sphere_are_in_the_box_around_them() {
+        let mut rng = Rng::with_seed(3);
+        let mut several = 0;
+        for case in 0..20_000 {
+            let mut number = |most: f32| (rng.f32() * 2.0 - 1.0) * most;
+            let off = [0.0, 0.1, 2.0][case % 3];
+            let edges = [0, 1, 2].map(|k| {
+                let mut edge = [0, 1, 2].map(|_| number(off));
+                edge[k] = 3.0 + number(2.0);
+                edge
+            });
+            let origin = [0, 1, 2].map(|_| number(100.0));
+            let periodic = [1, 2, 4].map(|bit| (case / 3 % 7 + 1) & bit != 0);
+            let domain = Domain::triclinic(origin, edges).with_periodic(periodic);
+            let scale = Units::default().scale(1.0);
+            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+                continue;
+            };
+            let frame = Frame {
+                origin: Vec3::from(origin) + Vec3::new(number(3.0), number(3.0), number(3.0)),
+                drift: Vec3::new(number(9.0), number(9.0), number(9.0)),
+            };
+            let cell = Cell::new(lattice, &frame, 1.0);
+            let center = [0, 1, 2].map(|k| origin[k] + number(9.0));
+            let velocity = frame.drift.to_array().map(|x| x + number(0.5));
+            let radius = number([0.0, 0.01, 3.0][case % 4 % 3]).abs();
+            let sphere = Sphere::new(center, radius).with_velocity(velocity);
+            let scaled = scale.sphere(&sphere);
+            let path = scale.path(&sphere, &frame);
+            let half_cell = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
+            let wrapped = Vec3::from(cell.wrapped(&scaled, &path).at(0.5));
+            let [low, high] = cell.wrap_box([wrapped; 2], half_cell);
+            // The bounds of a grid are half a cell wider, and its box has one more cell on each side.
+            let room = 3.0 * half_cell;
+            let images = cell.lattice_box(&scaled, Cut::WHOLE);
+            several += u32::from(images.count() > 1);
+            let [x, y, z] = [0, 1, 2].map(|k| {
+                let [first, last] = images.images(k);
+                first..=last
+            });
+            for n3 in z {
+                for n2 in y.clone() {
+                    for n1 in x.clone() {
+                        let image = path.displaced(cell.center(&scaled, [n1, n2, n3]), 0.0);
+                        let at = Vec3::from(image.at(0.5));
+                        let outside = (at - high).max(low - at).max_element();
+                        assert!(outside <= room, "{outside} {domain:?} {sphere:?}");
+                    }
+                }
+            }
+        }
+        assert!(several > 1000, "{several}");
     }
 
     /// Random spheres lie in and around rectangular and skewed periodic cells. The fast tests and

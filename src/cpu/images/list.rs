@@ -29,9 +29,8 @@ pub(super) const IMAGED: u32 = 1 << 31;
 /// Number of images that a task lists before it adds them to the count of the images of all tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
-/// A periodic image of a sphere or time segment in the grids. It is displaced, or it is one of several images
-/// of the same segment that reach into the periodic cell. (The only image of an object, if not displaced,
-/// needs no entry.)
+/// A periodic image of a sphere or time segment in the grids. All displaced images have an entry. The sphere
+/// or segment itself has an entry if displaced images of it are in the grids, too.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     sphere: u32,
@@ -60,7 +59,8 @@ struct AllImaged {
 struct Code(u8);
 
 impl Code {
-    /// Stands, in a `Code`, for all displacements in which some lattice edge occurs more than once.
+    /// The value for an image whose displacement is not in [`DISPLACEMENTS`], because it contains an edge more
+    /// than once.
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -72,7 +72,7 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement of the image, or `None` if some lattice edge displaces the image more than once.
+    /// Returns the displacement of the image, or `None` if it is not in [`DISPLACEMENTS`].
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
@@ -90,8 +90,8 @@ pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     all
 };
 
-/// Returns the index in [`DISPLACEMENTS`] of the displacement of an image, or `None` if any lattice edge
-/// displaces the image more than once.
+/// Returns the index in [`DISPLACEMENTS`] of an image's displacement. Returns `None` if the displacement
+/// contains an edge more than once.
 #[inline(always)]
 pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
     let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -139,12 +139,12 @@ pub(crate) struct NamedImage {
 /// stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of entries that are spheres or time segments themselves, except where `replaced` has an image
-    /// for a sphere.
+    /// Indices of the spheres and time segments that are entries of the grids themselves. A sphere with an
+    /// image in `replaced` is not an entry itself.
     pub(crate) plain: Range<usize>,
-    /// Images of spheres in the range `plain`. In the grids, each of these images takes the place of its sphere.
+    /// Images that the grids contain instead of spheres in `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// Further images in the grids, which take the place of no sphere.
+    /// Images that the grids contain in addition to the entries of `plain` and `replaced`.
     pub(crate) further: &'a [NamedImage],
 }
 
@@ -162,9 +162,8 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// A part of the grids' entries: a range of spheres, and the ranges of their images in the lists `first` and
-/// `further` of [`ImageList`]. If these spheres have very many images, the rest of the images are in
-/// additional chunks without spheres.
+/// A range of spheres in a periodic domain, with the ranges of their images in the two lists of [`ImageList`].
+/// If one chunk cannot hold all images of these spheres, more chunks without spheres hold the rest.
 #[derive(Clone, Debug)]
 struct Chunk {
     spheres: Range<usize>,
@@ -265,8 +264,9 @@ impl ImageList {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        // The bounding box of an image begins inside or below the cell along each edge, never above. So the
-        // greater of the lower ends of two boxes is inside the cell if one of the two lower ends is.
+        // The overlap of two boxes begins at the greater of their lower ends. Along each edge, the box of an
+        // image begins inside the cell or below it, never above. So the overlap begins inside the cell if at
+        // least one of the boxes does.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }

@@ -78,17 +78,17 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both members of a pair have the same periodic displacement or none. The
-    /// relative displacement of such a pair is 0, so it is listed without an image.
+    /// Returns whether both members of a pair have the same periodic displacement, which may be 0.
+    /// Their displacement relative to each other is then 0, so the pair is listed without an image.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Puts two images of spheres in the order of the list of collisions. Returns `None` if they
-    /// are the same image of one sphere.
+    /// Returns which of two images of spheres comes first in a pair of the list of collisions.
+    /// Returns `None` if they are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Given some objects in the grids, returns whether any of them may form several periodic
-    /// copies of the same pair. `words` is the bitwise OR of the 32-bit numbers that stand for the
-    /// objects.
+    /// Returns whether several periodic copies of one pair may be found among some spheres and
+    /// images. `words` is the bitwise OR of their words, the numbers that stand for them in the
+    /// grids.
     fn may_repeat(&self, words: u32) -> bool;
 
     /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain
@@ -201,7 +201,8 @@ impl ProxySpace for OpenSpace {
     }
 }
 
-/// A periodic domain, where each object in the grids is an image of a sphere or time segment.
+/// Data of a step in a periodic domain. Each object in the grids is then an image of a sphere or time
+/// segment.
 #[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,
@@ -231,8 +232,9 @@ impl NearImages {
         }))
     }
 
-    /// Returns the precomputed displacement of the periodic image with the number `image`, which
-    /// counts the shortest lattice edges. Returns `None` if a component of `image` is not −1, 0 or 1.
+    /// Returns the precomputed displacement of a periodic image. The components of `image` are the multiples
+    /// of the three shortest lattice edges that add up to the displacement. Returns `None` if a component is
+    /// not −1, 0 or 1.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         place_of_displacement(image).map(|place| &self.0[place])
@@ -327,8 +329,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // If both members of the pair are the same image of one sphere, `in_order` returns `None`.
-        // They are no pair, so the order of their indices does not matter.
+        // The result of `in_order` is `None` if both objects are the same image of one sphere. This
+        // is not a pair that can be reported, so either order will do.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],
@@ -362,8 +364,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // Of two images of one sphere, the image with the greater displacement (in
-            // lexicographic order) is listed second.
+            // In a pair of two images of one sphere, the image with the greater displacement (in
+            // lexicographic order) is the second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

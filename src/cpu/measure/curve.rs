@@ -29,8 +29,8 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of sampled spheres that are cut into several time segments if segments are as short as
-    /// possible.
+    /// Paths of the sampled spheres that move far: those that would be cut if time segments had the
+    /// shortest allowed length.
     cut: ReusedVec<SpherePath>,
 }
 
@@ -99,9 +99,9 @@ pub(crate) fn measure_space(
     space
 }
 
-/// Returns the image (periodic copy) of a sphere that is in the cell of a periodic domain half way
-/// through the step. The given spheres may be far apart after many steps, and the density of the
-/// world would be estimated too low from them.
+/// Returns the periodic image of a sphere that is in the domain's cell half way through the step.
+/// After many steps, the coordinates that the caller passes may be far outside the cell. With them,
+/// the estimated density of the world would be too low.
 fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));

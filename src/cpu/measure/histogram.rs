@@ -18,8 +18,8 @@ use crate::shared::size_class::SIZE_CLASSES;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of time segments in the box around most of the sampled spheres. If the first and the
-    /// last segment of a sphere are in this box, all segments of the sphere count as inside.
+    /// Number of time segments in a box that contains most spheres of the sample. If the first and
+    /// the last segment of a sphere are in this box, all segments of the sphere count as inside.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
@@ -44,9 +44,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which time segments are being added. `low` and `high` hold the corners of
-/// their bounding box. The fourth number of `high` is half the edge of the smallest cell that fits
-/// every segment.
+/// A [`SizeClass`] to which time segments are being added. The first three numbers of `low` and
+/// `high` are the corners of the bounding box of the segments. The fourth number of `high` is half
+/// the edge of the smallest cell that fits every segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,

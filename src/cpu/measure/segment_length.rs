@@ -26,8 +26,8 @@ pub(super) fn segment_length(
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // Even the shortest segments cut no path of the sample, so paths that are long enough to
-        // be cut are rare. For such paths, segments of twice the shortest length cost least.
+        // No path of the sample is long enough to be cut, even into the shortest segments. So such
+        // paths are rare in the step, and segments of twice the shortest length cost least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -53,13 +53,13 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// Those paths of sampled spheres that are cut into several time segments if segments have the
-    /// shortest allowed length. A path that is no longer than the sphere's diameter is never cut.
+    /// The paths of sampled spheres that are cut if time segments have the shortest allowed
+    /// length. A path that is no longer than the sphere's diameter is never cut.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest edge of the cells of a grid, for spheres of radius 0. It is not 0, but a fraction
-    /// of the spacing of the spheres.
+    /// Smallest edge of the cells of a grid. Even a grid of points has cells with this edge, which
+    /// is a fraction of the spacing of the spheres.
     least_edge: f32,
 }
 
@@ -72,9 +72,9 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the segments are assumed to search the
-        // small cells of the uncut spheres, in which they meet only spheres within their reach.
-        // Otherwise all spheres are assumed to be in cells as wide as the segments.
+        // If there are fewer segments than uncut spheres, the uncut spheres are assumed to be in a
+        // separate grid with small cells. In this grid, a segment finds only the spheres within its
+        // reach. Otherwise all spheres are assumed to be in cells as wide as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {
@@ -86,11 +86,10 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Number of spheres that are not cut into time segments, in the cells that a time
-            // segment searches. These cells may extend one cell edge beyond the segment on each
-            // side. In a grid of segments, each pair is found by only one of its two segments, so
-            // their number is halved above. This number is not, because uncut spheres do not search
-            // for segments.
+            // Expected number of uncut spheres that a time segment finds, if these spheres have a
+            // grid of their own. The segment searches cells that extend up to one cell edge beyond
+            // it on each side. The number is not halved: each uncut sphere is found by the segment,
+            // while of two segments only one finds the other.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

@@ -182,8 +182,9 @@ fn add_near(
     number as u16 | OUTSIDE
 }
 
-/// Returns which spheres certainly stay inside the cell of a periodic domain, or near it. In open
-/// space, all spheres count as inside.
+/// Returns two bit masks. The first one has the spheres that certainly stay inside the cell of a
+/// periodic domain, and the second one the spheres that certainly stay inside or near the cell. In
+/// open space, both masks have all spheres.
 #[inline(always)]
 fn stays(cell: Option<&Cell>, paths: &SpherePath<f32x4>) -> Stays {
     cell.map_or(Stays::INSIDE, |cell| cell.stays(paths))

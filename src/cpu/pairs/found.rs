@@ -70,17 +70,18 @@ impl Progress {
         }
     }
 
-    /// Counts `pairs` more touching pairs, and `shared` more reports for a later stage to decide.
-    /// Returns whether a count is now too large ([`Progress::is_too_much`]).
+    /// Adds to the number of touching pairs, and to the number of reports of shared pairs, which a
+    /// later stage decides. Returns whether one of the numbers is now too large
+    /// ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
         self.exceeded(pairs, shared)
     }
 
-    /// Returns whether there are more touching pairs than the limit, or too many reports for a
-    /// later stage to decide. A pair may be reported several times, or without touching. So the
-    /// limit of reports is eight times the limit of pairs, and at least 2¹⁹.
+    /// Returns whether there are more touching pairs than the limit, or too many reports of shared
+    /// pairs. A shared pair may be reported several times, and may turn out not to touch. So eight
+    /// times as many reports as pairs are allowed, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

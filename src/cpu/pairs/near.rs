@@ -49,8 +49,8 @@ impl NearPairs {
         }
     }
 
-    /// Returns whether the list has room for `more` pairs and four further ones, because pairs are
-    /// written in blocks of four.
+    /// Returns whether the list has room for this number of pairs. Pairs are written in blocks of
+    /// four, so four more must fit.
     #[inline(always)]
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.count + more + LANES <= MAX_NEAR

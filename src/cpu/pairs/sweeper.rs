@@ -20,8 +20,8 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. One sphere of each pair in a block is prefetched into the cache
-/// before the block is tested.
+/// Number of pairs in a block. A pair has a searching sphere and a sphere that it found. Before a
+/// block is tested, the found spheres of all its pairs are read, which brings them into the cache.
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
@@ -135,11 +135,11 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Applies the swept test to the pairs `first` and `first + 1` of `near`, or only to those
-    /// whose bit in the bit mask `there` is set. Adds the pairs that touch to the list of touching
-    /// pairs, which begins at index `begin` and has `hits` pairs so far. Returns its new length.
-    /// Pairs with a periodic image go to another list. For pair k of the list of touching pairs,
-    /// the indices of its spheres are stored as entry k of `near`.
+    /// Applies the swept test to the pairs `first` and `first + 1` of `near`. The bit mask `there`
+    /// says which of the two exist. Appends the pairs that touch to the output list. From index
+    /// `begin` on, this list has `hits` pairs before the call, and the returned number of pairs
+    /// after it. (Pairs with a periodic image go to another list.) Entry k of `near` is overwritten
+    /// with the spheres of pair k of these pairs.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -168,9 +168,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Several time segments may find the same pair. A pair that just touches is left to
-                // the exact test, which counts it as grazing only if it is this task that reports
-                // the pair.
+                // Several tasks may find the same pair, each with other time segments, but only one
+                // of them reports it. A pair that just touches is left to the exact test. That test
+                // counts the pair as grazing only in the task that reports it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -262,8 +262,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Of the `hits` pairs that begin at index `begin`, removes those that other time segments
-    /// report or a later stage decides ([`Sweeper::is_own`]). Returns the number of pairs kept.
+    /// Looks at the `hits` pairs from index `begin` on. Keeps those that this search has to report
+    /// itself, and removes those that other time segments report or that a later stage decides
+    /// ([`Sweeper::is_own`]). Returns the number of pairs kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -275,10 +276,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether these two time segments report the pair of their spheres. They do if both
-    /// contain the time of closest approach, and if the collision groups allow the pair. If
-    /// rounding leaves open whether they contain this time, the pair goes to a later stage, and the
-    /// result is false.
+    /// Returns whether these two time segments report the pair of their spheres here. They do if
+    /// both contain the time of closest approach, and if the collision groups allow the pair. If
+    /// rounding leaves open whether they contain this time, the result is false, and the pair is
+    /// added to a list for the later stage `decide`.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {

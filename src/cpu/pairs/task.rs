@@ -1,4 +1,5 @@
-//! Searches for the neighbours of a part of the sorted spheres and time segments.
+//! One task of the search for pairs: it searches around a range of the sorted spheres and time
+//! segments.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -118,7 +119,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` has counted this candidate pair a second time.
+                // This candidate pair was counted above, and `collect` has counted it again.
                 self.candidates -= 1;
             }
         }

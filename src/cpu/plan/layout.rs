@@ -20,8 +20,8 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// A way to divide a grid's part of the table of cells. Each cell in a box has an entry of its own.
-/// All other cells share entries by a hash.
+/// How a grid uses its entries in the table of cells. The cells inside a box have an entry each.
+/// The cells outside the box share the other entries by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
     bounds: [Vec3; 2],
@@ -146,9 +146,10 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // A time slab is a part of the step for which a grid has separate cells. A time segment
-            // that is longer than a slab searches several slabs. Together, these contain as many
-            // candidates for the segment as a single slab of the segment's own length would.
+            // The grid divides the step into equal parts, its time slabs. A time segment that
+            // overlaps several slabs searches each of them. So its number of searches grows with
+            // the number of slabs, but the number of spheres that it finds in all of them together
+            // does not.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);

@@ -22,7 +22,6 @@ use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
 pub(crate) struct Plan<'a> {
     pub(crate) levels: PerLevel<Level>,
-    pub(crate) proxies: PerLevel<u32>,
     /// For each grid, a bit mask of the other grids that its spheres search.
     pub(crate) searched: PerLevel<u64>,
     pub(crate) level_of_class: &'a [u8],
@@ -54,7 +53,7 @@ pub(crate) fn plan<'a>(
     for (draft, number) in drafts.iter_mut().zip(0..) {
         draft.level.first_slot += slots;
         draft.level.first_hashed += slots;
-        slots = draft.level.first_hashed + draft.level.hash_mask + 1;
+        slots = draft.level.slots().end as u32;
         level_of_class[draft.classes.clone()].fill(number);
     }
     let sides: PerLevel<Side<'_>> = drafts
@@ -63,7 +62,6 @@ pub(crate) fn plan<'a>(
         .collect();
     Plan {
         levels: drafts.iter().map(|draft| draft.level).collect(),
-        proxies: drafts.iter().map(|draft| draft.range.all.count).collect(),
         searched: searched_levels(space, &sides, sets),
         level_of_class,
         slots,
@@ -106,7 +104,9 @@ fn draft_levels(
 }
 
 impl Plan<'_> {
-    pub(crate) fn max_candidates(&self, fullest: u32) -> u64 {
-        max_candidates(&self.levels, &self.proxies, &self.searched, fullest)
+    /// Returns an upper bound of the number of candidate pairs. `starts` has the index of the first
+    /// sphere of each entry of the table of cells, and no entry has more than `fullest`.
+    pub(crate) fn max_candidates(&self, starts: &[u32], fullest: u32) -> u64 {
+        max_candidates(&self.levels, &self.searched, starts, fullest)
     }
 }

@@ -61,9 +61,9 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // A search visits no more rows of cells than the *box* of the searched grid has (the region in which
-    // each cell has its own table entry). A grid without a box has 0 cells along an axis, and its rows
-    // are not limited.
+    // The *box* of a grid is the region in which each cell has its own table entry. A search visits no
+    // more rows of cells than the box of the searched grid has. A grid without a box has `dims` of 0.
+    // Then the number of rows is not limited.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -71,31 +71,35 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidate pairs, if no entry of the table of cells has
-/// more than `fullest` spheres. Along each axis, a sphere searches at most 4 cells of a grid with
-/// larger cells. In a grid with smaller cells, it searches at most 3 cells more than fit in its own
-/// cell. A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
+/// Returns an upper bound of the number of candidate pairs. `starts` has the index of the first sphere
+/// of each entry of the table of cells, and no entry has more than `fullest`. Along each axis, a sphere
+/// searches at most 4 cells of a grid with larger cells. In a grid with smaller cells, it searches at
+/// most 3 cells more than fit in its own cell, or all entries if spheres of that grid lie outside its
+/// box. A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(
     levels: &[Level],
-    proxies: &[u32],
     searched: &[u64],
+    starts: &[u32],
     fullest: u32,
 ) -> u64 {
-    let cells_of = |(number, own): (usize, &Level)| {
+    let entries_of = |(number, own): (usize, &Level)| {
         let numbered = levels.iter().enumerate();
         let others = numbered.filter(|&(other, _)| searched[number] >> other & 1 == 1);
-        let cells = others.map(|(other, level)| {
-            let cells = if other > number {
+        let entries = others.map(|(other, level)| {
+            let entries = if other > number {
                 f64::from(MAX_COARSER_CELLS)
+            } else if level.has_outside(starts) {
+                level.slots().len() as f64
             } else {
                 let along = f64::from(own.cell * level.inverse_cell) + 3.0;
                 let dims = level.dims.map(|cells| along.min(cells.into()));
                 dims.iter().product()
             };
-            cells * f64::from(1_u32 << level.time_power)
+            entries * f64::from(1_u32 << level.time_power)
         });
-        f64::from(proxies[number]) * (f64::from(MAX_OWN_CELLS) + cells.sum::<f64>())
+        let entries = f64::from(MAX_OWN_CELLS) + entries.sum::<f64>();
+        own.spheres(starts).len() as f64 * entries
     };
-    let cells: f64 = levels.iter().enumerate().map(cells_of).sum();
-    (cells * f64::from(fullest)) as u64
+    let entries: f64 = levels.iter().enumerate().map(entries_of).sum();
+    (entries * f64::from(fullest)) as u64
 }

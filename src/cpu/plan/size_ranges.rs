@@ -11,9 +11,10 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A size range: neighbouring size classes of spheres or time segments of one set, with the same
-/// number of segments for each sphere. Several ranges can be merged into one, if their spheres are
-/// in one grid.
+/// A size range: one or more neighbouring size classes. In a step of two sets, all its spheres are
+/// of the same set. At first, all spheres of a range are cut into the same number of time segments.
+/// Later, the ranges of each grid are merged into one. In a merged range, the numbers of time
+/// segments may differ.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
@@ -22,16 +23,18 @@ pub(super) struct SizeRange {
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Spheres of other grids search this grid if they are smaller than this size. If several size
-    /// ranges are merged into this grid, the size is the smallest of theirs. In a step of two sets,
-    /// it is the largest.
+    /// Spheres of other grids search this grid if they are smaller than this limit or, in a step of
+    /// two sets, exactly as large. If several size ranges are merged into one grid, it has the
+    /// smallest of their limits. In a step of two sets, it has the largest.
     reference: f32,
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether the spheres of this size range search the other range, for estimates of
-    /// cost. With two sets, ranges of equal size search each other.
+    /// Returns whether the spheres of this size range search among those of the other range.
+    /// Smaller spheres search among larger ones. In a step of two sets, spheres search only among
+    /// those of the other set, and also among spheres of the same size. This is used for estimates
+    /// of cost.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference

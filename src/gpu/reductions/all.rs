@@ -43,7 +43,8 @@ impl Wanted {
     }
 }
 
-/// The kernels from which the reductions are made.
+/// Compiled kernels, to make the stages of the reductions (results computed from the list of
+/// pairs).
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceKernels<'a> {
     pub(crate) stages: &'a Stages,
@@ -114,15 +115,16 @@ impl Reductions {
         Ok(all)
     }
 
-    /// Moves the shader stages of the reductions out of this struct and returns them. They must run
-    /// after the stages that find the pairs.
+    /// Removes and returns the shader stages of the reductions, for the caller to run after the
+    /// stages that find the pairs.
     pub(crate) fn take_stages(&mut self) -> Vec<Stage> {
         std::mem::take(&mut self.stages)
     }
 
-    /// Records a copy of the last complete step's pairs from `old`, the buffers that are replaced.
-    /// With the copy, the next step computes which pairs began, lasted or ended. Without it, or if
-    /// the old buffers are larger, the next step compares its pairs with an empty list.
+    /// These buffers replace the buffers `old`. Records a copy of the pairs of the last complete
+    /// step from `old`, so that the next step can tell which pairs began, lasted or ended. If `old`
+    /// has room for more pairs than the new buffers, nothing is copied, and all pairs of the next
+    /// step have begun.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

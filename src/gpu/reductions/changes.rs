@@ -27,8 +27,8 @@ impl ChangeBuffers {
         [&self.kept, &self.kept_count].contains(&buffer)
     }
 
-    /// Records a copy of the last complete step's pairs from `old`, the buffers that are replaced.
-    /// Records nothing if the old buffers are larger.
+    /// Records a copy of the pairs of the last complete step from `old`, the buffers that `self`
+    /// replaces. Records nothing if the old buffers are larger, because the pairs might not fit.
     pub(super) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if self.kept.size() >= old.kept.size() {
             let mut copy = |from: &wgpu::Buffer, to| {
@@ -41,8 +41,9 @@ impl ChangeBuffers {
 }
 
 impl Maker<'_> {
-    /// Makes the buffers of the pairs that began, lasted and ended, and appends the shader stage
-    /// that fills them. The buffers of the sorted list of pairs must have been made before.
+    /// Makes the buffers for the changes of the list of touching pairs from step to step (pairs
+    /// that began, lasted or ended), and appends the shader stage that fills them. The caller must
+    /// already have made the buffers of the sorted list of pairs.
     pub(super) fn changes(&mut self, stages: &mut Vec<Stage>) -> Result<ChangeBuffers, Error> {
         let pairs = self.pairs();
         let (none, source) = (BufferUsages::empty(), BufferUsages::COPY_SRC);

@@ -16,7 +16,8 @@ pub(crate) struct ContactBuffers {
     pub(crate) offsets: wgpu::Buffer,
     /// Contacts of all spheres, sphere by sphere, as indices into the sorted list of pairs.
     pub(crate) indices: wgpu::Buffer,
-    /// For each sphere, the number of pairs (a, b) in which a is an earlier sphere.
+    /// For each sphere, the number of pairs (a, b) whose sphere a has a smaller index than this
+    /// sphere.
     pub(crate) starts: wgpu::Buffer,
     /// The pairs (a, b), sorted by sphere b. Each entry has two numbers: the index of sphere b,
     /// counted through both sets, and the index of the pair in the list sorted by a.

@@ -44,9 +44,9 @@ impl Maker<'_> {
         ];
         if let Some((kernels, bits, over)) = &walls {
             let times = self.dispatch(&kernels.wall_times, bits, *over)?;
-            // Each sphere's earliest time of impact is the least over its pairs and its walls. So
-            // the kernel for walls also runs before the kernels that find with which sphere or wall
-            // the impact of that time is.
+            // A sphere's first impact may be with a sphere or with a wall. So the kernels for the
+            // earliest times run first, for pairs and for walls. The kernels that find what the
+            // sphere hits at its earliest time run after both.
             dispatches.insert(2, times);
             dispatches.push(self.dispatch(&kernels.wall_partners, bits, *over)?);
         }

@@ -43,15 +43,15 @@ pub(super) struct Sorter {
 #[derive(Clone, Copy)]
 pub(super) enum By {
     Pair,
-    /// Sorts items by the first of their words. There is one item for each pair of the sorted list.
+    /// Sorts by the first word of each item. There is one item for each pair of the step.
     FirstWord,
 }
 
-/// Returns which digit of the sort key each pass of the radix sort uses. First come the passes of
-/// [`By::Pair`], which sort the pairs by index a, then by index b and, in a periodic domain, by the
-/// image. A radix sort begins with the last of these: the `of_image` digits of the image, then
-/// `count` digits each of b and of a. Then come the passes of [`By::FirstWord`]. The least
-/// significant digit of a number is the first.
+/// Returns the digits of the sort keys for all passes of the radix sort: first for [`By::Pair`],
+/// then for [`By::FirstWord`]. [`By::Pair`] sorts pairs by index a, pairs with equal a by index b,
+/// and pairs with equal a and b by the periodic image. A radix sort begins with the least
+/// significant digit. So its passes use `of_image` digits of the image, then `count` digits of b,
+/// then `count` digits of a.
 fn digits(count: u32, of_image: u32) -> impl Iterator<Item = Digit> {
     let passes = [
         (2, 0, of_image),

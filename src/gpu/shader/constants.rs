@@ -8,8 +8,8 @@ use crate::shared::{filter, grid, lattice, ownership, segments, size_class, tag,
 /// Number of quantities measured over a sample of the spheres: three coordinates, three velocity
 /// components, and the distances to two neighbours.
 pub(crate) const QUANTITIES: u32 = 8;
-/// Number of sampled spheres per workgroup of the shader `measure_spacing`, which counts the
-/// neighbours of each. The workgroup reads the whole sample only once for them.
+/// Number of spheres whose neighbours one workgroup of the shader `measure_spacing` counts. For all
+/// of them together, the workgroup reads the sample of spheres once.
 pub(crate) const MEASURED: u32 = 4;
 pub(crate) const RANKED: u32 = 64;
 

@@ -75,7 +75,8 @@ pub(super) enum BadImport {
     Item { part: String, item: String },
     /// A shared file imports itself, directly or through other files.
     Cycle(String),
-    /// A shared file lists a variable after `#needs` that the importing shader does not declare.
+    /// A shared file requires a variable by `#needs`, but the shader that imports the file does not
+    /// declare it.
     Need(String),
 }
 

@@ -29,8 +29,9 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// Among the pairs that the float32 test could not decide, the largest distance from exact
-    /// tangency. Its unit is an ulp of the sum of the relative coordinates and the radii.
+    /// Largest distance from exact tangency of a pair that the float32 test could not decide. The
+    /// unit is the distance between neighbouring float32 numbers near the sum of the pair's
+    /// relative coordinates and radii.
     farthest: f64,
 }
 
@@ -112,8 +113,8 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let mut farthest = 0.0;
     if grazing && terms > least {
         // The distance |r − d| from tangency is computed as |r² − d²| / (r + d). r is the sum of
-        // the radii, and d the smallest distance of the centres. The divisor must not be 0 if two
-        // points meet.
+        // the radii, and d the smallest distance of the centres. If two spheres of radius 0 meet, a
+        // tiny positive number takes the place of this divisor, which would be 0.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(

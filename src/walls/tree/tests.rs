@@ -90,8 +90,9 @@ fn every_touched_triangle_is_named() {
     assert!(named < pairs / 2, "{named} of {pairs}, {touched} touched");
 }
 
-/// Tests spheres that touch a tiny triangle in a grid of marked cells. The centre of each sphere is in the
-/// cell that contains the triangle, or in one of the 26 cells around it.
+/// The tree of a mesh divides space into cells, and marks the cells that contain triangles. It must find a
+/// sphere that touches a tiny triangle. The centre of the sphere is in the cell that contains the triangle,
+/// or in one of the 26 cells around it.
 #[test]
 fn spheres_of_the_size_of_a_cell_are_found_in_the_cells_around_a_triangle() {
     let mut rng = Rng::with_seed(5);

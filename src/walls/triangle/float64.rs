@@ -27,14 +27,14 @@ const UNDERFLOW: f64 = f64::MIN_POSITIVE;
 const SHORTEST_SQUARED: f64 = f64::MIN_POSITIVE * (1_u64 << 60) as f64;
 /// Limit on the number of separating planes that the search for the time of impact tries.
 const MOST_PLANES: usize = 32;
-/// The iterative search for the time of impact ends when the next iteration would advance the time by less than
-/// this fraction of it.
+/// The search for the time of impact advances a time in iterations. It ends when the next iteration would
+/// advance the time by less than this fraction of the time.
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A sphere and a triangle in float64, with bounds of the rounding errors.
 pub(super) struct Float64 {
-    /// The corners of the triangle. Each coordinate has one rounding error and, in a periodic domain, a further
-    /// error of at most `off`.
+    /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
+    /// a periodic domain, each coordinate has a further error of at most `off`.
     corners: [DVec3; 3],
     /// Bound of the additional error of the corners, which the displacement of the sphere in a periodic domain
     /// causes.
@@ -70,8 +70,8 @@ struct Search {
 
 enum Ended {
     AtTouch,
-    /// The sphere does not touch the triangle in the step: it does not reach the last plane that the search has
-    /// found between them before the step ends.
+    /// The sphere does not touch the triangle in the step. The search has found a plane that separates the
+    /// two until the end of the step.
     AtEnd,
     /// At `time`, the sphere does not touch the triangle and no longer approaches it.
     Parting,
@@ -219,8 +219,8 @@ impl Float64 {
         };
         let mut direction = point - center;
         if matches!(feature, Feature::Edge(_)) {
-            // The exact direction is perpendicular to the edge. Subtracting the component along the edge
-            // removes most of its rounding error.
+            // The line from a sphere's centre to the nearest point on an edge is perpendicular to the edge.
+            // So the component of `direction` along the edge is only a rounding error, and is subtracted.
             direction -= edge * (direction.dot(edge) / whole);
         }
         Nearest {
@@ -337,7 +337,8 @@ impl Float64 {
         if search.time == 0.0 {
             return self.is_separated(other, [0.0, dt]);
         }
-        // At the time `change`, the sphere is equally far from both planes.
+        // Of the two planes, the first separates the sphere from the triangle better up to the time `change`,
+        // and the second from then on.
         let [one_speed, other_speed] = [one, other].map(|n| n.dot(self.v) / n.length());
         let gap = search.last.distance - self.r;
         let change = search.time - gap / (one_speed - other_speed);
@@ -374,7 +375,8 @@ impl Float64 {
         (touch, nearest.feature)
     }
 
-    /// Returns the normal of the triangle that points along the sphere's direction of motion.
+    /// Of the two normals of the triangle, returns the one in the direction in which the sphere moves relative
+    /// to the triangle.
     fn facing(&self) -> DVec3 {
         let [a, b, c] = self.corners;
         let normal = (b - a).cross(c - a);

@@ -24,8 +24,8 @@ pub(super) struct Integers {
     speed: i32,
 }
 
-/// The corners, the radius and the sphere's displacement up to some time (`path`), as integers in one common
-/// unit.
+/// The corners of a triangle, and the radius and the displacement up to some time (`path`) of a sphere, as
+/// integers in one common unit.
 struct Moved {
     corners: [Vector; 3],
     r: IBig,
@@ -118,10 +118,11 @@ impl Integers {
         if nearest.compared_with(&moved.r) != Equal {
             return Less;
         }
-        // The distance of a uniformly moving point from a convex set is a convex function of time. At `time`,
-        // the distance of the sphere's centre from the triangle equals the radius. If the distance is
-        // decreasing at this time, it was greater before. If the distance has its minimum at this time, it
-        // was the same shortly before only if the nearest point moved along the triangle with the sphere.
+        // At `time`, the sphere just touches the triangle. As the triangle is convex, its distance from a
+        // uniformly moving point, the sphere's centre, is a convex function of time. If the distance is
+        // decreasing at `time`, the sphere did not touch before. If the distance is at its minimum, the
+        // sphere touched before only if the distance was constant, because the nearest point moved along the
+        // triangle together with the sphere.
         match moved.growth(nearest.feature, &self.v) {
             Less => Equal,
             Greater => Less,
@@ -164,7 +165,7 @@ impl Integers {
 }
 
 impl Nearest {
-    /// Compares the distance between the given point and the nearest point of the triangle with a length.
+    /// Compares the distance between a point and the triangle, whose square is `self.square`, with a length.
     fn compared_with(&self, length: &IBig) -> Ordering {
         self.compared_with_scaled(length, 0)
     }
@@ -299,8 +300,9 @@ impl Moved {
         }
     }
 
-    /// Returns whether the nearest point of the triangle, which is on `feature` (face, edge or corner), came
-    /// along with the sphere: moved back a little, by a small multiple of −`v`, it is still on the triangle.
+    /// Returns whether the nearest point of the triangle moves along the triangle together with the sphere.
+    /// The point is on `feature` (face, edge or corner). It moves with the sphere if it is still on the
+    /// triangle when it is displaced by a small multiple of −`v`.
     fn came_along(&self, feature: Feature, v: &Vector) -> bool {
         let normal = normal(&self.corners);
         let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;

@@ -1,5 +1,5 @@
-//! Compares the decisions about spheres and triangles with an independent oracle, which uses another formula
-//! and exact fractions of another library's integers.
+//! Compares the decisions about spheres and triangles with an independent oracle. The oracle uses another
+//! formula, and exact fractions whose integers are from another library.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -134,8 +134,9 @@ impl Oracle {
                 0.0
             };
             let above = mid(depth, depth.next_up());
-            // A tie is rounded to the float32 with an even last bit. Only in this case do both neighbours of
-            // `x` matter.
+            // A depth that is halfway between two float32 numbers is rounded to the one with an even last bit.
+            // So if the last bit of `depth` is even, both halfway points next to it are rounded to it, and
+            // otherwise neither.
             let low = if is_even(depth) {
                 below
             } else {
@@ -206,7 +207,8 @@ fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[Big
         return None;
     }
     let right: Vec<BigInt> = directions.iter().map(|x| -dot(x, &start)).collect();
-    // Cramer's rule: the k-th unknown is `solution[k]` / `whole`.
+    // Cramer's rule solves the linear system of `matrix` and `right`. `whole` is the determinant of the matrix,
+    // and unknown k is `solution[k]` / `whole`.
     let solution: Vec<BigInt> = (0..count)
         .map(|k| {
             let mut replaced = matrix.clone();
@@ -357,8 +359,9 @@ fn slivers_points_and_giants_are_decided_as_by_the_oracle() {
 
 #[test]
 fn tangent_spheres_with_many_digits_are_decided_as_by_the_oracle() {
-    // The grid spacing is odd and has 21 bits, so float64 rounds the products. Then rounding errors, and the
-    // last digit of the radius, decide whether a sphere is tangent.
+    // All coordinates are multiples of `spacing`, an odd number of 21 bits. So products of several coordinates
+    // have too many bits for float64 and are rounded. Then these rounding errors, and the last digit of the
+    // radius, decide whether a sphere is tangent.
     let counts = check_all(10_000, 7, |random| {
         let spacing = (random.u32(1 << 20..1 << 21) | 1) as f32;
         let mut point = |size| on_grid(random, size).map(|x| x * spacing);

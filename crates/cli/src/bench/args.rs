@@ -36,15 +36,15 @@ pub(crate) struct Args {
     /// Only the benchmark scenes `polydisperse` and `thermal` have spheres of different radii.
     #[arg(long, value_name = "R", value_delimiter = ',', value_parser = ratio)]
     ratio: Vec<f32>,
-    /// Distances, in sphere diameters, by which the bullets in the scene `fast` move, instead of 50
+    /// Distances, in sphere diameters, that the bullets in the scene `fast` move; 50 by default
     ///
     /// Bullets are fast spheres. In the scene `fast`, one sphere in a hundred is a bullet.
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = bullets)]
     bullets: Vec<f32>,
     /// Time the spheres in this file instead of benchmark scenes; needs --dt
     ///
-    /// The file to time is CSV, a LAMMPS dump or XYZ (the last frame is timed) or NumPy arrays, as for `carom
-    /// collide`.
+    /// The file may have any format that `carom collide` reads: CSV, LAMMPS dump, XYZ or NumPy arrays. Of a
+    /// LAMMPS dump or an XYZ file, the last frame is timed.
     #[arg(long, value_name = "FILE", requires = "dt",
         conflicts_with_all = ["scene", "n", "density", "ratio", "bullets", "seed"])]
     input: Option<PathBuf>,

@@ -48,8 +48,9 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
 }
 
 /// Converts the list of colliding pairs to a list that `carom::verify` can check against a step with two sets
-/// of spheres: the chosen spheres and all spheres. In the new list, a pair of two chosen spheres occurs
-/// twice. Each chosen sphere touches itself, unless its collision groups exclude this.
+/// of spheres: the chosen spheres, and all spheres. If both spheres of a pair are chosen, the new list has
+/// the pair twice, once with each sphere first. A chosen sphere touches itself in the second set, unless its
+/// collision groups exclude this.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

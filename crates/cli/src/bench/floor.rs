@@ -53,7 +53,8 @@ const ENTRY: u64 = 12;
 /// Size in bytes of a time segment of a moving sphere after sorting: the sphere's index in memory, its index
 /// in the input, and a tag (the numbers of the grid and of the segment).
 const ORDER: u64 = 12;
-/// Size in bytes of the number of a size class. A size class is a range of sphere sizes.
+/// Size in bytes of the number that `measure` stores for each sphere to name its size class (a range of
+/// sizes).
 const SIZE_CLASS: u64 = 2;
 /// Size of an entry of the table of grid cells, in bytes.
 const SLOT: u64 = 4;
@@ -97,8 +98,8 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // The stage `decide` reads each colliding pair to count the pairs of each sphere. Sorting then reads and
-    // writes each pair once.
+    // The stage `decide` reads each colliding pair once, to find how many pairs each sphere has. It then
+    // sorts the pairs, which reads and writes each pair once.
     Stage {
         name: "decide",
         pair: 3 * PAIR,

@@ -315,8 +315,8 @@ fn print_row(run: &Run) {
 }
 
 impl World {
-    /// Returns the name of the file, or the name of the benchmark scene with those parameters that were
-    /// changed by command-line options.
+    /// Returns the name of the input file. For a benchmark scene, returns the name of the scene and the
+    /// parameters that command-line options have changed.
     fn name(&self) -> String {
         let (Some(name), Some(density), Some(ratio), Some(bullets)) =
             (self.scene, self.density, self.ratio, self.bullets)

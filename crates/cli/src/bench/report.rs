@@ -79,7 +79,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// Returns whether work that takes this long would end before the deadline if it began now.
+    /// Returns whether work that takes the time `duration` would end before the deadline if it began now.
     pub(super) fn allows(&self, duration: Duration) -> bool {
         let end = Instant::now().checked_add(duration);
         end.is_some_and(|end| end <= self.end)
@@ -242,8 +242,8 @@ fn left_out(
     of_calls.into_iter().chain(of_kernels).collect()
 }
 
-/// Compares the list of the GPU with that of the CPU bit for bit. If `in_time` is false, the comparison would
-/// end after the time limit, and is left out.
+/// Compares the list of the GPU with that of the CPU bit for bit. The caller sets `in_time` to false if there
+/// is no time left for the comparison. Then it is left out.
 fn check(arguments: &Args, scene: Scene, in_time: bool) -> Check {
     let n = CHECKED.min(arguments.most());
     let spheres = scene.generate(n, arguments.seed);
@@ -294,7 +294,8 @@ fn measure(
     })?;
     let (seconds, calls): (Vec<f64>, Vec<Statistics>) = timed.into_iter().unzip();
     let longest = seconds.iter().copied().fold(0.0, f64::max);
-    // The kernels are timed in buffers of their own, which the first step makes as large as needed.
+    // The kernels are timed in other buffers than the calls above. Before the timed steps, one step makes these
+    // buffers large enough.
     let expected = Duration::try_from_secs_f64(2.0 * longest).unwrap_or(Duration::MAX);
     let kernels = limit
         .allows(expected)

@@ -13,8 +13,8 @@ pub(crate) fn note(world: &World) -> Option<String> {
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // A sphere of radius 0 (a point) does not count as the smallest sphere. Rounding of its position matters
-    // only if it is not small compared with the radius of a sphere that the point may touch.
+    // A sphere of radius 0 (a point) does not count as the smallest sphere. The rounding error of a point's
+    // position matters only in comparison with the radius of a sphere that the point may touch.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);

@@ -20,8 +20,9 @@ pub(crate) struct Verdict {
     passed: bool,
     /// Method of the check: `exact arithmetic`, or the other backend, `gpu` or `cpu`.
     against: &'static str,
-    /// Number of pairs that were checked. With exact arithmetic, these are all pairs of spheres. With the
-    /// other backend, these are the pairs in either of the two compared lists.
+    /// Number of pairs that were checked. A check with exact arithmetic tests all pairs of spheres. A check
+    /// against the other backend (CPU or GPU) compares the two lists, and counts the pairs that are in either
+    /// list.
     checked: u64,
     /// Number of pairs of a sphere and a wall that were tested, each triangle being a wall. `None` for a step
     /// without walls.

@@ -24,7 +24,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let input = args.input().map_err(|what| anyhow!(what))?;
     let options = args.read_options();
     let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
-    // A search without particles checks the cutoff before the file, which may be large, is read.
+    // A search without particles only checks the cutoff. So an invalid cutoff is an error before
+    // the input file, which may be large, is read.
     detector.find_neighbors(&NeighborSearch::within(&[], args.cutoff))?;
     let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;

@@ -89,8 +89,8 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // If no set of coordinate names is complete, the error message names a missing column of a set
-            // that is partly there.
+            // Names a missing coordinate column in the error message. If one column of x, y and z is there, for
+            // example, the missing column is another one of these.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));

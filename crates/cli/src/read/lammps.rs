@@ -85,7 +85,8 @@ pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Opt
     Ok(None)
 }
 
-/// Returns an error about a repeated section, unless `first` is true.
+/// Returns an error for a section of a LAMMPS frame that occurs a second time. Returns `Ok` if `first` is
+/// true.
 fn once(from: &FrameText<'_, impl BufRead>, first: bool, section: &str) -> anyhow::Result<()> {
     if first {
         return Ok(());

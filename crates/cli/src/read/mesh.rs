@@ -37,10 +37,10 @@ pub struct Mesh {
 /// How error messages locate a triangle in the file.
 #[derive(Debug, Default)]
 enum Places {
-    /// In a binary file, a message gives the number of the triangle.
+    /// If the file is binary, messages name a triangle by its number.
     #[default]
     Numbers,
-    /// In a text file, a message gives the line of the triangle. This list has the line of each triangle.
+    /// If the file is text, messages name a triangle by its line. This list has the line of each triangle.
     Lines(Vec<u64>),
 }
 

@@ -80,8 +80,8 @@ pub(crate) struct Array<'a, R> {
     source: &'a str,
     input: BufReader<R>,
     byte: u64,
-    /// Shape of the array according to the header of the `.npy` file. A file that was cut off holds fewer
-    /// numbers.
+    /// Shape of the array according to the header of the `.npy` file. If the file was cut off, it holds fewer
+    /// numbers than the header says.
     pub(crate) shape: Vec<u64>,
     /// Whether the array is stored column by column (Fortran order).
     by_columns: bool,

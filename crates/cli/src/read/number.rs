@@ -25,8 +25,8 @@ where
     }
     match std::str::from_utf8(field).map(str::parse::<T>) {
         Ok(Ok(x)) if finite(x) => Ok(x),
-        // Rust parses `inf` and `nan`, and parses a number that is too large as infinity. A field with digits
-        // is such a number.
+        // Rust parses three kinds of text as a number that is not finite: `inf`, `nan`, and digits
+        // of a number that is too large. Only the last kind has digits.
         Ok(Ok(_)) if field.iter().any(u8::is_ascii_digit) => {
             Err(format!("is `{}`, but {most}", shown(field)))
         }

@@ -81,8 +81,8 @@ impl Iterator for Worlds<'_> {
     }
 }
 
-/// Opens an input. The returned iterator reads a trajectory frame by frame. A file in any other format is
-/// read at once.
+/// Opens an input. The returned iterator reads a trajectory one frame at a time. An input that is no trajectory
+/// is read at once.
 ///
 /// # Errors
 /// Returns an error if the input cannot be opened or read, with the file, and where possible the line (or

@@ -23,7 +23,7 @@ pub struct ReadOptions {
 /// Source of the radii of the spheres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {
-    /// The input file has radii or diameters.
+    /// The radii are read from the input file, which has radii or diameters.
     #[default]
     InFile,
     /// Radius of all spheres of an input file without radii.

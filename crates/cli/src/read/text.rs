@@ -21,7 +21,7 @@ pub(crate) struct Text<'a, R> {
 pub struct Place {
     /// Number of lines before this position in the text.
     pub line: u64,
-    /// Number of bytes before this position in the text.
+    /// Number of bytes of the text file before this position.
     pub byte: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Columns of a written list of colliding pairs.
+//! Describes which columns the tool writes in a list of pairs.
 
 use crate::write::pairs::Pair;
 
@@ -17,7 +17,8 @@ pub enum Subject {
 /// The columns of a list of pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns {
-    /// What the pairs of the list are, which determines the first columns.
+    /// The kind of pair that the list contains: two touching spheres, a sphere and a wall, or two
+    /// neighbours. Each kind has its own first columns.
     pub subject: Subject,
     /// Whether the list has a column `frame`.
     pub frames: bool,

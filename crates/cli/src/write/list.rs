@@ -29,7 +29,7 @@ pub enum ListFormat {
 pub enum Target {
     /// Standard output, in CSV format.
     StandardOutput,
-    /// An output file in the given format.
+    /// An output file, and the format in which the list is written to it.
     File(PathBuf, ListFormat),
 }
 

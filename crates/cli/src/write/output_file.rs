@@ -40,8 +40,8 @@ impl OutputFile {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".carom-").suffix(".tmp");
-        // The temporary file gets the permissions of any new file. By default, the crate `tempfile` lets only
-        // the owner read a temporary file.
+        // The temporary file gets the same permissions as any other new file. Without this call, the crate
+        // `tempfile` would let only the owner read it.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let temporary = builder

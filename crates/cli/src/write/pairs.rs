@@ -17,12 +17,12 @@ pub struct Pair {
     pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the input has no types.
     pub types: [i32; 2],
-    /// Numbers of the entry, followed by zeros: time of impact and penetration depth for spheres that touch,
-    /// and the vector from `a` to the image of `b` and its length for neighbours.
+    /// For spheres that touch: the time of impact, the penetration depth, and two zeros. For neighbours: the
+    /// vector from `a` to the image of `b`, and its length.
     pub numbers: [f32; 4],
 }
 
-/// Order of the pairs in a list.
+/// Order in which pairs are written: by the spheres or by the time of impact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Order by `a`, then by `b`, then by the periodic image of `b`.

@@ -166,10 +166,10 @@ fn a_file_without_permission_is_named() -> Test {
     let folder = Folder::new("permission")?;
     let input = folder.file("secret.csv", "x,y,z,radius\n")?;
     fs::set_permissions(&input, fs::Permissions::from_mode(0o000))?;
-    // If this process may read every file, the program runs as another user. This user may have no access to
-    // the build folder, so the program is copied. The command `cp` makes the copy, because a file that is
-    // open for writing cannot be run: if the test itself wrote the copy, the child process of another test
-    // could inherit the open file.
+    // Root may read every file, so a test that runs as root starts the program as another user. This user may
+    // have no access to the build folder, so the program is copied. The test does not write the copy itself,
+    // because a process that another test starts at the same time could keep the written file open, and Linux
+    // runs no file that is open for writing.
     let copy = folder.path("carom")?;
     let copied = std::process::Command::new("cp")
         .arg(BINARY)

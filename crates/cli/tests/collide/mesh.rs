@@ -69,7 +69,8 @@ fn obj_faces_are_read_in_all_their_forms() -> Test {
     Ok(())
 }
 
-/// Returns a binary STL file with the given number of triangles in its header, and with given corners.
+/// Returns a binary STL file with these triangles, each given by its three corners. The number of triangles
+/// that the file states is `count`, which may be wrong.
 fn binary(header: &[u8], count: u32, triangles: &[[f32; 9]]) -> Vec<u8> {
     let mut file = header.to_vec();
     file.resize(80, b' ');

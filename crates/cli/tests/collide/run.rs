@@ -56,7 +56,7 @@ pub(crate) fn run_with(
     run_command(command, input, env)
 }
 
-/// Runs the program `carom` with the given arguments, and adds no others.
+/// Runs the program `carom` with exactly these arguments.
 pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     let mut command = Command::new(BINARY);
     command.args(args);

@@ -15,8 +15,8 @@ fn crowd() -> String {
     rows
 }
 
-/// Environment variables for two runs of `carom`: with the graphics adapters of this machine, and on Linux
-/// without any.
+/// Environment variables for two runs of `carom`. The first run finds the graphics adapters of this machine.
+/// On Linux, the second run finds no adapter.
 const ADAPTERS: [&[(&str, &str)]; 2] = [
     &[],
     &[

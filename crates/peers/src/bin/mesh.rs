@@ -19,11 +19,13 @@ use parry3d::shape::{Ball, TriMesh};
 /// Times a step of the scene gas in which moving spheres touch a spherical mesh of 131072 triangles, on one
 /// thread.
 ///
-/// carom finds all pairs of a sphere and a triangle that touch, and all pairs of spheres. parry3d finds only
-/// touches of the mesh, in two ways: the pairs of a sphere and a triangle (with its tree of boxes, and then a cast
-/// of the sphere against each triangle that is not certainly too far away), and the first touch of each sphere (with
-/// a cast of the sphere against the whole mesh). All take turns, and the fastest of their times is printed. The
-/// trees of the mesh are made before.
+/// carom finds all pairs of a sphere and a triangle that touch, and all pairs of spheres. parry3d
+/// ignores pairs of spheres, and is timed in two ways. In the first, it finds all pairs of a sphere
+/// and a triangle that touch: its tree of boxes lists triangles, and the sphere is cast against
+/// each of them that may be near enough. In the second, it finds only the first touch of each
+/// sphere, by a cast against the whole mesh. carom with the mesh, carom without it and the two ways
+/// of parry3d run in turns, and the fastest time of each is printed. The times do not include
+/// making the trees of the mesh.
 #[derive(Parser)]
 struct Arguments {
     /// Number of spheres.

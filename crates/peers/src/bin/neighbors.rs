@@ -18,7 +18,7 @@ use clap::Parser;
 struct Arguments {
     /// File with the particles: x, y and z of each as little-endian float32.
     points: PathBuf,
-    /// Largest distance of two neighbours.
+    /// Cutoff: two particles are neighbours if their distance is at most this.
     cutoff: f32,
     /// Edge of the periodic cube, or 0 for open space.
     edge: f32,

@@ -119,8 +119,8 @@ impl PlainGrid {
     fn bin(&mut self, world: World<'_>, layout: &Layout) {
         let World { spheres, dt } = world;
         self.starts.clear();
-        // The spheres of grid cell c are counted in `starts[c + 2]`, so the array has two elements more than
-        // there are cells.
+        // Element c + 2 counts the spheres of grid cell c. After the prefix sum, element c + 1 is the start of
+        // cell c.
         self.starts
             .resize(layout.size.iter().product::<usize>() + 2, 0);
         self.cell_of.clear();

@@ -17,7 +17,7 @@ pub(crate) type Colour = [u8; 3];
 /// A position in the picture, in pixels from the top left corner.
 pub(crate) type Place = [f32; 2];
 
-/// Uncovered fraction of a pixel below which the pixel counts as completely covered.
+/// A pixel counts as completely covered if less than this fraction of it is uncovered.
 const NOTHING: f32 = 0.002;
 
 pub(crate) struct Canvas {

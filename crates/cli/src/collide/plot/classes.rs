@@ -14,8 +14,8 @@ const ALONE: Colour = [204, 204, 204];
 /// have the same colour.
 pub(crate) struct Classes {
     contacts: Vec<u32>,
-    /// The smallest number of contacts for each colour, in ascending order from 0, and then the largest
-    /// number of contacts of any sphere plus one.
+    /// The smallest number of contacts for each colour, in ascending order from 0. One more number follows:
+    /// the largest number of contacts of any sphere, plus one.
     bounds: Vec<u32>,
 }
 

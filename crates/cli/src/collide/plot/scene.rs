@@ -15,8 +15,8 @@ const LEAST_RADIUS: f32 = 0.75;
 /// Total area in square pixels of all dots, which stand for spheres that are too small to see. It
 /// determines the radius of a dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// Inside a large sphere, this many pixels of the line of a pair are drawn, or as many as the diameter of
-/// the smaller sphere if that is longer.
+/// The line of a pair is drawn inside a large sphere only near its surface: along this many pixels, or along
+/// the diameter of the smaller sphere if that is longer.
 const MOST_WITHIN: f32 = 12.0;
 const RIMMED: f32 = 4.0;
 

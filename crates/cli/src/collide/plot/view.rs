@@ -35,8 +35,9 @@ impl View {
             }
         }
         let size = [0, 1, 2].map(|axis| high[axis] - low[axis]);
-        // The picture is seen along z, unless the spheres extend less than half as far along x or y. With a
-        // factor near 1, chance would select the axis of view for a cube of random spheres.
+        // The picture is seen along z, unless the spheres extend less than half as far along x or y. If the
+        // picture were always seen along the axis of least extent, chance would select this axis for a cube
+        // of random spheres.
         let thinner = if size[0] < size[1] { 0 } else { 1 };
         let above = size[2] <= 2.0 * size[thinner];
         let axes = [[1, 2, 0], [0, 2, 1], [0, 1, 2]][if above { 2 } else { thinner }];
@@ -90,7 +91,7 @@ impl View {
         self.axes[2]
     }
 
-    /// Returns the distances from the middle of the plot area to its edges, to the right and upwards.
+    /// Returns half the width and half the height of the plot area, as lengths in the world of the spheres.
     pub(crate) fn room(&self) -> [f64; 2] {
         [RIGHT - LEFT, BOTTOM - TOP].map(|pixels| f64::from(pixels) / 2.0 / self.scale)
     }

@@ -117,9 +117,9 @@ fn line(canvas: &mut Canvas, view: &View, [from, to]: [[f64; 2]; 2], width: f32)
     for axis in 0..2 {
         let (start, step) = (from[axis] - view.centre[axis], to[axis] - from[axis]);
         for way in [-1.0, 1.0] {
-            // The plot area reaches from −`room` to `room` along this axis, and `way` selects one of its two
-            // edges. `part` runs from 0 to 1 along the line. A point is inside the edge if way · (start +
-            // part · step) ≤ room.
+            // The line consists of the points start + part · step, with `part` from 0 to 1. Along each axis,
+            // the plot area reaches from −`room` to `room`. `way` is −1 for the lower edge of the area, and 1
+            // for the upper edge. A point is inside this edge if way · (start + part · step) ≤ room.
             let (left, slope) = (room[axis] - start * way, step * way);
             if slope > 0.0 {
                 last = last.min(left / slope);

@@ -85,7 +85,8 @@ pub fn read<R: BufRead>(source: &str, input: R) -> anyhow::Result<Mesh> {
     Ok(mesh)
 }
 
-/// Adds the triangles of a face. Returns the largest number of a vertex, counted from 1.
+/// Splits a face of an OBJ file into triangles, and adds them to the mesh. Returns the largest of
+/// the face's vertex numbers, which are counted from 1.
 fn add_face<'a>(
     mesh: &mut Mesh,
     words: impl Iterator<Item = &'a [u8]>,

@@ -16,7 +16,8 @@ pub(crate) struct ByRapier {
 }
 
 impl ByRapier {
-    /// Puts spheres of diameter 1 into the box. A step of the engine lasts `dt`.
+    /// Puts spheres of diameter 1 into a box of rapier3d, whose edges have the length `edge`. A step of
+    /// rapier3d lasts `dt`.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rapier3d computes in float32"

@@ -6,9 +6,10 @@ use crate::queue::{Entry, Queue};
 
 type Vector = [f64; 3];
 
-/// The end of a list of spheres, and the partner of a sphere without one.
+/// Marks the end of a list of spheres. Also the partner of a sphere that has no predicted impact.
 const NONE: u32 = u32::MAX;
-/// Largest number of spheres in 27 cells. Spheres of diameter 1 are never so dense.
+/// More than the number of spheres of diameter 1 that fit in a grid cell and its 26 neighbours
+/// without overlap.
 const AROUND: usize = 128;
 /// Edge of a block of cells that are neighbours in memory.
 const BLOCK: usize = 4;
@@ -19,7 +20,8 @@ const IN_BUCKET: f64 = 32.0;
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Motion {
-    /// Where the centre would have been at time 0 with the present velocity. So no sphere needs a clock.
+    /// Where the centre would have been at time 0 if the sphere had always had its present velocity. From
+    /// this point, the place at any later time follows without the time of the sphere's last impact.
     origin: Vector,
     velocity: Vector,
     /// Time of the impact that was predicted for the sphere.
@@ -47,11 +49,14 @@ struct Plan {
     face: u8,
 }
 
-/// The cells of the cube. Their indices are the sums of three numbers, one for each axis.
+/// The cells of the periodic cube. A cell's index is the sum of three terms, one for each axis. The
+/// terms are precomputed in `parts`.
 struct Cells {
     count: u16,
     width: f64,
-    /// For each axis, a number for each cell, with the last cell before the first and the first after the last.
+    /// For each axis, a list of the numbers that the places along this axis add to the cell index. As the
+    /// cube is periodic, the list begins with the number of the last place and ends with the number of the
+    /// first one.
     parts: [Vec<u32>; 3],
     /// The first sphere in each cell.
     first: Vec<u32>,
@@ -73,18 +78,20 @@ pub(crate) struct Heap {
     pub(crate) time: f64,
     motions: Vec<Motion>,
     plans: Vec<Plan>,
-    /// The number of each sphere in the lists of the caller.
+    /// The index of each sphere in the arguments `places` and `velocities` of [`Heap::new`].
     names: Vec<u32>,
     cells: Cells,
     queue: Queue,
     around: [u32; AROUND],
-    /// The first spheres in the cells around the spheres of the current bucket.
+    /// For each event in the current bucket of the queue, the first sphere in each of the 27 cells
+    /// around the sphere of the event.
     near: Vec<u32>,
     pub(crate) hits: u64,
     /// Number of cells that spheres have left, and number of impacts that were predicted anew.
     pub(crate) exits: u64,
     pub(crate) stale: u64,
-    /// The impacts, which tests compare.
+    /// The list of all impacts so far. Only tests need the list, to compare it with carom's impacts.
+    /// Without a test, it is `None`.
     pub(crate) list: Option<Vec<Hit>>,
 }
 
@@ -150,7 +157,8 @@ impl Cells {
         (part(0) + part(1) + part(2)) as usize
     }
 
-    /// Returns for each axis the numbers of the cell before, of the cell and of the cell after.
+    /// The index of a cell is a sum of three parts, one for each axis. For each axis, returns the
+    /// part of the lower neighbour, of the cell itself and of the upper neighbour.
     fn around(&self, cell: [u16; 3]) -> [[u32; 3]; 3] {
         [0, 1, 2].map(|axis| {
             let before = usize::from(cell[axis]);
@@ -159,7 +167,8 @@ impl Cells {
         })
     }
 
-    /// Returns whether a neighbour of the cell is on the other side of the cube.
+    /// Returns whether a cell is at a face of the periodic cube, so that some of its neighbours are
+    /// at the opposite face.
     fn is_outer(&self, cell: [u16; 3]) -> bool {
         cell.iter().any(|&k| k == 0 || k + 1 == self.count)
     }
@@ -227,7 +236,7 @@ impl Heap {
         Ok(heap)
     }
 
-    /// Moves the spheres to a time.
+    /// Processes all events up to the time `end`.
     pub(crate) fn advance(&mut self, end: f64) {
         loop {
             while let Some(&Entry { time, sphere }) = self.queue.current.last() {
@@ -353,8 +362,9 @@ impl Heap {
         self.search(sphere, now, count, cell);
     }
 
-    /// Finds the earliest impact of a sphere with the spheres in the lists that begin in `around`, if it comes before
-    /// the impact that is known for the sphere.
+    /// Finds the earliest impact of `sphere` with the spheres of `count` linked lists. The first sphere of
+    /// each list is in `self.around`. Keeps the impact if it comes before the one that is predicted for
+    /// `sphere` so far.
     fn search(&mut self, sphere: u32, now: f64, count: usize, cell: [u16; 3]) {
         if self.cells.is_outer(cell) {
             self.search_in::<true>(sphere, now, count);
@@ -385,13 +395,15 @@ impl Heap {
                 }
                 v[axis] = other.velocity[axis] - own.velocity[axis];
             }
-            // The sphere itself has b = 0.
+            // The spheres in a cell include `sphere` itself. The velocity of a sphere relative to
+            // itself is 0, so b = d·v is 0, and no impact is found.
             let b = dot(d, v);
             let c = dot(d, d) - 1.0;
             let root = b * b - dot(v, v) * c;
             if (b < 0.0) & (root > 0.0) {
                 let time = now + (c / (root.sqrt() - b)).max(0.0);
-                // If the other sphere has an earlier event, it will then search for its next impact itself.
+                // An impact is ignored if the other sphere is predicted to have an earlier one,
+                // because the other sphere searches again when its earlier impact happens.
                 if (time < impact) & (time < other.impact) {
                     impact = time;
                     partner = index;
@@ -455,7 +467,7 @@ impl Heap {
         self.search(sphere, plan.next, count, cell);
     }
 
-    /// Determines when and where a sphere leaves its cell.
+    /// Predicts when a sphere leaves its grid cell, and through which face of the cell.
     fn find_exit(&mut self, sphere: u32) {
         let motion = &self.motions[sphere as usize];
         let plan = &mut self.plans[sphere as usize];
@@ -485,7 +497,7 @@ impl Heap {
         self.queue.push(Entry { time, sphere });
     }
 
-    /// Returns the centres and the velocities, in the order of the start.
+    /// Returns the centres and the velocities, in the same order as in the arguments of [`Heap::new`].
     pub(crate) fn state(&self) -> (Vec<Vector>, Vec<Vector>) {
         let mut places = vec![[0.0; 3]; self.motions.len()];
         let mut velocities = places.clone();

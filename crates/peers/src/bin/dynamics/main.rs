@@ -31,9 +31,10 @@ use crate::runs::{ByCarom, ByHeap, Run};
 /// the first, each runs one turn that is not timed. Their energies must stay the same, and at the end no two
 /// spheres may overlap.
 ///
-/// The physics engine rapier3d does not find each impact at its time. Its step is a quarter of the mean time
-/// between two impacts of a sphere. Its rate is the number of impacts that carom counts in a turn, divided by the
-/// time that rapier3d takes for the turn. The change of its energy is printed, because it is not 0.
+/// The physics engine rapier3d does not find each impact at its time. It moves its spheres in steps of a
+/// quarter of the mean time between two impacts of a sphere. Its rate is the number of impacts that carom
+/// finds in a turn, divided by the time that rapier3d takes for the same simulated time. Its energy changes,
+/// so the change is printed.
 #[derive(Parser)]
 struct Arguments {
     /// Number of spheres.
@@ -42,16 +43,16 @@ struct Arguments {
     /// Packing fraction: the share of the volume that the spheres fill.
     #[arg(long, default_value_t = 0.3)]
     eta: f64,
-    /// Mean number of impacts of each sphere in all timed turns together.
+    /// Mean number of impacts of each sphere in all timed runs of a program together.
     #[arg(long, default_value_t = 5.0)]
     events_per_sphere: f64,
-    /// Mean number of impacts of each sphere before.
+    /// Mean number of impacts of each sphere before the timing starts.
     #[arg(long, default_value_t = 8.0)]
     equilibrate: f64,
-    /// Number of turns.
+    /// Number of timed runs of each program. The programs take turns.
     #[arg(long, default_value_t = 5)]
     turns: u32,
-    /// Numbers of carom's threads.
+    /// carom runs once with each of these numbers of threads.
     #[arg(long, default_value = "1,2", value_delimiter = ',')]
     threads: Vec<usize>,
     /// Run rapier3d, too.
@@ -59,7 +60,7 @@ struct Arguments {
     rapier: bool,
 }
 
-/// Times of the turns of a program, in seconds.
+/// The measurements of one program: a number for each turn in which it was timed. Times are in seconds.
 #[derive(Default)]
 struct Times {
     elapsed: Vec<f64>,
@@ -79,7 +80,8 @@ fn rates(impacts: &[f64], seconds: &[f64]) -> (f64, f64) {
 
 /// Returns the deepest overlap of spheres of diameter 1 in a periodic cube.
 fn deepest_overlap(places: &[[f64; 3]], edge: f64) -> f64 {
-    // Spheres in neighbouring columns are compared, if their centres are at most 1 apart along x.
+    // The cube is divided into columns along x. Spheres are compared if they are in the same column
+    // or in neighbouring ones, and if their centres are at most 1 apart along x.
     let columns = edge.floor();
     let column = |place: &[f64; 3]| {
         [1, 2].map(|axis| {

@@ -1,8 +1,9 @@
 //! A queue of the next event of each sphere, for times that never go back.
 //!
-//! It is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221, 2007, 615–625), with
-//! two levels, so that insertion rarely misses the cache at a million spheres. Its entries are never removed:
-//! the simulation drops an entry if its sphere has a newer one.
+//! The queue is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221,
+//! 2007, 615–625), with two levels of buckets, so that insertion rarely misses the cache at a
+//! million spheres. An entry stays in the queue even if its sphere gets a new event: the simulation
+//! ignores outdated entries when their time comes.
 
 use std::mem::swap;
 
@@ -20,18 +21,20 @@ pub(crate) struct Entry {
 
 pub(crate) struct Queue {
     per_time: f64,
-    /// Number of the current narrow bucket since time 0. Its entries are in `current`.
+    /// Number of the bucket that is being emptied, counted from time 0. It is a narrow bucket, one
+    /// of the [`NARROW`] parts of a wide bucket. Its entries are in `current`.
     now: u64,
-    /// The current bucket, the first event last.
+    /// Events of the bucket that is being emptied, from the latest to the earliest.
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
-    /// Entries of the wide bucket that is being distributed.
+    /// Entries of the wide bucket that is being divided into narrow buckets.
     opened: Vec<Entry>,
 }
 
 impl Queue {
-    /// Creates an empty queue. A narrow bucket covers the time `width`.
+    /// Creates an empty queue. `width` is the time that a narrow bucket covers. A wide bucket
+    /// covers the time of [`NARROW`] narrow ones.
     pub(crate) fn new(width: f64) -> Self {
         Self {
             per_time: width.recip(),
@@ -67,7 +70,8 @@ impl Queue {
         (time * self.per_time) as u64
     }
 
-    /// Goes to the next narrow bucket. Its entries are then in `current`, in no order.
+    /// Makes the next narrow bucket (a short interval of time) the current one, and moves its
+    /// entries to `current`, in no particular order.
     pub(crate) fn turn(&mut self) {
         self.now += 1;
         if self.now.is_multiple_of(NARROW) {

@@ -7,12 +7,14 @@ use crate::heap::Heap;
 /// A program that moves spheres through time.
 pub(crate) trait Run {
     fn name(&self) -> String;
-    /// Moves the spheres by a time. Returns the number of impacts, if the program knows it.
+    /// Moves the spheres by the time `duration`. Returns the number of impacts, or `None` if this
+    /// program does not count them.
     fn advance(&mut self, duration: f64) -> anyhow::Result<Option<u64>>;
     fn energy(&self) -> f64;
-    /// Returns the centres in a periodic cube, if the program has one.
+    /// Returns the centres of all spheres if the program has them in a periodic cube, otherwise
+    /// `None`.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
-    /// Returns further results of the run, as text.
+    /// Returns a line of text with numbers that only this program has, such as its substeps.
     fn remark(&self) -> String;
 }
 

@@ -69,8 +69,8 @@ impl Part {
 }
 
 impl Run {
-    /// Returns `None` if the property is not plotted on an axis, or if the spheres of the run came from a
-    /// file.
+    /// Returns the value of a property that a chart can have on an axis, and `None` for other
+    /// properties. Runs with spheres from a file have no such properties.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
@@ -86,15 +86,15 @@ impl Run {
         self.median_seconds / self.n.max(1) as f64 * 1e9
     }
 
-    /// Returns whether two benchmark runs have the same scene and the same properties, apart from the
-    /// property `but`.
+    /// Returns whether two benchmark runs have the same scene and agree in all properties. Only the property
+    /// `but` may differ.
     pub(crate) fn is_like(&self, other: &Self, but: Part) -> bool {
         let mut others = Part::ALL.into_iter().filter(|&part| part != but);
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// Returns the label of this benchmark run in a chart: the scene, and the properties other than `but` in
-    /// which the runs of this scene in `among` differ.
+    /// Returns the label of this benchmark run in a chart. It has the scene, and each property (except `but`)
+    /// in which this run differs from another run of the scene. `among` has all runs in the chart.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
@@ -109,8 +109,8 @@ impl Run {
         words.join(", ")
     }
 
-    /// Returns the text above a chart: the properties that are the same in all benchmark runs, except `but`,
-    /// which is on the x axis.
+    /// Returns the text above a chart: the properties that all benchmark runs have in common. The property
+    /// `but` is left out, because it is on the x axis.
     pub(crate) fn common(all: &[&Self], but: Part) -> String {
         let Some((first, others)) = all.split_first() else {
             return String::new();
@@ -146,11 +146,13 @@ impl Run {
     }
 }
 
-/// A line with the key `contender` is from `carom-peers`. Any other line is from `carom bench`.
+/// Reads the lines of files. A line with the key `contender` is from `carom-peers`. Any other line
+/// is from `carom bench`.
 ///
 /// # Errors
 ///
-/// Returns an error if a file cannot be read, or if a line is from neither program.
+/// Returns an error if a file cannot be read, or if a line is neither from `carom-peers` nor from
+/// `carom bench`.
 pub(crate) fn read(files: &[PathBuf]) -> anyhow::Result<Lines> {
     let mut lines = Lines::default();
     for path in files {
