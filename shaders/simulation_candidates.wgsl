@@ -1,8 +1,9 @@
 // Lists the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics.
 // The kernel `count` counts the candidates. After a prefix sum over the counts, the kernel `fill` lists them.
-// Their order varies from run to run, but no result depends on this order.
+// Their order varies from run to run, but no result depends on this order. In a substep that is not needed, the results
+// of the last search are still there, and both kernels do nothing.
 
-#import carom::{CaromCollision, CaromResults, carom_b, carom_image}
+#import carom::{CaromCollision, CaromResults, CaromSimulation, carom_b, carom_image}
 #import dynamics::{Body, Candidate, NEXT_NONE, SimulationRequest}
 #import image_word::{pack_image}
 #import invocation::{invocation}
@@ -19,6 +20,7 @@
 @group(0) @binding(6) var<storage, read_write> candidates: array<Candidate>;
 @group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
+@group(0) @binding(9) var<uniform> simulation: CaromSimulation;
 
 // Returns the vector from sphere a to the image of sphere b. The coordinates nearly cancel, so the rounding
 // errors of the sum are computed and added to it.
@@ -41,7 +43,7 @@ fn count(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= results.pairs {
+    if simulation.spheres == 0u || index >= results.pairs {
         return;
     }
     let a = pairs[index].a;
@@ -67,7 +69,7 @@ fn fill(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= results.pairs {
+    if simulation.spheres == 0u || index >= results.pairs {
         return;
     }
     let candidate = candidates[index];

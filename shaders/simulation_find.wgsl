@@ -1,17 +1,18 @@
-// In each round of a hard-sphere simulation, finds the next impact of each sphere on the current paths. An
-// impact that an earlier round has added may turn out wrong: another sphere crosses the path earlier, or the
-// other sphere of the impact has removed it from its path. Then this kernel finds the first impact of the
-// path that has to be removed.
+// In each round of a hard-sphere simulation, finds the next impact of each sphere whose path, or whose candidates'
+// paths, have changed in the round before. An impact that an earlier round has added may turn out wrong: another
+// sphere crosses the path earlier, or the other sphere of the impact has removed it from its path. Then this kernel
+// finds the first impact of the path that has to be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
-#import dynamics::{SimulationCounters, SimulationRequest, Track}
+#import dynamics::{SimulationRequest, Track}
 #import dynamics_triangles::{triangle_meeting, wall_at_triangle}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
 #import invocation::{invocation}
 #import meeting::{round_meeting, straight_meeting}
 #import paths::{path_piece}
+#import round_spheres::{head_of, sphere_of_round}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -23,10 +24,7 @@
 @group(0) @binding(7) var<storage, read> row_entries: array<u32>;
 @group(0) @binding(8) var<storage, read> simulation_triangles: array<MeshTriangle>;
 @group(0) @binding(9) var<storage, read_write> tracks: array<Track>;
-@group(0) @binding(10) var<storage, read_write> simulation_counters: SimulationCounters;
-
-// Set if any sphere of the workgroup has an impact ahead or to remove.
-var<workgroup> sh_active: atomic<u32>;
+@group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
 // NEVER.
@@ -121,26 +119,6 @@ fn is_before(index: u32, best: u32) -> bool {
     return one.image < other.image || (one.image == other.image && index < best);
 }
 
-// Returns whether the path of a sphere, or of a sphere that it may meet, has changed in the last round of
-// added and removed impacts.
-fn is_changed(sphere: u32) -> bool {
-    let round = simulation.round;
-    if round == 0u || tracks[sphere].stamp == round {
-        return true;
-    }
-    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        let index = row_entries[k];
-        if index >= NEXT_WALL {
-            continue;
-        }
-        let pair = candidates[index];
-        if tracks[pair.a + pair.b - sphere].stamp == round {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Returns when a sphere on the last piece of its path meets a triangle, or NEVER.
 fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
     let triangle = simulation_triangles[number];
@@ -152,36 +130,53 @@ fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
     return select(NEVER, last.start + wait, wait < range);
 }
 
+// The next impact of a sphere with another sphere, and with a wall or a triangle. `cut` is the first time at which the
+// sphere meets another one before the last impact of its path, or NEVER.
+struct Next {
+    time: f32,
+    index: u32,
+    cut: f32,
+    time_at_wall: f32,
+    wall: u32,
+}
+
+// Takes a candidate of a sphere into account. `index` is an entry of a row of candidates.
+fn consider(next: ptr<function, Next>, sphere: u32, last: PathPiece, index: u32) {
+    if index >= NEXT_TRIANGLE {
+        let met = meeting_at_triangle(sphere, last, index - NEXT_TRIANGLE);
+        let tie = met == (*next).time_at_wall && met < NEVER && index < (*next).wall;
+        if met < (*next).time_at_wall || tie {
+            (*next).time_at_wall = met;
+            (*next).wall = index;
+        }
+        return;
+    }
+    let met = first_meeting(candidates[index]);
+    if met < last.start {
+        (*next).cut = min((*next).cut, met);
+    } else if met < (*next).time || (met == (*next).time && met < NEVER && is_before(index, (*next).index)) {
+        (*next).time = met;
+        (*next).index = index;
+    }
+}
+
 // Finds the next impact of a sphere. If some impact of its path is wrong, finds instead how many impacts
 // before it are kept.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);
-    var kept = first_orphan(sphere);
-    var time = NEVER;
-    var next = NEXT_NONE;
-    var cut = NEVER;
-    var time_at_wall = NEVER;
-    var wall = NEXT_NONE;
+    var next = Next(NEVER, NEXT_NONE, NEVER, NEVER, NEXT_NONE);
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        let index = row_entries[k];
-        if index >= NEXT_TRIANGLE {
-            let met = meeting_at_triangle(sphere, last, index - NEXT_TRIANGLE);
-            if met < time_at_wall || (met == time_at_wall && met < NEVER && index < wall) {
-                time_at_wall = met;
-                wall = index;
-            }
-            continue;
-        }
-        let met = first_meeting(candidates[index]);
-        if met < last.start {
-            cut = min(cut, met);
-        } else if met < time || (met == time && met < NEVER && is_before(index, next)) {
-            time = met;
-            next = index;
-        }
+        consider(&next, sphere, last, row_entries[k]);
     }
-    while kept > 0u && path_piece(sphere, kept).start > cut {
+    var index = atomicLoad(&round_spheres[head_of(sphere)]);
+    while index != NEXT_NONE {
+        let found = candidates[index];
+        consider(&next, sphere, last, select(index, found.b, found.b >= NEXT_TRIANGLE));
+        index = select(found.place_b, found.place_a, found.a == sphere);
+    }
+    var kept = first_orphan(sphere);
+    while kept > 0u && path_piece(sphere, kept).start > next.cut {
         kept--;
     }
     for (var k = 0u; k < simulation_request.walls; k++) {
@@ -193,21 +188,22 @@ fn find(sphere: u32) {
         let range = simulation.substep - last.start;
         let wait = wall_meeting(simple, motion, bodies[sphere].radius, range);
         let met = select(NEVER, last.start + wait, wait < range);
-        if met < time_at_wall || (met == time_at_wall && met < NEVER && NEXT_WALL + k < wall) {
-            time_at_wall = met;
-            wall = NEXT_WALL + k;
+        if met < next.time_at_wall || (met == next.time_at_wall && met < NEVER && NEXT_WALL + k < next.wall) {
+            next.time_at_wall = met;
+            next.wall = NEXT_WALL + k;
         }
     }
-    if time_at_wall < time {
-        time = time_at_wall;
-        next = wall;
+    if next.time_at_wall < next.time {
+        next.time = next.time_at_wall;
+        next.index = next.wall;
     }
     if kept < count {
-        next = NEXT_CUT;
-        time = f32(kept);
+        next.index = NEXT_CUT;
+        next.time = f32(kept);
     }
-    tracks[sphere].time = time;
-    tracks[sphere].next = next;
+    tracks[sphere].time = next.time;
+    tracks[sphere].next = next.index;
+    tracks[sphere].found = simulation.round;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -216,17 +212,12 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i < simulation.spheres && bodies[i].radius >= 0.0 {
-        if is_changed(i) {
-            find(i);
-        }
-        if tracks[i].next != NEXT_NONE {
-            atomicStore(&sh_active, 1u);
-        }
+    let number = invocation(workgroup, workgroups, local, WORKGROUP);
+    if number >= simulation.listed {
+        return;
     }
-    workgroupBarrier();
-    if local == 0u && atomicLoad(&sh_active) != 0u {
-        atomicStore(&simulation_counters.pending, 1u);
+    let i = sphere_of_round(number);
+    if bodies[i].radius >= 0.0 {
+        find(i);
     }
 }

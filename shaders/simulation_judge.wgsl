@@ -33,8 +33,12 @@ const ROUNDS = 0.75;
 // The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times the
 // duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere moved
 // farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20 decreases, so
-// about one substep in twenty is rolled back.
+// about one substep in twenty is rolled back. If spheres got wider pads instead, `pad_speed` grows only if they were
+// more than the share `MANY` of all spheres.
 const FASTER = 1.25;
+const MANY = 0.006;
+// Edge of the cells near spheres that have left their pads, as a multiple of the mean of radius plus pad.
+const CELL = 2.0;
 const SLOWER = 0.99;
 // Smallest, first and largest `pad_speed` (the speed that determines the pads), relative to the mean speed of
 // the spheres.
@@ -120,6 +124,12 @@ fn is_searched() -> bool {
         && results.invalid == atomicLoad(&simulation_counters.invalid);
 }
 
+// Returns whether no sphere has an impact ahead or to remove. If the rounds ended because no path has changed, an
+// impact may still be ahead, because a path had no room for it.
+fn is_settled() -> bool {
+    return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
+}
+
 fn reject(left: bool) {
     simulation.rollbacks += 1u;
     simulation.failures += 1u;
@@ -127,7 +137,7 @@ fn reject(left: bool) {
     if !is_searched() {
         simulation.status |= CAROM_SEARCH_INCOMPLETE;
         simulation.search_status = results.status;
-    } else if simulation.settled == 0u {
+    } else if !left && !is_settled() {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
     } else if left {
         simulation.status |= CAROM_LEFT_PAD;
@@ -143,18 +153,21 @@ fn reject(left: bool) {
 
 fn judge(sums: vec4<f32>) {
     let left = atomicLoad(&simulation_counters.left) > 0u;
-    let settled = simulation.settled != 0u && is_searched();
+    let settled = is_settled() && is_searched();
     simulation.candidates = max(results.found.x, near_triangles());
     if settled && !left {
         accept(sums);
     } else {
         reject(left);
     }
-    let mean = sums.z / f32(max(simulation.spheres, 1u));
+    let spheres = f32(max(simulation.spheres, 1u));
+    let mean = sums.z / spheres;
+    simulation.cell = CELL * sums.w / spheres;
     if simulation.pad_speed == 0.0 {
         simulation.pad_speed = FIRST_PAD * mean;
     } else if settled {
-        simulation.pad_speed *= select(SLOWER, FASTER, left);
+        let many = f32(atomicLoad(&simulation_counters.widened)) > MANY * f32(simulation.spheres);
+        simulation.pad_speed *= select(SLOWER, FASTER, left || many);
     }
     simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);
 }

@@ -2,9 +2,8 @@
 // kernels `count` and `fill` work like those of `simulation_candidates.wgsl`, on the same rows.
 
 #import carom::{CaromCollision, CaromResults, CaromSimulation, CaromWall, carom_b}
-#import dynamics::{Body, MeshTriangle, NEXT_NONE, NEXT_TRIANGLE}
-#import dynamics_places::{place_at_wall}
-#import dynamics_triangles::{beside_triangle, wall_at_triangle}
+#import dynamics::{MeshTriangle, NEXT_NONE, NEXT_TRIANGLE}
+#import dynamics_triangles::{may_meet}
 #import invocation::{invocation}
 #import types::{Sphere}
 
@@ -13,24 +12,13 @@
 @group(0) @binding(2) var<storage, read> mesh_results: CaromResults;
 @group(0) @binding(3) var<storage, read> mesh_pairs: array<CaromCollision>;
 @group(0) @binding(4) var<storage, read> simulation_triangles: array<MeshTriangle>;
-@group(0) @binding(5) var<storage, read> bodies: array<Body>;
+@group(0) @binding(5) var<storage, read> near_numbers: array<u32>;
 @group(0) @binding(6) var<storage, read> padded_spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
 // For each pair of a sphere and a triangle's bounding sphere, the place of the triangle among those that the sphere
 // may meet, or NEXT_NONE if the sphere does not meet the triangle.
 @group(0) @binding(9) var<storage, read_write> triangle_places: array<u32>;
-
-// Returns whether a sphere may meet a triangle in the substep. A sphere of infinite mass passes through walls.
-fn may_meet(sphere: u32, number: u32) -> bool {
-    let padded = padded_spheres[sphere];
-    let triangle = simulation_triangles[number];
-    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
-    let gap = length(beside_triangle(triangle, place_at_wall(mesh, padded.center))) - padded.radius;
-    let size = length(padded.center) + length(triangle.a);
-    let reach = length(mesh.velocity) * simulation.substep + 2e-6 * size;
-    return bodies[sphere].inverse_mass > 0.0 && gap <= reach;
-}
 
 @compute @workgroup_size(WORKGROUP)
 fn count(
@@ -39,12 +27,14 @@ fn count(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= mesh_results.pairs {
+    if simulation.spheres == 0u || index >= mesh_results.pairs {
         return;
     }
-    let sphere = mesh_pairs[index].a;
+    let sphere = near_numbers[mesh_pairs[index].a];
+    let triangle = simulation_triangles[carom_b(mesh_pairs[index])];
+    let mesh = simulation_walls[triangle.mesh];
     var place = NEXT_NONE;
-    if may_meet(sphere, carom_b(mesh_pairs[index])) {
+    if may_meet(triangle, mesh, padded_spheres[sphere]) {
         place = atomicAdd(&row_starts[sphere], 1u);
     }
     triangle_places[index] = place;
@@ -57,12 +47,12 @@ fn fill(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= mesh_results.pairs {
+    if simulation.spheres == 0u || index >= mesh_results.pairs {
         return;
     }
     let place = triangle_places[index];
     if place != NEXT_NONE {
         let triangle = carom_b(mesh_pairs[index]);
-        row_entries[atomicLoad(&row_starts[mesh_pairs[index].a]) + place] = NEXT_TRIANGLE + triangle;
+        row_entries[atomicLoad(&row_starts[near_numbers[mesh_pairs[index].a]]) + place] = NEXT_TRIANGLE + triangle;
     }
 }

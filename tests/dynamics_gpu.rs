@@ -826,6 +826,33 @@ fn a_bullet_among_balls_at_rest_misses_nothing() {
     assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
 }
 
+/// Fast spheres hit spheres at rest, which then move farther than the search for candidates assumed, and meet further
+/// spheres, walls and triangles in the same substep. No substep is rolled back for them.
+#[test]
+fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
+    let (mut impacts, mut rollbacks, mut substeps) = (0, 0, 0);
+    for seed in 40..48 {
+        let mut spheres = random_spheres(150, seed, 1.0);
+        let center = DVec3::splat(5.0);
+        spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
+        for sphere in &mut spheres[3..] {
+            sphere.velocity = DVec3::ZERO;
+        }
+        for sphere in &mut spheres[..3] {
+            sphere.velocity *= 20.0;
+        }
+        let ball = ball_of_triangles([5.0; 3], 1.5, 2);
+        let rules = SimulationOptions::new().with_walls(with_mesh(cube(), ball));
+        let state = assert_like_cpu(&spheres, &rules, 0.2, 2e-2);
+        impacts += all_impacts(&state);
+        rollbacks += state.rollbacks;
+        substeps += state.substeps;
+    }
+    println!("{impacts} impacts, {substeps} substeps, {rollbacks} rolled back");
+    assert!(impacts > 100, "{impacts}");
+    assert!(rollbacks <= 2, "{rollbacks}");
+}
+
 #[test]
 fn spheres_with_invalid_values_take_no_part() {
     let mut balls = three_balls();

@@ -33,13 +33,15 @@ struct SimulationRequest {
 }
 
 struct SimulationCounters {
-    // 1 if any sphere still has an impact to process or to undo, otherwise 0.
+    // 1 if, after the last round, any sphere has an impact to process or to undo, otherwise 0.
     pending: atomic<u32>,
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
     // Number of spheres that moved farther than the bound for which candidate pairs were searched.
     left: atomic<u32>,
+    // Number of times that a sphere got a wider pad, and further candidates, during the substep.
+    widened: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
     fastest: atomic<u32>,
@@ -61,14 +63,14 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. Two kernels write it: `find` writes the next impact (`time` and
-// `next`) while its other invocations read the state of the path (`count` and `stamp`), and `strike` writes
-// the state of the path while its other invocations read the next impact.
+// The progress of a sphere in the substep. Two kernels write it: `find` writes the next impact (`time`, `next` and
+// `found`) while its other invocations read the state of the path (`count`), and `strike` writes the state of the
+// path while its other invocations read the next impact.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // The last round in which the path of the sphere changed.
-    stamp: u32,
+    // The last round in which the next impact was sought.
+    found: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
     // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If
     // `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the number of impacts that

@@ -2,7 +2,10 @@
 
 #import carom::{CAROM_SOLID_SPHERE, CaromWall}
 #import dynamics::{MeshTriangle, NEVER}
+#import dynamics_places::{place_at_wall}
 #import meeting::{MOST_STEPS, Motion, RESTING, advanced, is_contact, safe_time}
+#import types::{Sphere}
+#needs simulation
 
 // Returns the vector from the nearest point of an edge to a place. The edge leads from the origin to `end`.
 fn beside_edge(end: vec3<f32>, place: vec3<f32>) -> vec3<f32> {
@@ -71,4 +74,12 @@ fn wall_at_triangle(triangle: MeshTriangle, mesh: CaromWall) -> CaromWall {
     wall.kind = CAROM_SOLID_SPHERE;
     wall.point = triangle.a;
     return wall;
+}
+
+// Returns whether a sphere that is enlarged by its pad may meet a triangle of a mesh in the substep.
+fn may_meet(triangle: MeshTriangle, mesh: CaromWall, padded: Sphere) -> bool {
+    let place = place_at_wall(wall_at_triangle(triangle, mesh), padded.center);
+    let gap = length(beside_triangle(triangle, place)) - padded.radius;
+    let size = length(padded.center) + length(triangle.a);
+    return gap <= length(mesh.velocity) * simulation.substep + 2e-6 * size;
 }

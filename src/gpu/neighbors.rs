@@ -84,7 +84,7 @@ fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Er
 
 /// Returns the same stages with indirect dispatches. The shader variable `list_sizes` has the sizes
 /// of the given dispatches, and `list_dispatches` the arguments of the indirect ones.
-fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
+pub(super) fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
     let all = || stages.iter().flat_map(|stage| &stage.dispatches);
     let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
     let (what, usage) = ("sizes of the dispatches", BufferUsages::STORAGE);

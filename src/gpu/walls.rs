@@ -164,9 +164,16 @@ fn slower(walls: &Walls, times: f32) -> Walls {
 }
 
 impl GpuWall {
-    /// Returns a `GpuWall` with the velocity and the collision groups of a mesh. Its other fields are 0.
+    /// Returns a `GpuWall` that stands for a mesh in hard-sphere dynamics. Its place is the centre of the box around
+    /// the mesh, and its direction has half the sides of this box.
     pub(super) fn of_mesh(mesh: &Mesh) -> Self {
+        let corners = || mesh.vertices().iter().copied().map(vector);
+        let low = corners().fold(DVec3::INFINITY, DVec3::min);
+        let high = corners().fold(DVec3::NEG_INFINITY, DVec3::max);
         Self {
+            kind: SOLID_SPHERE,
+            point: ((low + high) / 2.0).as_vec3().to_array(),
+            direction: ((high - low) / 2.0).as_vec3().to_array(),
             velocity: mesh.velocity(),
             groups: mesh.groups(),
             ..Self::zeroed()

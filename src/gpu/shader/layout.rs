@@ -402,8 +402,10 @@ layouts! {
         substep: f32,
         pace: f32,
         pad_speed: f32,
+        cell: f32,
         round: u32,
         settled: u32,
+        listed: u32,
         accepted: u32,
         committed: u32,
         failures: u32,
@@ -436,6 +438,7 @@ layouts! {
         impacts: u32,
         wall_impacts: u32,
         left: u32,
+        widened: u32,
         invalid: u32,
         fastest: u32,
         largest: u32,
@@ -455,7 +458,7 @@ layouts! {
 
     struct GpuTrack = "Track" {
         count: u32,
-        stamp: u32,
+        found: u32,
         time: f32,
         next: u32,
         pad: f32,
