@@ -246,10 +246,10 @@ impl CollisionBuffers {
     ) -> Result<(), Error> {
         self.begin_recording()?;
         let mut ready = self.ready_device(step, None)?;
-        if let Some(loading) = &mut ready.loading {
-            if let [_, first, ..] = &mut loading.stage.dispatches[..] {
-                *first = first.indirect(sizes, 0);
-            }
+        if let Some(loading) = &mut ready.loading
+            && let [_, first, ..] = &mut loading.stage.dispatches[..]
+        {
+            *first = first.indirect(sizes, 0);
         }
         self.encode(encoder, ready);
         Ok(())
