@@ -1,8 +1,10 @@
 // Counts the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics.
 // After a prefix sum over the counts, `simulation_fill.wgsl` lists them. Their order varies from run to run, but no
-// result depends on this order.
+// result depends on this order. In a substep that is not needed, the results of the last search are still there, and
+// this kernel and `simulation_fill.wgsl` do nothing.
 
-#import carom::{CaromCollision, CaromResults, carom_b, carom_image}
+#import carom::{CaromCollision, CaromResults, CaromSimulation, carom_b, carom_image}
+#import compounds::{is_one_body}
 #import dynamics::{Body, Candidate, NEXT_NONE, SimulationCounters, SimulationRequest}
 #import image_word::{pack_image}
 #import invocation::{invocation}
@@ -22,11 +24,7 @@
 // compound bodies, the array has one element.
 @group(0) @binding(8) var<storage, read> compounds: array<u32>;
 @group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
-
-// Returns whether two spheres a < b belong to one compound body.
-fn is_one_body(a: u32, b: u32) -> bool {
-    return b < arrayLength(&compounds) && compounds[a] == compounds[b];
-}
+@group(0) @binding(10) var<uniform> simulation: CaromSimulation;
 
 // Returns the vector from sphere a to the image of sphere b. The coordinates nearly cancel, so the rounding
 // errors of the sum are computed and added to it.
@@ -49,7 +47,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= results.pairs {
+    if simulation.spheres == 0u || index >= results.pairs {
         return;
     }
     let a = pairs[index].a;

@@ -1,7 +1,7 @@
 // Lists the candidates of each sphere: the other spheres, and the triangles, that `simulation_candidates.wgsl` and
 // `simulation_triangles.wgsl` have counted.
 
-#import carom::{CaromResults}
+#import carom::{CaromResults, CaromSimulation}
 #import dynamics::{Candidate, NEXT_NONE, NEXT_TRIANGLE, SimulationRequest}
 #import invocation::{invocation}
 
@@ -11,6 +11,7 @@
 @group(0) @binding(3) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(4) var<storage, read> row_starts: array<u32>;
 @group(0) @binding(5) var<storage, read_write> row_entries: array<u32>;
+@group(0) @binding(6) var<uniform> simulation: CaromSimulation;
 
 @compute @workgroup_size(WORKGROUP)
 fn spheres(
@@ -19,7 +20,7 @@ fn spheres(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= results.pairs {
+    if simulation.spheres == 0u || index >= results.pairs {
         return;
     }
     let candidate = candidates[index];
@@ -36,7 +37,7 @@ fn triangles(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= mesh_results.pairs {
+    if simulation.spheres == 0u || index >= mesh_results.pairs {
         return;
     }
     let near = candidates[simulation_request.near_capacity + index];

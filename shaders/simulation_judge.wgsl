@@ -33,8 +33,12 @@ const ROUNDS = 0.75;
 // The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times the
 // duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere moved
 // farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20 decreases, so
-// about one substep in twenty is rolled back.
+// about one substep in twenty is rolled back. If spheres got wider pads instead, `pad_speed` grows only if they were
+// more than the share `MANY` of all spheres.
 const FASTER = 1.25;
+const MANY = 0.006;
+// Edge of the cells near spheres that have left their pads, as a multiple of the mean of radius plus pad.
+const CELL = 2.0;
 const SLOWER = 0.99;
 // Lower limit, initial value and upper limit of `pad_speed` (the speed that determines the pads), relative to
 // the mean speed of the spheres.
@@ -124,6 +128,12 @@ fn is_searched() -> bool {
         && results.invalid == atomicLoad(&simulation_counters.invalid);
 }
 
+// Returns whether no sphere has an impact ahead or to remove. If the rounds ended because no path has changed, an
+// impact may still be ahead, because a path had no room for it.
+fn is_settled() -> bool {
+    return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
+}
+
 fn reject(left: bool) {
     simulation.rollbacks += 1u;
     simulation.failures += 1u;
@@ -131,14 +141,14 @@ fn reject(left: bool) {
     if !is_searched() {
         simulation.status |= CAROM_SEARCH_INCOMPLETE;
         simulation.search_status = results.status;
-    } else if simulation.settled == 0u {
+    } else if !left && !is_settled() && simulation.settled != 3u {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
-    } else if left {
+    } else if left || simulation.settled == 3u {
         simulation.status |= CAROM_LEFT_PAD;
         // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
         // pad, so the substep is first repeated with the same duration. It becomes shorter only after three
         // failures in a row.
-        shorter = simulation.failures > 2u;
+        shorter = !left || simulation.failures > 2u;
     } else {
         simulation.status |= CAROM_IMPACTS_FULL;
         // A list that has impacts of earlier substeps is empty in the next recording.
@@ -152,18 +162,21 @@ fn reject(left: bool) {
 
 fn judge(sums: vec4<f32>) {
     let left = atomicLoad(&simulation_counters.left) > 0u;
-    let settled = simulation.settled != 0u && is_searched();
+    let settled = is_settled() && is_searched();
     simulation.candidates = max(results.found.x, near_triangles());
     if settled && !left && is_room() {
         accept(sums);
     } else {
         reject(left);
     }
-    let mean = sums.z / f32(max(simulation.spheres, 1u));
+    let spheres = f32(max(simulation.spheres, 1u));
+    let mean = sums.z / spheres;
+    simulation.cell = CELL * sums.w / spheres;
     if simulation.pad_speed == 0.0 {
         simulation.pad_speed = FIRST_PAD * mean;
     } else if settled {
-        simulation.pad_speed *= select(SLOWER, FASTER, left);
+        let many = f32(atomicLoad(&simulation_counters.widened)) > MANY * f32(simulation.spheres);
+        simulation.pad_speed *= select(SLOWER, FASTER, left || many);
     }
     simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);
 }

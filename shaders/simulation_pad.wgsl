@@ -2,11 +2,12 @@
 // which is an assumed bound on its displacement in the substep.
 
 #import carom::{CaromSimulation, CaromWall}
-#import dynamics::{Body, NEXT_NONE, SimulationRequest, Track}
+#import dynamics::{Body, MeshBox, NEXT_NONE, SimulationRequest, Track}
 #import dynamics_places::{ROUNDED_UP, image_count, image_of_block, images_at_wall, place_at_wall, reach_at_wall, shift_of}
 #import dynamics_walls::{wall_gap}
 #import groups::{ignore_each_other}
 #import invocation::{invocation}
+#import round_spheres::{cell_entry_of, head_of, mark_of}
 #import types::{Sphere, WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -16,6 +17,10 @@
 @group(0) @binding(4) var<storage, read> bodies: array<Body>;
 @group(0) @binding(5) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(7) var<uniform> mesh_boxes: array<MeshBox, MOST_WALLS>;
+@group(0) @binding(8) var<storage, read_write> round_spheres: array<atomic<u32>>;
+// With meshes: 1 for each sphere that may touch the box around a mesh, and 0 for the others.
+@group(0) @binding(9) var<storage, read_write> row_starts: array<u32>;
 
 // Smallest ratio of a sphere's pad (the assumed bound on its displacement in a substep) to its
 // displacement without impacts.
@@ -45,6 +50,25 @@ fn near_wall(body: Body, pad: f32, number: u32) -> NearWall {
     return NearWall(false, false);
 }
 
+// Returns whether any image of a sphere, enlarged by its pad, may touch the box around a mesh in the substep.
+fn is_near_mesh(padded: Sphere, number: u32) -> bool {
+    let mesh = simulation_walls[number];
+    let box = mesh_boxes[number];
+    let place = padded.center - box.center - mesh.point;
+    let size = length(padded.center) + length(mesh.point) + length(box.center) + length(box.half_sides);
+    let reach = padded.radius + length(mesh.velocity) * simulation.substep + 2e-6 * size;
+    let block = images_at_wall(simulation_lattices[number], place, length(box.half_sides) * ROUNDED_UP + reach);
+    let count = image_count(block);
+    for (var k = 0u; k < count && !block.too_many; k++) {
+        let image = place + shift_of(image_of_block(block, k));
+        let aside = max(abs(image) - box.half_sides, vec3<f32>(0.0));
+        if length(aside) <= reach + 2e-6 * length(image) {
+            return true;
+        }
+    }
+    return block.too_many;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -61,10 +85,11 @@ fn main(
     let speed = max(max(PAD * length(body.velocity), simulation.pad_speed), track.wide);
     track.pad = speed * duration;
     track.count = 0u;
-    track.stamp = 0u;
+    track.found = 0u;
     track.next = NEXT_NONE;
     track.walls = 0u;
     var sphere = padded_spheres[i];
+    var near = 0u;
     if body.radius >= 0.0 {
         let fallen = 0.5 * length(simulation_request.gravity) * duration * duration;
         let pad = track.pad + fallen;
@@ -86,9 +111,18 @@ fn main(
             }
             for (var k = simulation_request.walls; k < simulation_request.surfaces; k++) {
                 track.walls |= 1u << k;
+                if is_near_mesh(sphere, k) {
+                    near = 1u;
+                }
             }
         }
     }
     padded_spheres[i] = sphere;
     tracks[i] = track;
+    if simulation_request.surfaces > simulation_request.walls {
+        row_starts[i] = near;
+    }
+    atomicStore(&round_spheres[mark_of(i)], 0u);
+    atomicStore(&round_spheres[head_of(i)], NEXT_NONE);
+    atomicStore(&round_spheres[cell_entry_of(i)], 0u);
 }

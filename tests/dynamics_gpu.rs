@@ -1152,6 +1152,119 @@ fn a_bullet_among_balls_at_rest_misses_nothing() {
     assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
 }
 
+/// Fast spheres hit spheres at rest, which then move farther than the search for candidates assumed, and meet further
+/// spheres, walls and triangles in the same substep. No substep is rolled back for them.
+#[test]
+fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
+    let (mut impacts, mut rollbacks, mut substeps) = (0, 0, 0);
+    for seed in 40..48 {
+        let mut spheres = random_spheres(150, seed, 1.0);
+        let center = DVec3::splat(5.0);
+        spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
+        for sphere in &mut spheres[3..] {
+            sphere.velocity = DVec3::ZERO;
+        }
+        for sphere in &mut spheres[..3] {
+            sphere.velocity *= 20.0;
+        }
+        let ball = ball_of_triangles([5.0; 3], 1.5, 2);
+        let rules = SimulationOptions::new().with_walls(with_mesh(cube(), ball));
+        let state = assert_like_cpu(&spheres, &rules, 0.2, 2e-2);
+        impacts += all_impacts(&state);
+        rollbacks += state.rollbacks;
+        substeps += state.substeps;
+    }
+    println!("{impacts} impacts, {substeps} substeps, {rollbacks} rolled back");
+    assert!(impacts > 100, "{impacts}");
+    assert!(rollbacks <= 2, "{rollbacks}");
+}
+
+/// Spheres that bullets hit leave their pads, and fly through spheres of their own compound bodies.
+#[test]
+fn bullets_among_compound_bodies_move_as_on_the_cpu() {
+    let (mut apart, mut together, mut rollbacks) = (0, 0, 0);
+    for seed in 50..56 {
+        let mut spheres = random_spheres(150, seed, 1.0);
+        for sphere in &mut spheres[3..] {
+            sphere.velocity = DVec3::ZERO;
+        }
+        for sphere in &mut spheres[..3] {
+            sphere.velocity *= 20.0;
+        }
+        let rules = SimulationOptions::new().with_walls(cube());
+        let with_list = rules.clone().with_impact_list();
+        let mut alone = Simulation::new(spheres.clone(), with_list).expect("a simulation");
+        apart += alone.step(0.2).expect("a step").impacts;
+        // A body has the spheres of an eighth of the cube, but not the bullets.
+        let body = |sphere: &HardSphere| {
+            let place = sphere.center.cmpgt(DVec3::splat(5.0));
+            (sphere.velocity == DVec3::ZERO).then_some(place.bitmask())
+        };
+        let rules = rules.with_bodies(spheres.iter().map(body).collect());
+        let state = assert_like_cpu(&spheres, &rules, 0.2, 2e-2);
+        together += state.impacts;
+        rollbacks += state.rollbacks;
+        // A short list of impacts is full after some of the substeps in which spheres leave their pads.
+        let options = SimulationBufferOptions::new(150)
+            .with_simulation(rules.clone())
+            .with_impacts(4);
+        let mut world = World::new(&spheres, &options);
+        let with_list = rules.clone().with_impact_list();
+        let mut simulation = Simulation::new(world.spheres(), with_list).expect("a simulation");
+        let report = simulation.step(f64::from(0.2_f32)).expect("a step");
+        let (state, list) = world.advance_with_list(0.2);
+        assert!(state.rollbacks > 2, "{state:?}");
+        assert_same_impacts(&list, &report.list, &rules.walls, 2e-2);
+    }
+    println!("{apart} {together} impacts, {rollbacks} rolled back");
+    assert!(together > 50 && together < apart, "{apart} {together}");
+    assert!(rollbacks <= 2, "{rollbacks}");
+}
+
+/// A wall and a mesh hit a small ball in front of them after they have crossed a hundred thousand lengths. Rounded to
+/// float32, their displacement would be so wrong that they were behind the ball.
+#[test]
+fn walls_that_have_moved_far_in_a_periodic_domain_lose_no_impact() {
+    let edge = 7.3_f32;
+    let [start, speed] = [-80.0 * edge, 1.9_f32];
+    let corners = vec![[start, 1.0, 2.0], [start, 5.0, 2.0], [start, 3.0, 6.0]];
+    let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
+    let plate = plate.with_velocity([speed, 0.0, 0.0]);
+    let ball = Wall::sphere([start, 3.0, 3.0], 1.0).with_velocity([speed, 0.0, 0.0]);
+    let [radius, gap] = [1.0 / 512.0, 1.0 / 1024.0];
+    for (walls, thickness) in [
+        (with_mesh(Walls::new(), plate), 0.0),
+        (Walls::from_iter([ball]), 1.0),
+    ] {
+        let rules = periodic(edge.into()).with_walls(walls).with_impact_list();
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        // Walls pass through spheres of infinite mass, so this sphere only lets the time pass.
+        let fixed = HardSphere::new([3.0; 3], radius).fixed();
+        let mut world = World::new(&[fixed], &options);
+        let mut state = world.advance(60_000.0);
+        for _ in 0..4 {
+            let moved = f64::from(start) + f64::from(speed) * state.time;
+            let front = moved + thickness + radius + gap;
+            let place = front.rem_euclid(edge.into()) as f32;
+            let gap = gap + (f64::from(place) - front.rem_euclid(edge.into()));
+            let target = HardSphere::new([place.into(), 3.0, 3.0], radius);
+            let words = |four: [f64; 4]| four.map(|x| (x as f32).to_bits());
+            let [x, y, z] = target.center.to_array();
+            world.places = world.device.words(&words([x, y, z, radius]));
+            world.motions = world.device.words(&words([0.0, 0.0, 0.0, 1.0]));
+            let (after, list) = world.advance_with_list(1.0);
+            let times: Vec<_> = list.iter().map(|impact| impact.time - state.time).collect();
+            assert!(
+                matches!(times[..], [time] if (time - gap / f64::from(speed)).abs() < 1e-4),
+                "{times:?} {state:?}"
+            );
+            world.motions = world.device.words(&[0; 4]);
+            state = world.advance(7001.3);
+            assert!(state.time > after.time + 7001.0, "{state:?}");
+        }
+    }
+}
+
 #[test]
 fn spheres_with_invalid_values_take_no_part() {
     let mut balls = three_balls();

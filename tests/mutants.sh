@@ -269,12 +269,22 @@ mutant 'removed spheres come back in the next substep' src/dynamics/candidates.r
     '|| together || gone' '|| together || gone && sphere > other' --test dynamics remove
 
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
-    'cut = min(cut, met);' 'cut = min(cut, NEVER);' --test dynamics_gpu long_substeps
+    '(*next).cut = min((*next).cut, met);' '(*next).cut = min((*next).cut, NEVER);' --test dynamics_gpu long_substeps
 mutant 'an impact that its partner has undone is kept' shaders/simulation_find.wgsl \
     'if place > tracks[other].count || path_piece(other, place).link != back {' 'if place > MOST_IMPACTS {' \
     --test dynamics_gpu long_substeps
 mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
+mutant 'a sphere that leaves its pad meets no further sphere' shaders/simulation_widen.wgsl \
+    'if ignore_each_other(sphere.groups, padded.groups) || is_known(left, i) {' 'if i != left {' \
+    --test dynamics_gpu bullets
+mutant 'a sphere that leaves its pad meets no further triangle' shaders/simulation_widen_triangles.wgsl \
+    'if may_meet(triangle, mesh, padded)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
+mutant 'a sphere that leaves its pad meets no further wall' shaders/simulation_left.wgsl \
+    'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
+mutant 'no cell is marked near spheres that leave their pads' shaders/shared/left_cells.wgsl \
+    'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
+    --test dynamics_gpu bullets
 
 mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face

@@ -482,10 +482,16 @@ struct CaromSimulation {
     // The assumed bound on the displacement of a sphere in a substep is at least this
     // speed times the duration of the substep.
     pad_speed: f32,
-    // `round` is the number of the current round of impacts. `settled` is 1 if the substep has no impact left
-    // to process.
+    // Edge of the cells that are marked near spheres which have moved farther than the
+    // assumed bound.
+    cell: f32,
+    // Number of the current round. In each round of a substep, impacts are added to the paths of spheres
+    // and removed from them. `settled` is 0 while impacts are processed, 1 if none is left, 2 if also no
+    // sphere has moved farther than assumed, and 3 if too many spheres have.
     round: u32,
     settled: u32,
+    // Number of spheres whose next impact has to be found in the current round.
+    in_round: u32,
     // 1 if the substep is complete.
     accepted: u32,
     // Number of complete substeps of the last recording.

@@ -38,14 +38,15 @@ struct SimulationRequest {
 }
 
 struct SimulationCounters {
-    // 1 if any sphere still has an impact to add to its path or to remove from it, so that another round is
-    // needed. Otherwise 0.
+    // 1 if, after the last round, any sphere still has an impact to add to its path or to remove from it. Otherwise 0.
     pending: atomic<u32>,
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
     // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
+    // Number of times that a sphere got a wider pad, and further candidates, during the substep.
+    widened: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
     fastest: atomic<u32>,
@@ -72,20 +73,19 @@ struct Body {
 }
 
 // The progress of a sphere in the substep. The kernel `find` writes the fields `time` and `next` (the next impact
-// of the sphere) and reads `count` and `stamp` of several spheres. The kernel `strike` writes `count` and `stamp`
-// (the state of the path) and reads `time` and `next` of several spheres. So in each kernel, no invocation reads
-// a field while another invocation writes it.
+// of the sphere) and `found`, and reads `count` of several spheres. The kernel `strike` writes `count` (the state of
+// the path), and reads `time`, `next` and `found` of several spheres. So in each kernel, no invocation reads a field
+// while another invocation writes it.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // Number of the last round in which the path of the sphere changed. In each round of a substep,
-    // impacts are added to paths and removed from them.
-    stamp: u32,
+    // Number of the last round in which the kernel `find` determined the next impact of the sphere. In each round of a
+    // substep, impacts are added to paths and removed from them.
+    found: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
     // NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
-    // triangle, or NEXT_NONE. If
-    // `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the number of impacts that
-    // the sphere keeps.
+    // triangle, or NEXT_NONE. If `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the
+    // number of impacts that the sphere keeps.
     time: f32,
     next: u32,
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
@@ -124,9 +124,18 @@ struct Candidate {
     a: u32,
     b: u32,
     image: u32,
-    // Positions of this pair in the lists of candidates of spheres a and b.
+    // Positions of this pair in the lists of candidates of spheres a and b. For a candidate that is found because a
+    // sphere has left its pad: the next entries in the linked lists of spheres a and b.
     place_a: u32,
     place_b: u32,
+}
+
+// The box around a mesh, with its sides along the axes, at time 0 of the simulation.
+struct MeshBox {
+    center: vec3<f32>,
+    unused: f32,
+    half_sides: vec3<f32>,
+    unused_too: f32,
 }
 
 // A triangle of a mesh. Corners b and c are relative to corner a, which is at its place at time 0 of the simulation.

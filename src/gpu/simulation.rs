@@ -17,15 +17,16 @@ use super::device_kernels::DeviceKernels;
 use super::device_spheres::{Attribute, DeviceSpheres, SphereCount, SphereMotion};
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
+use super::neighbors::indirect;
 use super::options::BufferOptions;
 use super::pair_list::unpacked_image;
 use super::pipeline::CollisionPipeline;
 use super::record_step::in_own_layout;
 use super::scan::scan;
-use super::shader::constants::{MOST_IMPACTS, MOST_WALLS};
+use super::shader::constants::{MOST_IMPACTS, MOST_LEFT, MOST_WALLS};
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
-    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuImpact,
+    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuImpact, GpuMeshBox,
     GpuMeshTriangle, GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice,
     SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
@@ -40,6 +41,9 @@ use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Ste
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
+
+/// Number of rounds after which spheres that have left their pads get further candidates.
+const WIDENED: u32 = 4;
 
 /// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer
 /// and in an upload buffer.
@@ -93,6 +97,7 @@ pub struct SimulationBuffers {
     mesh: Option<MeshSearch>,
     named: NamedBuffers,
     state: wgpu::Buffer,
+    sizes: wgpu::Buffer,
     uniform: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
@@ -110,8 +115,9 @@ pub struct SimulationBuffers {
 
 /// The search for spheres near triangles of meshes.
 struct MeshSearch {
-    /// Buffers for steps of two sets: the padded spheres, and the bounding spheres of the triangles.
+    /// Buffers for steps of two sets: the padded spheres near meshes, and the bounding spheres of the triangles.
     collisions: CollisionBuffers,
+    near: wgpu::Buffer,
     /// The bounding spheres at the start of a substep.
     bounds: wgpu::Buffer,
     triangles: u32,
@@ -148,19 +154,14 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
-        let search = search_options(options);
+        let search = search_options(options, options.spheres);
         let collisions = self.create_buffers(&search)?;
         let triangles = triangles(options);
         let mesh = if triangles == 0 {
             None
         } else {
             let spheres = options.spheres.saturating_add(triangles);
-            let segments = Some(spheres.saturating_add(8192));
-            Some(self.create_buffers(&BufferOptions {
-                spheres,
-                segments,
-                ..search
-            })?)
+            Some(self.create_buffers(&search_options(options, spheres))?)
         };
         let kernels = &self.kernels;
         (kernels.context)
@@ -168,19 +169,25 @@ impl CollisionPipeline {
     }
 }
 
-/// Returns the options of the buffers for the search for candidate pairs.
-fn search_options(options: &SimulationBufferOptions) -> BufferOptions {
+/// Returns the options of the buffers for a search for candidates, with this number of spheres.
+fn search_options(options: &SimulationBufferOptions, spheres: u32) -> BufferOptions {
     let SimulationBufferOptions {
-        spheres,
         substeps,
         recordings,
         ..
     } = *options;
+    let periodic = !options.simulation.domain.is_open();
     BufferOptions {
         pairs: Some(options.most_candidates()),
-        segments: Some(spheres.saturating_add(8192)),
+        // The spheres of a search are at rest, so they are not cut into segments. In a periodic domain, their images
+        // count as segments.
+        segments: Some(if periodic {
+            spheres.saturating_add(8192)
+        } else {
+            1
+        }),
         recordings: recordings.saturating_mul(substeps),
-        periodic: !options.simulation.domain.is_open(),
+        periodic,
         ..BufferOptions::new(spheres)
     }
 }
@@ -260,11 +267,14 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
 /// The buffers of a simulation that host code accesses.
 struct Storage {
     state: wgpu::Buffer,
+    /// The arguments of an indirect dispatch over all spheres, which runs nothing in a substep that is not needed.
+    sizes: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
     impacts: wgpu::Buffer,
     rows: ScanTable,
-    /// The bounding spheres of triangles at the start of a substep, if there are meshes.
+    /// With meshes: the spheres near them, and the bounding spheres of triangles at the start of a substep.
+    near: wgpu::Buffer,
     bounds: Option<wgpu::Buffer>,
 }
 
@@ -297,17 +307,32 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     made.array::<[f32; 4]>(name, what, workgroups(spheres) * count, none)?;
     let (name, what) = ("wall_impulses", "impulses at the walls");
     let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
+    let (name, what) = ("simulation_dispatch", "dispatch over the spheres");
+    let sizes = made.one::<DispatchArguments>(name, what, BufferUsages::INDIRECT)?;
     let most = options.most_impacts().into();
     let impacts = made.array::<GpuImpact>("impacts", "list of impacts", most, source)?;
     let what = "dispatch of a round";
-    made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
+    made.one::<DispatchArguments>("round_dispatch", what, BufferUsages::INDIRECT)?;
+    let what = "spheres of a round";
+    made.array::<u32>("round_spheres", what, 3 + 5 * spheres, none)?;
+    let what = "dispatch over the spheres whose pads are checked";
+    made.one::<DispatchArguments>("pad_dispatch", what, BufferUsages::INDIRECT)?;
+    let (name, what) = ("left_spheres", "spheres that have left their pads");
+    made.array::<u32>(name, what, 2 + u64::from(MOST_LEFT), none)?;
     let bounds = walls(made, options)?;
+    let with_meshes = if near > 0 { spheres } else { 0 };
+    let (name, what) = ("near_spheres", "spheres near meshes");
+    let near = made.array::<Sphere>(name, what, with_meshes, none)?;
+    let what = "indices of the spheres near meshes";
+    made.array::<u32>("near_numbers", what, with_meshes, none)?;
     Ok(Storage {
         state,
+        sizes,
         padded,
         impulses,
         impacts,
         rows,
+        near,
         bounds,
     })
 }
@@ -374,6 +399,13 @@ fn walls(
     let bytes = bytemuck::cast_slice(&list);
     let lattices = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
     (made.named).array::<GpuWallLattice>("simulation_lattices", &lattices);
+    let no_box = |_| GpuMeshBox::zeroed();
+    let of_walls = given.simple().iter().map(no_box);
+    let list = table(of_walls.chain(given.meshes().iter().map(GpuMeshBox::new)));
+    let what = "boxes around the meshes";
+    let bytes = bytemuck::cast_slice(&list);
+    let boxes = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    (made.named).array::<GpuMeshBox>("mesh_boxes", &boxes);
 
     let count = u64::from(triangles(options));
     let none = BufferUsages::empty();
@@ -411,14 +443,27 @@ impl Maker<'_> {
             .dispatch(kernel, &self.sources, workgroups(count))
     }
 
-    fn before(&self, mesh: Option<&MeshSearch>) -> Result<Vec<Dispatch>, Error> {
+    /// Returns a dispatch over all spheres. It runs nothing in a substep that is not needed.
+    fn over_spheres(&self, kernel: &Compiled) -> Result<Dispatch, Error> {
+        self.sized(kernel, "simulation_dispatch")
+    }
+
+    /// Returns a dispatch with a number of workgroups that the device reads from a buffer of the simulation.
+    fn sized(&self, kernel: &Compiled, sizes: &str) -> Result<Dispatch, Error> {
+        let sizes = self.sources[1].buffer(sizes)?;
+        Ok(self.dispatch(kernel, self.spheres)?.indirect(sizes, 0))
+    }
+
+    fn before(&self, mesh: Option<&MeshSearch>, rows: &ScanTable) -> Result<Vec<Dispatch>, Error> {
         let own = self.kernels.dynamics()?;
         let mut all = vec![
             self.dispatch(&own.simulation_plan, 1)?,
             self.dispatch(&own.simulation_walls, 1)?,
-            self.dispatch(&own.simulation_pad, self.spheres)?,
+            self.over_spheres(&own.simulation_pad)?,
         ];
         if let Some(mesh) = mesh {
+            all.extend(scan(self.kernels.binder(), &self.kernels.stages, rows)?);
+            all.push(self.over_spheres(&own.simulation_near)?);
             all.push(self.dispatch(&own.simulation_bounds, mesh.triangles.into())?);
         }
         Ok(all)
@@ -435,11 +480,6 @@ impl Maker<'_> {
             let dispatch = self.dispatch(kernel, 1)?;
             Ok::<_, Error>(dispatch.indirect(&collisions.buffers.pairs_dispatch, 0))
         };
-        let sizes = self.sources[1].buffer("simulation_dispatch")?;
-        let over_active = |kernel| {
-            let dispatch = self.dispatch(kernel, self.spheres)?;
-            Ok::<_, Error>(dispatch.indirect(sizes, 0))
-        };
         let mut all = vec![over_pairs(collisions, &own.simulation_count)?];
         if let Some(mesh) = mesh {
             all.push(self.dispatch(&self.kernels.walls()?.mesh_status, 1)?);
@@ -451,23 +491,51 @@ impl Maker<'_> {
             all.push(over_pairs(&mesh.collisions, &own.simulation_near_fill)?);
         }
         let round = [
-            over_active(&own.simulation_find)?,
+            self.sized(&own.simulation_find, "round_dispatch")?,
+            self.sized(&own.simulation_strike, "round_dispatch")?,
             self.dispatch(&own.simulation_continue, 1)?,
-            over_active(&own.simulation_strike)?,
         ];
-        for _ in 0..self.rounds {
-            all.extend_from_slice(&round);
+        let mut widening = vec![
+            self.sized(&own.simulation_left, "pad_dispatch")?,
+            self.sized(&own.simulation_widen, "pad_dispatch")?,
+        ];
+        if let Some(mesh) = mesh {
+            widening.push(self.dispatch(&own.simulation_near_widen, mesh.triangles.into())?);
         }
-        // The last round processes no impact. It only determines whether any is left.
-        all.extend_from_slice(&round[..2]);
-        all.push(self.dispatch(&own.simulation_settle, self.spheres)?);
+        widening.push(self.dispatch(&own.simulation_verify, 1)?);
+        // After the last round in which impacts are processed, a further round determines whether any is left.
+        for number in 1..=self.rounds + 1 {
+            all.extend_from_slice(&round);
+            if number % WIDENED == 0 {
+                all.extend_from_slice(&widening);
+            }
+        }
+        all.push(self.over_spheres(&own.simulation_settle)?);
         all.push(self.dispatch(&own.simulation_judge, 1)?);
         if self.has_list {
-            all.push(self.dispatch(&own.simulation_list, self.spheres)?);
+            all.push(self.over_spheres(&own.simulation_list)?);
         }
-        all.push(self.dispatch(&own.simulation_commit, self.spheres)?);
+        all.push(self.over_spheres(&own.simulation_commit)?);
         Ok(all)
     }
+}
+
+/// Makes all dispatches of the searches indirect, so that a search runs nothing in a substep that is not needed.
+fn skip_unneeded<'a>(
+    made: &mut Allocator<'_>,
+    searches: impl Iterator<Item = &'a mut CollisionBuffers>,
+) -> Result<(), Error> {
+    let searches: Vec<_> = searches.collect();
+    let all = searches
+        .iter()
+        .flat_map(|search| search.recording.stages(None));
+    let mut stages = indirect(made, &all.cloned().collect::<Vec<_>>())?.into_iter();
+    for search in searches {
+        let count = search.recording.stages(None).count();
+        let own = stages.by_ref().take(count).collect();
+        search.recording = search.recording.with_stages(own);
+    }
+    Ok(())
 }
 
 fn pass(encoder: &mut wgpu::CommandEncoder, label: &str, dispatches: &[Dispatch]) {
@@ -485,17 +553,19 @@ impl SimulationBuffers {
     fn new(
         kernels: Arc<DeviceKernels>,
         options: SimulationBufferOptions,
-        collisions: CollisionBuffers,
-        mesh: Option<CollisionBuffers>,
+        mut collisions: CollisionBuffers,
+        mut mesh: Option<CollisionBuffers>,
     ) -> Result<Self, Error> {
         let context = &kernels.context;
         let mut made = Allocator::new(&context.device, &context.limits);
         let Storage {
             state,
+            sizes,
             padded,
             impulses,
             impacts,
             rows,
+            near: near_spheres,
             bounds,
         } = storage(&mut made, &options)?;
         let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
@@ -504,6 +574,8 @@ impl SimulationBuffers {
             usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
+        let searches = [Some(&mut collisions), mesh.as_mut()];
+        skip_unneeded(&mut made, searches.into_iter().flatten())?;
         let mut named = made.named;
         named.one_at::<SimulationRequest>("simulation_request", &uniform, 0);
         named.one_at::<SourceLayout>("source", &uniform, SOURCE);
@@ -522,6 +594,7 @@ impl SimulationBuffers {
         found.array::<CaromCollision>("mesh_pairs", &near.buffers.pairs);
         let mesh = (mesh.zip(bounds)).map(|(collisions, bounds)| MeshSearch {
             collisions,
+            near: near_spheres.clone(),
             bounds,
             triangles: triangles(&options),
         });
@@ -532,7 +605,7 @@ impl SimulationBuffers {
             rounds: options.rounds,
             has_list: options.most_impacts() > 0,
         };
-        let before = maker.before(mesh.as_ref())?;
+        let before = maker.before(mesh.as_ref(), &rows)?;
         let after = maker.after(&collisions, mesh.as_ref(), &rows)?;
         let begin = maker.dispatch(&kernels.dynamics()?.simulation_begin, 1)?;
         let staging = Staging::new(options.recordings);
@@ -544,6 +617,7 @@ impl SimulationBuffers {
             mesh,
             named,
             state,
+            sizes,
             uniform,
             padded,
             impulses,
@@ -762,11 +836,19 @@ impl SimulationBuffers {
     }
 
     fn substep(&mut self, encoder: &mut wgpu::CommandEncoder, count: u32) -> Result<(), Error> {
+        let rows = match &self.rows.levels[..] {
+            [rows, ..] => Some(&rows.buffer),
+            [] => None,
+        };
+        if let Some(rows) = rows.filter(|_| self.mesh.is_some()) {
+            encoder.clear_buffer(rows, 0, None);
+        }
         pass(encoder, "carom simulation", &self.before);
+        let at_most = count;
         let count = SphereCount::InBuffer {
             buffer: &self.state,
             offset: offset_of!(GpuSimulation, spheres) as u64,
-            at_most: count,
+            at_most,
         };
         let padded = DeviceSpheres {
             motion: SphereMotion::Still,
@@ -774,17 +856,27 @@ impl SimulationBuffers {
         };
         let domain = &self.options.simulation.domain;
         let step = Step::on_device(&padded, 0.0).in_domain(domain);
-        self.collisions.record(encoder, &step)?;
-        if let Some(mesh) = &mut self.mesh {
+        self.collisions.record_sized(encoder, &step, &self.sizes)?;
+        if let Some((mesh, buffer)) = self.mesh.as_mut().zip(rows) {
+            // The entry after the spheres' entries is the number of spheres near meshes.
+            let count = SphereCount::InBuffer {
+                buffer,
+                offset: u64::from(at_most) * size_of::<u32>() as u64,
+                at_most,
+            };
+            let near = DeviceSpheres {
+                motion: SphereMotion::Still,
+                ..in_own_layout(&mesh.near, count)
+            };
             let bounds = DeviceSpheres {
                 motion: SphereMotion::Still,
                 ..in_own_layout(&mesh.bounds, SphereCount::Known(mesh.triangles))
             };
-            let step = Step::between_on_device(&padded, &bounds, 0.0).in_domain(domain);
-            mesh.collisions.record(encoder, &step)?;
+            let step = Step::between_on_device(&near, &bounds, 0.0).in_domain(domain);
+            (mesh.collisions).record_sized(encoder, &step, &self.sizes)?;
         }
-        if let [rows, ..] = &self.rows.levels[..] {
-            encoder.clear_buffer(&rows.buffer, 0, None);
+        if let Some(rows) = rows {
+            encoder.clear_buffer(rows, 0, None);
         }
         pass(encoder, "carom simulation", &self.after);
         Ok(())

@@ -17,7 +17,7 @@ use crate::{Error, SimulationOptions};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SimulationBufferOptions {
-    /// Largest number of spheres; at least 1. A sphere takes some 600 bytes. With meshes, a sphere takes some 200
+    /// Largest number of spheres; at least 1. A sphere takes some 550 bytes. With meshes, a sphere takes some 200
     /// bytes more, and each triangle some 350 bytes.
     pub spheres: u32,
     /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is

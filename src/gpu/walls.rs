@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use glam::DVec3;
 
 use super::shader::layout::{
-    GatheredWall, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
+    GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
 };
 use crate::exact::{GRAZING, Impact, Translation};
 use crate::walls::{Triangle, is_parallel, vector};
@@ -201,6 +201,21 @@ impl GpuWall {
             kind,
             velocity: wall.velocity,
             groups: wall.groups,
+        }
+    }
+}
+
+impl GpuMeshBox {
+    pub(super) fn new(mesh: &Mesh) -> Self {
+        let corners = || mesh.vertices().iter().copied().map(vector);
+        let (Some(low), Some(high)) = (corners().reduce(DVec3::min), corners().reduce(DVec3::max))
+        else {
+            return Self::zeroed();
+        };
+        Self {
+            center: ((low + high) / 2.0).as_vec3().to_array(),
+            half_sides: ((high - low) / 2.0).as_vec3().to_array(),
+            ..Self::zeroed()
         }
     }
 }

@@ -402,8 +402,10 @@ layouts! {
         substep: f32,
         pace: f32,
         pad_speed: f32,
+        cell: f32,
         round: u32,
         settled: u32,
+        in_round: u32,
         accepted: u32,
         committed: u32,
         failures: u32,
@@ -454,6 +456,7 @@ layouts! {
         impacts: u32,
         wall_impacts: u32,
         left: u32,
+        widened: u32,
         invalid: u32,
         fastest: u32,
         largest: u32,
@@ -475,7 +478,7 @@ layouts! {
 
     struct GpuTrack = "Track" {
         count: u32,
-        stamp: u32,
+        found: u32,
         time: f32,
         next: u32,
         pad: f32,
@@ -489,6 +492,13 @@ layouts! {
         start: f32,
         velocity: [f32; 3],
         link: u32,
+    }
+
+    struct GpuMeshBox = "MeshBox" {
+        center: [f32; 3],
+        unused: f32,
+        half_sides: [f32; 3],
+        unused_too: f32,
     }
 
     struct GpuMeshTriangle = "MeshTriangle" {
