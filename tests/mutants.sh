@@ -276,14 +276,25 @@ mutant 'an impact that its partner has undone is kept' shaders/simulation_find.w
 mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
 mutant 'a sphere that leaves its pad meets no further sphere' shaders/simulation_widen.wgsl \
-    'if ignore_each_other(sphere.groups, padded.groups) || is_known(left, i) {' 'if i != left {' \
+    'if ignore_each_other(sphere.groups, padded.groups) || is_one_body(a, b) || is_known(left, i) {' 'if i != left {' \
     --test dynamics_gpu bullets
+mutant 'a sphere that leaves its pad meets spheres of its own body' shaders/simulation_widen.wgsl \
+    ' || is_one_body(a, b)' '' --test dynamics_gpu bullets_among_compound
+mutant 'the place of a moving wall has the rounding errors of its displacement' shaders/simulation_walls.wgsl \
+    'Sum(next.rounded, next.errors + error)' 'Sum(next.rounded, next.errors)' --test dynamics_gpu moved_far_in
 mutant 'a sphere that leaves its pad meets no further triangle' shaders/simulation_widen_triangles.wgsl \
-    'if may_meet(triangle, mesh, padded)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
+    'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
 mutant 'a sphere that leaves its pad meets no further wall' shaders/simulation_left.wgsl \
     'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
 mutant 'no cell is marked near spheres that leave their pads' shaders/shared/left_cells.wgsl \
     'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
+    --test dynamics_gpu bullets
+
+mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/simulation_strike.wgsl \
+    'add_to_round(candidates[index].a + candidates[index].b - sphere);' 'add_to_round(sphere);' \
+    --test dynamics_gpu long_substeps
+mutant 'a round leaves out the further candidates of such spheres' shaders/simulation_strike.wgsl \
+    'add_to_round(candidates[entry].a + candidates[entry].b - sphere);' 'add_to_round(sphere);' \
     --test dynamics_gpu bullets
 
 mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
@@ -295,8 +306,11 @@ mutant 'pairs of one body shorten the substeps' shaders/simulation_judge.wgsl \
 mutant 'a sphere meets one image of a round wall' shaders/shared/dynamics_places.wgsl \
     'u32(max(i32(last) - i32(first) + 1, 0))' 'u32(clamp(i32(last) - i32(first) + 1, 0, 1))' \
     --test dynamics_gpu periodic_domains_move
-mutant 'an image of a triangle is displaced to the wrong side' shaders/simulation_triangles.wgsl \
+mutant 'an image of a triangle is displaced to the wrong side' shaders/shared/near_triangles.wgsl \
     'vec3<f32>(-carom_image(word))' 'vec3<f32>(carom_image(word))' --test dynamics_gpu periodic_domains_move
+mutant 'a mesh is near no image of a sphere' shaders/simulation_pad.wgsl \
+    'let image = place + shift_of(image_of_block(block, k));' 'let image = place;' \
+    --test dynamics_gpu periodic_domains_move
 mutant 'a wall leaves the periodic cell' shaders/simulation_walls.wgsl \
     'let cells = floor(dot(simulation_lattices[local].duals[k].xyz, far));' 'let cells = 0.0;' \
     --test dynamics_gpu crosses_the_periodic
