@@ -357,7 +357,8 @@ pub enum Error {
     /// The buffers were created without a result that the caller wants to read, such as the contacts of each
     /// sphere.
     #[error(
-        "these results are not computed; set the option `{option}` when you create the buffers"
+        "these results are not computed; set `{}BufferOptions::{option}` when you create the buffers",
+        if *.option == "impacts" { "Simulation" } else { "" }
     )]
     #[non_exhaustive]
     NotAskedFor {

@@ -1179,6 +1179,22 @@ fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
     assert!(rollbacks <= 2, "{rollbacks}");
 }
 
+/// A bullet hits a ball, which leaves its pad, glances off the next ball, and so misses the ball behind it. All this is in
+/// one substep, because 100 other spheres at rest keep the pads short.
+#[test]
+fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
+    let bullet = HardSphere::new([-40.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
+    let balls = [[0.0; 3], [5.0, 0.6, 0.0], [10.0, 0.0, 0.0]];
+    let others = (0..100).map(|k| [100.0 + 3.0 * f64::from(k), 100.0, 100.0]);
+    let at_rest = balls.into_iter().chain(others);
+    let spheres: Vec<_> = [bullet]
+        .into_iter()
+        .chain(at_rest.map(|place| HardSphere::new(place, 0.5)))
+        .collect();
+    let state = assert_like_cpu(&spheres, &SimulationOptions::new(), 9.0, 1e-3);
+    assert_eq!((state.impacts, state.rollbacks), (2, 0), "{state:?}");
+}
+
 /// Spheres that bullets hit leave their pads, and fly through spheres of their own compound bodies.
 #[test]
 fn bullets_among_compound_bodies_move_as_on_the_cpu() {
@@ -1329,14 +1345,15 @@ fn options_that_only_the_cpu_has_are_named_errors() {
         assert!(matches!(error, Some(Error::ZeroCapacity { what, .. }) if what == name));
     }
     let simulation = pipeline.create_simulation(&none).expect("buffers");
-    let missing = simulation.impacts().err();
+    let missing = simulation.impacts().expect_err("no list of impacts");
     assert!(matches!(
         missing,
-        Some(Error::NotAskedFor {
+        Error::NotAskedFor {
             option: "impacts",
             ..
-        })
+        }
     ));
+    assert!((missing.to_string()).contains("`SimulationBufferOptions::impacts`"));
     device.assert_silent();
 }
 

@@ -295,7 +295,7 @@ mutant 'a round leaves out the candidates of spheres whose paths have changed' s
     --test dynamics_gpu long_substeps
 mutant 'a round leaves out the further candidates of such spheres' shaders/simulation_strike.wgsl \
     'add_to_round(candidates[entry].a + candidates[entry].b - sphere);' 'add_to_round(sphere);' \
-    --test dynamics_gpu bullets
+    --test dynamics_gpu a_deflected
 
 mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
