@@ -1183,8 +1183,8 @@ fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
 /// one substep, because 100 other spheres at rest keep the pads short.
 #[test]
 fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
-    let bullet = HardSphere::new([-40.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
-    let balls = [[0.0; 3], [5.0, 0.6, 0.0], [10.0, 0.0, 0.0]];
+    let bullet = HardSphere::new([-32.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
+    let balls = [[0.0; 3], [5.0, 0.866, 0.0], [18.0, 0.0, 0.0]];
     let others = (0..100).map(|k| [100.0 + 3.0 * f64::from(k), 100.0, 100.0]);
     let at_rest = balls.into_iter().chain(others);
     let spheres: Vec<_> = [bullet]
