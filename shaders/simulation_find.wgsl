@@ -1,7 +1,7 @@
 // This kernel runs in each round of a hard-sphere simulation. It finds the next impact, on the current paths, of each
-// sphere whose path, or whose candidates' paths, have changed in the round before. An impact that an earlier round has added to a path is wrong if another sphere crosses the
-// path earlier, or if the impact is no longer on the path of the other sphere. If a path has wrong impacts,
-// the kernel instead finds the first of them, so that it can be removed.
+// sphere whose path, or whose candidates' paths, have changed in the round before. An impact that an earlier round has
+// added to a path is wrong if another sphere crosses the path earlier, or if the impact is no longer on the path of the
+// other sphere. If a path has wrong impacts, the kernel instead finds the first of them, so that it can be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}

@@ -1,5 +1,5 @@
-// Finds the further triangles that the spheres which have left their pads may meet. A triangle that is found twice does no
-// harm.
+// Finds the further triangles that the spheres which have left their pads may meet. A triangle that is found twice does
+// no harm.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Candidate, MeshTriangle, SimulationRequest}

@@ -1179,20 +1179,49 @@ fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
     assert!(rollbacks <= 2, "{rollbacks}");
 }
 
-/// A bullet hits a ball, which leaves its pad, glances off the next ball, and so misses the ball behind it. All this is in
-/// one substep, because 100 other spheres at rest keep the pads short.
-#[test]
-fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
+/// A bullet hits a ball, which leaves its pad, glances off the next ball, and so misses the ball behind it. 100 other
+/// spheres at rest keep the pads short.
+fn deflection() -> Vec<HardSphere> {
     let bullet = HardSphere::new([-32.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
     let balls = [[0.0; 3], [5.0, 0.866, 0.0], [18.0, 0.0, 0.0]];
     let others = (0..100).map(|k| [100.0 + 3.0 * f64::from(k), 100.0, 100.0]);
     let at_rest = balls.into_iter().chain(others);
-    let spheres: Vec<_> = [bullet]
-        .into_iter()
-        .chain(at_rest.map(|place| HardSphere::new(place, 0.5)))
-        .collect();
-    let state = assert_like_cpu(&spheres, &SimulationOptions::new(), 9.0, 1e-3);
+    let at_rest = at_rest.map(|place| HardSphere::new(place, 0.5));
+    [bullet].into_iter().chain(at_rest).collect()
+}
+
+#[test]
+fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
+    // Both impacts are in one substep.
+    let state = assert_like_cpu(&deflection(), &SimulationOptions::new(), 9.0, 1e-3);
     assert_eq!((state.impacts, state.rollbacks), (2, 0), "{state:?}");
+}
+
+#[test]
+fn too_many_further_candidates_roll_a_substep_back() {
+    // The bullet has three candidates. The ball that it hits has two further ones.
+    let spheres = deflection();
+    let options = SimulationBufferOptions::new(spheres.len() as u32)
+        .with_candidates(4)
+        .with_substeps(1);
+    let mut world = World::new(&spheres, &options);
+    let given = world.spheres();
+    let mut state = world.record(9.0);
+    let mut status = state.status;
+    for _ in 0..100 {
+        state = world.record(0.0);
+        status |= state.status;
+    }
+    // When two balls fly, the search itself may find more than four candidates.
+    let told = status - SimulationStatus::SEARCH_INCOMPLETE;
+    assert_eq!(told, SimulationStatus::LEFT_PAD, "{state:?}");
+    assert!(state.remaining == 0.0 && state.rollbacks > 0, "{state:?}");
+    let mut simulation = Simulation::new(given, SimulationOptions::new()).expect("a simulation");
+    let report = simulation.step(9.0).expect("a step");
+    assert_eq!(state.impacts, report.impacts, "{state:?}");
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        assert!(gpu.center.distance(cpu.center) < 1e-3, "{gpu:?} {cpu:?}");
+    }
 }
 
 /// Spheres that bullets hit leave their pads, and fly through spheres of their own compound bodies.

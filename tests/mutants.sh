@@ -297,6 +297,11 @@ mutant 'a round leaves out the further candidates of such spheres' shaders/simul
     'add_to_round(candidates[entry].a + candidates[entry].b - sphere);' 'add_to_round(sphere);' \
     --test dynamics_gpu a_deflected
 
+mutant 'further candidates without room count as rounds' shaders/simulation_judge.wgsl \
+    'if left || simulation.settled == 3u {' 'if left {' --test dynamics_gpu too_many_further
+mutant 'further candidates without room are left out' shaders/simulation_continue.wgsl \
+    ' || most > simulation_request.near_capacity' '' --test dynamics_gpu too_many_further
+
 mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
 mutant 'spheres of one body hit one another' shaders/simulation_candidates.wgsl \

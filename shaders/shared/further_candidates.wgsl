@@ -1,5 +1,5 @@
-// Adds the candidates that are found because a sphere has left its pad. They follow the other candidates in the list, and
-// each sphere has a linked list of them, which `further_entries.wgsl` reads.
+// Adds the candidates that are found because a sphere has left its pad. They follow the other candidates in the list,
+// and each sphere has a linked list of them, which `further_entries.wgsl` reads.
 
 #import dynamics::{Candidate, NEXT_TRIANGLE}
 #import round_spheres::{ALL_NEAR, ALL_PAIRS, add_to_round, head_of}

@@ -1,6 +1,6 @@
-// The linked list of the candidates of a sphere that were found because a sphere has left its pad. Its entries are those
-// of the rows of candidates: the index of a candidate pair, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
-// triangle.
+// The linked list of the candidates of a sphere that were found because a sphere has left its pad. Its entries are
+// those of the rows of candidates: the index of a candidate pair, or NEXT_TRIANGLE plus the index of a pair of a sphere
+// and a triangle.
 
 #import dynamics::{NEXT_TRIANGLE}
 #needs candidates, simulation_request

@@ -1,6 +1,6 @@
 // A coarse grid in which the cells near spheres that have left their pads are marked, so that most spheres need not be
-// tested against them. The cells are entries of a hash table with one entry for each sphere. Bit k of an entry is set if
-// the cell is near any of the spheres k, k + 32, k + 64 and so on that have left their pads in this substep. Further
+// tested against them. The cells are entries of a hash table with one entry for each sphere. Bit k of an entry is set
+// if the cell is near any of the spheres k, k + 32, k + 64 and so on that have left their pads in this substep. Further
 // bits do no harm.
 
 #import round_spheres::{cell_entry_of}

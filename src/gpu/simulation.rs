@@ -64,8 +64,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// the end of the last complete substep, and the next recording goes on from there. The buffer
 /// [`state`](Self::state) has the time reached.
 ///
-/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes
-/// through triangles.
+/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At
+/// time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
 ///
 /// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32 would lose
 /// precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move

@@ -50,9 +50,11 @@ pub struct SimulationBufferOptions {
     /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
     /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its
-    /// radius at most six cells. With such walls, spheres may be at most 20 cells away from the cell. Compound bodies are given for as many spheres as the buffers have room for. Collision
-    /// groups of the spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// `max_impacts` and `threads` have no effect. A GPU has at most 32 walls (each mesh counts as one). In a periodic
+    /// domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its radius at most six
+    /// cells. With such walls, spheres may be at most 20 cells away from the cell. Compound bodies are given for at most
+    /// as many spheres as the buffers have room for. Collision groups of the spheres are in
+    /// [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 

@@ -20,8 +20,8 @@ bitflags::bitflags! {
         /// (ever more impacts in ever shorter times). Set a contact time then.
         const TOO_FEW_ROUNDS = 2;
         /// A sphere moved farther than the search for candidate pairs assumed. In a periodic domain, this happens in
-        /// about one of twenty substeps. In open space, it happens only if many spheres do so at once: the others get
-        /// further candidates in the same substep.
+        /// about one of twenty substeps. In open space, such spheres get further candidates in the same substep
+        /// instead, unless these spheres or their candidates are too many.
         const LEFT_PAD = 4;
         /// Some spheres have invalid values, such as NaN, and take no part.
         const SPHERES_LEFT_OUT = 8;
