@@ -8,6 +8,7 @@ mod model;
 mod radv;
 mod rounds;
 mod shader;
+mod substep;
 mod table;
 
 use std::fs;
@@ -93,7 +94,8 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
     write!(stdout(), "{table}").context("cannot write to standard output")?;
     if arguments.model {
         let report = model::report(&table, arguments.simulate as usize)?;
-        write!(stdout(), "\n{report}").context("cannot write to standard output")?;
+        let substep = substep::report(&table, arguments.simulate as usize)?;
+        write!(stdout(), "\n{report}\n{substep}").context("cannot write to standard output")?;
     }
     if let Some(path) = &arguments.write {
         fs::write(path, table.to_string())

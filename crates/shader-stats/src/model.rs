@@ -17,21 +17,21 @@ const CLOCKS: f64 = 1700.0;
 /// Bytes that the GPU's memory can move in a microsecond.
 const BYTES: f64 = 4.8e6;
 /// Time in microseconds to launch a compute dispatch.
-const DISPATCH: f64 = 3.0;
+pub(crate) const DISPATCH: f64 = 3.0;
 /// Latency of the GPU's memory and of its second-level cache, in clocks.
-const MEMORY: f64 = 600.0;
-const CACHE: f64 = 270.0;
-const WARP: f64 = 32.0;
+pub(crate) const MEMORY: f64 = 600.0;
+pub(crate) const CACHE: f64 = 270.0;
+pub(crate) const WARP: f64 = 32.0;
 
 /// The work of one compute dispatch on a GPU.
 #[derive(Clone, Copy, Debug, Default)]
-struct Work {
+pub(crate) struct Work {
     /// Instructions that a warp of 32 invocations executes.
-    instructions: f64,
-    warps: f64,
-    bytes: f64,
+    pub(crate) instructions: f64,
+    pub(crate) warps: f64,
+    pub(crate) bytes: f64,
     /// Clocks of the longest chain of dependent operations.
-    chain: f64,
+    pub(crate) chain: f64,
 }
 
 impl Work {
@@ -45,14 +45,14 @@ impl Work {
     /// Returns a lower and an upper bound of the time of a dispatch in microseconds, without its
     /// launch. They are the maximum and the sum of three times: to issue the instructions, to move
     /// the bytes, and for the longest chain of dependent operations.
-    fn bounds(&self) -> [f64; 2] {
+    pub(crate) fn bounds(&self) -> [f64; 2] {
         let times = self.times();
         [times.into_iter().fold(0.0, f64::max), times.iter().sum()]
     }
 }
 
 /// Numbers of instructions in the compiled kernels, by name.
-type Counts<'a> = &'a dyn Fn(&str) -> anyhow::Result<f64>;
+pub(crate) type Counts<'a> = &'a dyn Fn(&str) -> anyhow::Result<f64>;
 
 /// Numbers of instructions in the compiled kernels before their restructuring in November 2026
 /// (Mesa 22.3.6, navi21). Two of these kernels are gone: `scan_spine` added up the sums of blocks,
@@ -129,7 +129,7 @@ fn old_pairs(rounds: &Rounds) -> f64 {
 
 /// Returns the name and the work of each compute dispatch in a step of `n` spheres, in the order of
 /// the dispatches. The work consists of numbers of instructions and bytes, and of waiting time.
-fn step(
+pub(crate) fn step(
     n: f64,
     s: &Simulated,
     kind: Kind,
