@@ -23,8 +23,7 @@ pub(crate) struct Ball {
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
 /// Rounding margin of a sphere's path that is tested against bounding spheres. It is twice
-/// [`BALL_MARGIN`], the rounding margin of a bounding sphere. docs/exact.md (lemma 2.7) has the
-/// proof.
+/// [`BALL_MARGIN`], the margin of a bounding sphere. docs/exact.md (lemma 2.7) has the proof.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.

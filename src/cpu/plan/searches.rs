@@ -35,9 +35,9 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Decides which of two grids the spheres of the other grid search. Returns true if it costs less
-/// that the spheres of `coarse` search the smaller cells of `fine`, and false if the reverse costs
-/// less. The result is true only if `coarse` has few spheres.
+/// Of two grids, the spheres of one search the other. Returns true if it costs less that the
+/// spheres of `coarse` search `fine`, which has smaller cells, and false if the reverse costs less.
+/// The result is usually false unless `coarse` has few spheres.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
     // A large sphere reaches many small cells. They are only a few ranges of the sorted spheres if
