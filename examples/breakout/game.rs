@@ -65,8 +65,7 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    /// Creates a game with balls in the middle of the round well. The balls fly apart at a speed of
-    /// 1.
+    /// Creates a game with balls in the middle of the round well. The balls fly apart at unit speed.
     pub(crate) fn new(balls: u32) -> Result<Self, Error> {
         let mut walls = Walls::new();
         walls.push(Wall::cylinder_inside([0.0; 3], [0.0, 0.0, 1.0], 1.0));
