@@ -28,7 +28,8 @@ pub struct Sphere {
     pub center: [f32; 3],
     /// Radius, 0 or more. A sphere of radius 0 is a point, which acts as a ray of finite length if it moves.
     pub radius: f32,
-    /// Velocity during the time step. Its product with `dt` is the displacement in the step.
+    /// Velocity during the time step, in units of length per unit of `dt`. In a step `dt`, the sphere
+    /// moves by `velocity * dt`.
     pub velocity: [f32; 3],
     /// Collision groups, packed by [`Sphere::with_groups`]. With 0, the default, the sphere collides with
     /// every other sphere.

@@ -67,7 +67,8 @@ pub enum WallShape {
 pub struct Wall {
     /// Shape of the wall, and its place at the start of the step.
     pub shape: WallShape,
-    /// Velocity during the step. Its product with `dt` is the displacement in the step.
+    /// Velocity during the step, in units of length per unit of `dt`. In a step `dt`, the wall moves by
+    /// `velocity * dt`.
     pub velocity: [f32; 3],
     /// Collision groups, as in [`Sphere::groups`]. With 0, the default, every sphere may touch the wall.
     pub groups: u32,
