@@ -14,8 +14,10 @@ fn main() {
     simulation.status = 0u;
     simulation.rounds = 0u;
     simulation.committed = 0u;
+    simulation.listed = 0u;
     simulation.accepted = 0u;
     simulation.serial = simulation_request.serial;
+    atomicStore(&simulation_counters.listed, 0u);
     atomicStore(&simulation_counters.invalid, 0u);
     atomicStore(&simulation_counters.fastest, 0u);
     atomicStore(&simulation_counters.largest, 0u);

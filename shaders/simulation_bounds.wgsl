@@ -1,7 +1,8 @@
 // Moves the bounding spheres of triangles to the start of a substep of hard-sphere dynamics, and enlarges them by the
 // displacement of the meshes in the substep.
 
-#import carom::{CaromSimulation}
+#import carom::{CaromSimulation, CaromWall}
+#import dynamics::{MeshTriangle}
 #import invocation::{invocation}
 #import types::{Sphere}
 
@@ -9,6 +10,8 @@
 // The bounding spheres of the triangles of meshes, at time 0 of the simulation.
 @group(0) @binding(1) var<storage, read> triangle_bounds: array<Sphere>;
 @group(0) @binding(2) var<storage, read_write> moved_bounds: array<Sphere>;
+@group(0) @binding(3) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+@group(0) @binding(4) var<storage, read> simulation_triangles: array<MeshTriangle>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -21,7 +24,7 @@ fn main(
         return;
     }
     let bound = triangle_bounds[i];
-    let moved = bound.velocity * (simulation.time.x + simulation.time.y);
+    let moved = simulation_walls[simulation_triangles[i].mesh].point;
     // The bounding sphere is enlarged by 1e-6 * size to cover the rounding error of its displaced centre.
     let size = length(bound.center) + length(moved);
     let radius = bound.radius + length(bound.velocity) * simulation.substep + 1e-6 * size;

@@ -1,9 +1,11 @@
-// Lists the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics.
-// The kernel `count` counts the candidates. After a prefix sum over the counts, the kernel `fill` lists them.
-// Their order varies from run to run, but no result depends on this order.
+// Counts the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics.
+// After a prefix sum over the counts, `simulation_fill.wgsl` lists them. Their order varies from run to run, but no
+// result depends on this order. In a substep that is not needed, the results of the last search are still there, and
+// this kernel and `simulation_fill.wgsl` do nothing.
 
-#import carom::{CaromCollision, CaromResults, carom_b, carom_image}
-#import dynamics::{Body, Candidate, NEXT_NONE, SimulationRequest}
+#import carom::{CaromCollision, CaromResults, CaromSimulation, carom_b, carom_image}
+#import compounds::{is_one_body}
+#import dynamics::{Body, Candidate, NEXT_NONE, SimulationCounters, SimulationRequest}
 #import image_word::{pack_image}
 #import invocation::{invocation}
 #import opaque::{opaque3}
@@ -18,7 +20,11 @@
 @group(0) @binding(5) var<storage, read> bodies: array<Body>;
 @group(0) @binding(6) var<storage, read_write> candidates: array<Candidate>;
 @group(0) @binding(7) var<storage, read_write> row_starts: array<atomic<u32>>;
-@group(0) @binding(8) var<storage, read_write> row_entries: array<u32>;
+// For each sphere, the index of the first sphere of its compound body, or its own index if it belongs to none. Without
+// compound bodies, the array has one element.
+@group(0) @binding(8) var<storage, read> compounds: array<u32>;
+@group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(10) var<uniform> simulation: CaromSimulation;
 
 // Returns the vector from sphere a to the image of sphere b. The coordinates nearly cancel, so the rounding
 // errors of the sum are computed and added to it.
@@ -35,13 +41,13 @@ fn apart(a: u32, b: u32, word: u32) -> vec3<f32> {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn count(
+fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= results.pairs {
+    if simulation.spheres == 0u || index >= results.pairs {
         return;
     }
     let a = pairs[index].a;
@@ -53,26 +59,11 @@ fn count(
     var candidate = Candidate(apart(a, b, image), a, b, image, NEXT_NONE, NEXT_NONE);
     // A sphere and its own image move alike and never meet. Two spheres of infinite mass pass through each
     // other.
-    if a != b && bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0 {
+    if a != b && is_one_body(a, b) {
+        atomicAdd(&simulation_counters.together, 1u);
+    } else if a != b && bodies[a].inverse_mass + bodies[b].inverse_mass > 0.0 {
         candidate.place_a = atomicAdd(&row_starts[a], 1u);
         candidate.place_b = atomicAdd(&row_starts[b], 1u);
     }
     candidates[index] = candidate;
-}
-
-@compute @workgroup_size(WORKGROUP)
-fn fill(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let index = invocation(workgroup, workgroups, local, WORKGROUP);
-    if index >= results.pairs {
-        return;
-    }
-    let candidate = candidates[index];
-    if candidate.place_a != NEXT_NONE {
-        row_entries[atomicLoad(&row_starts[candidate.a]) + candidate.place_a] = index;
-        row_entries[atomicLoad(&row_starts[candidate.b]) + candidate.place_b] = index;
-    }
 }

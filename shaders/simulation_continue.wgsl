@@ -1,25 +1,70 @@
-// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds if no sphere has an impact ahead.
-// Dispatched as one invocation.
+// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds if no path has changed. Dispatched
+// as one invocation. The kernel `verify` does the same after spheres have got wider pads: the rounds go on if any has
+// further candidates.
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
-#import dispatch::{DispatchArguments}
-#import dynamics::{SimulationCounters}
+#import dispatch::{DispatchArguments, dispatch_over}
+#import dynamics::{SimulationRequest}
+#import round_spheres::{ALL_NEAR, ALL_PAIRS, NEXT_LIST}
 
-@group(0) @binding(0) var<storage, read> results: CaromResults;
-@group(0) @binding(1) var<storage, read_write> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read_write> simulation_counters: SimulationCounters;
-@group(0) @binding(3) var<storage, read_write> simulation_dispatch: DispatchArguments;
+@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(1) var<storage, read> results: CaromResults;
+@group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(3) var<storage, read_write> round_spheres: array<atomic<u32>>;
+@group(0) @binding(4) var<storage, read_write> round_dispatch: DispatchArguments;
+@group(0) @binding(5) var<storage, read_write> pad_dispatch: DispatchArguments;
+@group(0) @binding(6) var<storage, read_write> left_spheres: array<atomic<u32>>;
+// In a simulation without meshes, another buffer is bound in place of this one.
+@group(0) @binding(7) var<storage, read> mesh_results: CaromResults;
+
+// Begins the next round if any sphere is listed for it, and returns whether it does.
+fn begin_round() -> bool {
+    let listed = atomicExchange(&round_spheres[NEXT_LIST], 0u);
+    simulation.in_round = listed;
+    round_dispatch = dispatch_over(listed);
+    if listed == 0u {
+        return false;
+    }
+    simulation.round += 1u;
+    simulation.settled = 0u;
+    return true;
+}
 
 @compute @workgroup_size(1)
 fn main() {
-    let pending = atomicExchange(&simulation_counters.pending, 0u);
     if simulation.settled != 0u {
         return;
     }
-    if pending == 0u || (results.status & CAROM_INCOMPLETE) != 0u {
-        simulation.settled = 1u;
-        simulation_dispatch = DispatchArguments(0u, 1u, 1u);
+    if (results.status & CAROM_INCOMPLETE) != 0u {
+        atomicStore(&round_spheres[NEXT_LIST], 0u);
+        simulation.settled = 2u;
+        simulation.in_round = 0u;
+        round_dispatch = dispatch_over(0u);
         return;
     }
-    simulation.round += 1u;
+    if !begin_round() {
+        simulation.settled = 1u;
+        pad_dispatch = dispatch_over(simulation.spheres);
+        atomicMax(&round_spheres[ALL_PAIRS], results.pairs);
+        atomicMax(&round_spheres[ALL_NEAR], mesh_results.pairs);
+    }
+}
+
+@compute @workgroup_size(1)
+fn verify() {
+    if simulation.settled != 1u {
+        return;
+    }
+    pad_dispatch = dispatch_over(0u);
+    let left = atomicExchange(&left_spheres[0], 0u);
+    atomicStore(&left_spheres[1], 0u);
+    let most = max(atomicLoad(&round_spheres[ALL_PAIRS]), atomicLoad(&round_spheres[ALL_NEAR]));
+    if left > MOST_LEFT || most > simulation_request.near_capacity {
+        atomicStore(&round_spheres[NEXT_LIST], 0u);
+        simulation.settled = 3u;
+        return;
+    }
+    if !begin_round() {
+        simulation.settled = 2u;
+    }
 }

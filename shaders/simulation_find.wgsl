@@ -1,33 +1,35 @@
-// This kernel runs in each round of a hard-sphere simulation. It finds the next impact of each sphere on the
-// current paths. An impact that an earlier round has added to a path is wrong if another sphere crosses the
-// path earlier, or if the impact is no longer on the path of the other sphere. If a path has wrong impacts,
-// the kernel instead finds the first of them, so that it can be removed.
+// This kernel runs in each round of a hard-sphere simulation. It finds the next impact, on the current paths, of each
+// sphere whose path, or whose candidates' paths, have changed in the round before. An impact that an earlier round has
+// added to a path is wrong if another sphere crosses the path earlier, or if the impact is no longer on the path of the
+// other sphere. If a path has wrong impacts, the kernel instead finds the first of them, so that it can be removed.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
-#import dynamics::{SimulationCounters, SimulationRequest, Track}
-#import dynamics_triangles::{triangle_meeting, wall_at_triangle}
+#import dynamics::{SimulationRequest, Track}
+#import dynamics_places::{code_at_wall, image_count, image_of_block, images_at_wall, place_at_wall}
+#import dynamics_places::{reach_at_wall, shift_of}
+#import dynamics_triangles::{triangle_meeting}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
+#import further_entries::{entry_after}
 #import invocation::{invocation}
 #import meeting::{round_meeting, straight_meeting}
 #import paths::{path_piece}
+#import round_spheres::{head_of, sphere_of_round}
+#import types::{WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
 @group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
-@group(0) @binding(3) var<storage, read> bodies: array<Body>;
-@group(0) @binding(4) var<storage, read> pieces: array<PathPiece>;
-@group(0) @binding(5) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(6) var<storage, read> row_starts: array<u32>;
-@group(0) @binding(7) var<storage, read> row_entries: array<u32>;
-@group(0) @binding(8) var<storage, read> simulation_triangles: array<MeshTriangle>;
-@group(0) @binding(9) var<storage, read_write> tracks: array<Track>;
-@group(0) @binding(10) var<storage, read_write> simulation_counters: SimulationCounters;
-
-// Set if a sphere of the workgroup still has an impact to process: one to add to its path, or one
-// to remove from it.
-var<workgroup> sh_active: atomic<u32>;
+@group(0) @binding(3) var<uniform> simulation_lattices: array<WallLattice, MOST_WALLS>;
+@group(0) @binding(4) var<storage, read> bodies: array<Body>;
+@group(0) @binding(5) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(6) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(7) var<storage, read> row_starts: array<u32>;
+@group(0) @binding(8) var<storage, read> row_entries: array<u32>;
+@group(0) @binding(9) var<storage, read> simulation_triangles: array<MeshTriangle>;
+@group(0) @binding(10) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(11) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
 // Returns the time from `start` until `end` at which two spheres meet on the given pieces of their paths, or
 // NEVER.
@@ -121,35 +123,84 @@ fn is_before(index: u32, best: u32) -> bool {
     return one.image < other.image || (one.image == other.image && index < best);
 }
 
-// Returns whether the path of a sphere, or of a sphere that it may meet, has changed in the last round of
-// added and removed impacts.
-fn is_changed(sphere: u32) -> bool {
-    let round = simulation.round;
-    if round == 0u || tracks[sphere].stamp == round {
-        return true;
-    }
-    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        let index = row_entries[k];
-        if index >= NEXT_WALL {
-            continue;
-        }
-        let pair = candidates[index];
-        if tracks[pair.a + pair.b - sphere].stamp == round {
-            return true;
-        }
-    }
-    return false;
+// Returns when a sphere on the last piece of its path meets a triangle, or NEVER. `near` is the pair of the sphere and
+// the triangle.
+fn meeting_at_triangle(near: Candidate, last: PathPiece) -> f32 {
+    let velocity = simulation_walls[near.place_b].velocity;
+    let motion = wall_motion(velocity, near.apart, last, last.start);
+    let speeds = length(motion.velocity) + length(velocity);
+    let range = simulation.substep - last.start;
+    let wait = triangle_meeting(simulation_triangles[near.b], motion, bodies[near.a].radius, speeds, range);
+    return select(NEVER, last.start + wait, wait < range);
 }
 
-// Returns when a sphere on the last piece of its path meets a triangle, or NEVER.
-fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
-    let triangle = simulation_triangles[number];
-    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
-    let motion = wall_motion(mesh, sphere, last, last.start);
-    let speeds = length(motion.velocity) + length(mesh.velocity);
+// The first impact of a sphere at a wall or a triangle: its time, and what is hit, as in the field `next` of `Track`.
+struct AtWall {
+    time: f32,
+    next: u32,
+}
+
+// Returns whether a sphere hits `next` before `best` if it meets both, walls or triangles, at the same time.
+fn is_wall_before(next: u32, best: u32) -> bool {
+    if next < NEXT_TRIANGLE || best < NEXT_TRIANGLE || best == NEXT_NONE {
+        return next < best;
+    }
+    let first = simulation_request.near_capacity;
+    let one = candidates[first + next - NEXT_TRIANGLE];
+    let other = candidates[first + best - NEXT_TRIANGLE];
+    return one.b < other.b || (one.b == other.b && one.image < other.image);
+}
+
+fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
+    if time < at_wall.time || (time == at_wall.time && time < NEVER && is_wall_before(next, at_wall.next)) {
+        return AtWall(time, next);
+    }
+    return at_wall;
+}
+
+// Returns the earlier one of a given impact of a sphere and its first impact at a wall of a simple shape.
+fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> AtWall {
+    var first = given;
+    let wall = simulation_walls[number];
+    let body = bodies[sphere];
+    let place = place_at_wall(wall, body.center);
+    let distance = wall.size + body.radius + reach_at_wall(wall, body.center, tracks[sphere].pad);
+    let block = images_at_wall(simulation_lattices[number], place, distance);
     let range = simulation.substep - last.start;
-    let wait = triangle_meeting(triangle, motion, bodies[sphere].radius, speeds, range);
-    return select(NEVER, last.start + wait, wait < range);
+    let count = image_count(block);
+    for (var k = 0u; k < count; k++) {
+        let image = image_of_block(block, k);
+        let motion = wall_motion(wall.velocity, place + shift_of(image), last, last.start);
+        let wait = wall_meeting(wall, motion, body.radius, range);
+        let met = select(NEVER, last.start + wait, wait < range);
+        first = earlier(first, met, NEXT_WALL + code_at_wall(number, image));
+    }
+    return first;
+}
+
+// The next impact of a sphere with another sphere, and with a wall or a triangle. `cut` is the first time at which the
+// sphere meets another one before the last impact of its path, or NEVER.
+struct Next {
+    time: f32,
+    index: u32,
+    cut: f32,
+    at_wall: AtWall,
+}
+
+// Takes a candidate of a sphere into account. `entry` is an entry of a row of candidates.
+fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
+    if entry >= NEXT_TRIANGLE {
+        let near = candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE];
+        (*next).at_wall = earlier((*next).at_wall, meeting_at_triangle(near, last), entry);
+        return;
+    }
+    let met = first_meeting(candidates[entry]);
+    if met < last.start {
+        (*next).cut = min((*next).cut, met);
+    } else if met < (*next).time || (met == (*next).time && met < NEVER && is_before(entry, (*next).index)) {
+        (*next).time = met;
+        (*next).index = entry;
+    }
 }
 
 // Finds the next impact of a sphere. An impact on its path may have become wrong, because the partner's path
@@ -158,57 +209,35 @@ fn meeting_at_triangle(sphere: u32, last: PathPiece, number: u32) -> f32 {
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);
-    var kept = first_orphan(sphere);
-    var time = NEVER;
-    var next = NEXT_NONE;
-    var cut = NEVER;
-    var time_at_wall = NEVER;
-    var wall = NEXT_NONE;
+    var next = Next(NEVER, NEXT_NONE, NEVER, AtWall(NEVER, NEXT_NONE));
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        let index = row_entries[k];
-        if index >= NEXT_TRIANGLE {
-            let met = meeting_at_triangle(sphere, last, index - NEXT_TRIANGLE);
-            if met < time_at_wall || (met == time_at_wall && met < NEVER && index < wall) {
-                time_at_wall = met;
-                wall = index;
-            }
-            continue;
-        }
-        let met = first_meeting(candidates[index]);
-        if met < last.start {
-            cut = min(cut, met);
-        } else if met < time || (met == time && met < NEVER && is_before(index, next)) {
-            time = met;
-            next = index;
-        }
+        consider(&next, last, row_entries[k]);
     }
-    while kept > 0u && path_piece(sphere, kept).start > cut {
+    var entry = atomicLoad(&round_spheres[head_of(sphere)]);
+    while entry != NEXT_NONE {
+        consider(&next, last, entry);
+        entry = entry_after(entry, sphere);
+    }
+    var kept = first_orphan(sphere);
+    while kept > 0u && path_piece(sphere, kept).start > next.cut {
         kept--;
     }
     for (var k = 0u; k < simulation_request.walls; k++) {
-        if ((tracks[sphere].walls >> k) & 1u) == 0u {
-            continue;
-        }
-        let simple = simulation_walls[k];
-        let motion = wall_motion(simple, sphere, last, last.start);
-        let range = simulation.substep - last.start;
-        let wait = wall_meeting(simple, motion, bodies[sphere].radius, range);
-        let met = select(NEVER, last.start + wait, wait < range);
-        if met < time_at_wall || (met == time_at_wall && met < NEVER && NEXT_WALL + k < wall) {
-            time_at_wall = met;
-            wall = NEXT_WALL + k;
+        if ((tracks[sphere].walls >> k) & 1u) != 0u {
+            next.at_wall = earlier_at_wall(next.at_wall, sphere, last, k);
         }
     }
-    if time_at_wall < time {
-        time = time_at_wall;
-        next = wall;
+    if next.at_wall.time < next.time {
+        next.time = next.at_wall.time;
+        next.index = next.at_wall.next;
     }
     if kept < count {
-        next = NEXT_CUT;
-        time = f32(kept);
+        next.index = NEXT_CUT;
+        next.time = f32(kept);
     }
-    tracks[sphere].time = time;
-    tracks[sphere].next = next;
+    tracks[sphere].time = next.time;
+    tracks[sphere].next = next.index;
+    tracks[sphere].found = simulation.round;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -217,17 +246,12 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i < simulation.spheres && bodies[i].radius >= 0.0 {
-        if is_changed(i) {
-            find(i);
-        }
-        if tracks[i].next != NEXT_NONE {
-            atomicStore(&sh_active, 1u);
-        }
+    let number = invocation(workgroup, workgroups, local, WORKGROUP);
+    if number >= simulation.in_round {
+        return;
     }
-    workgroupBarrier();
-    if local == 0u && atomicLoad(&sh_active) != 0u {
-        atomicStore(&simulation_counters.pending, 1u);
+    let i = sphere_of_round(number);
+    if bodies[i].radius >= 0.0 {
+        find(i);
     }
 }

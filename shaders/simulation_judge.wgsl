@@ -1,10 +1,10 @@
 // Decides whether a substep of hard-sphere dynamics is complete, and chooses the duration and the pads of the next one.
 // Dispatched as one workgroup.
 
-#import carom::{CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
+#import carom::{CAROM_IMPACTS_FULL, CAROM_INCOMPLETE, CAROM_LEFT_PAD, CAROM_SEARCH_INCOMPLETE, CAROM_TOO_FEW_ROUNDS}
 #import carom::{CaromResults, CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest, WallImpulse}
-#import opaque::{opaque}
+#import two_floats::{add_float}
 #import types::{Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -33,8 +33,12 @@ const ROUNDS = 0.75;
 // The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times the
 // duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere moved
 // farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20 decreases, so
-// about one substep in twenty is rolled back.
+// about one substep in twenty is rolled back. If spheres got wider pads instead, `pad_speed` grows only if they were
+// more than the share `MANY` of all spheres.
 const FASTER = 1.25;
+const MANY = 0.006;
+// Edge of the cells near spheres that have left their pads, as a multiple of the mean of radius plus pad.
+const CELL = 2.0;
 const SLOWER = 0.99;
 // Lower limit, initial value and upper limit of `pad_speed` (the speed that determines the pads), relative to
 // the mean speed of the spheres.
@@ -43,17 +47,6 @@ const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;
 
 var<workgroup> sh_sums: array<vec4<f32>, SCAN_WORKGROUP>;
-
-// Adds a float32 to a number that is stored as the unrounded sum of two float32 numbers.
-fn add(sum: vec2<f32>, term: f32) -> vec2<f32> {
-    let next = opaque(sum.x + term);
-    let part = opaque(next - sum.x);
-    let rest = opaque(next - part);
-    let error = opaque(sum.x - rest) + opaque(term - part);
-    let low = opaque(sum.y + error);
-    let high = opaque(next + low);
-    return vec2<f32>(high, opaque(low - opaque(high - next)));
-}
 
 // Adds to a 64-bit counter that is stored as two 32-bit words.
 fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
@@ -65,6 +58,16 @@ fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
 // buffer is bound in place of `mesh_results`, so the result is 0.
 fn near_triangles() -> u32 {
     return select(mesh_results.found.x, 0u, simulation_request.surfaces == simulation_request.walls);
+}
+
+fn all_impacts() -> u32 {
+    return atomicLoad(&simulation_counters.impacts) + atomicLoad(&simulation_counters.wall_impacts);
+}
+
+// Returns whether the list of impacts, if there is one, has room for the impacts of this substep.
+fn is_room() -> bool {
+    let capacity = simulation_request.impact_capacity;
+    return capacity == 0u || all_impacts() <= capacity - simulation.listed;
 }
 
 // Sets the intended duration of the next substep, after a complete one.
@@ -80,8 +83,10 @@ fn lengthen() {
         longer = min(longer, 0.8);
     }
     var next = duration * longer;
-    let load = f32(results.pairs) / (spheres * CANDIDATES);
-    if results.pairs > FEW && load > 1.0 {
+    // A shorter substep has as many pairs of spheres of one compound body, so these do not count.
+    let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
+    let load = f32(pairs) / (spheres * CANDIDATES);
+    if pairs > FEW && load > 1.0 {
         next = min(next, duration / pow(load, 0.333));
     } else if duration < 0.5 * simulation.pace {
         // The substep was short only because little time remained, so its duration says nothing about the next
@@ -103,12 +108,15 @@ fn accept(sums: vec4<f32>) {
     simulation.substeps += 1u;
     simulation.failures = 0u;
     simulation.rounds = max(simulation.rounds, simulation.round);
-    simulation.time = add(simulation.time, duration);
+    simulation.time = add_float(simulation.time, duration);
     simulation.remaining = max(simulation.remaining - duration, 0.0);
-    simulation.virial = add(simulation.virial, sums.x);
+    simulation.virial = add_float(simulation.virial, sums.x);
     simulation.kinetic_energy = sums.y;
     simulation.impacts = count(simulation.impacts, atomicLoad(&simulation_counters.impacts));
     simulation.wall_impacts = count(simulation.wall_impacts, atomicLoad(&simulation_counters.wall_impacts));
+    if simulation_request.impact_capacity > 0u {
+        simulation.listed += all_impacts();
+    }
     lengthen();
 }
 
@@ -120,6 +128,12 @@ fn is_searched() -> bool {
         && results.invalid == atomicLoad(&simulation_counters.invalid);
 }
 
+// Returns whether no sphere has an impact ahead or to remove. If the rounds ended because no path has changed, an
+// impact may still be ahead, because a path had no room for it.
+fn is_settled() -> bool {
+    return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
+}
+
 fn reject(left: bool) {
     simulation.rollbacks += 1u;
     simulation.failures += 1u;
@@ -127,14 +141,18 @@ fn reject(left: bool) {
     if !is_searched() {
         simulation.status |= CAROM_SEARCH_INCOMPLETE;
         simulation.search_status = results.status;
-    } else if simulation.settled == 0u {
+    } else if !left && !is_settled() && simulation.settled != 3u {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
-    } else if left {
+    } else if left || simulation.settled == 3u {
         simulation.status |= CAROM_LEFT_PAD;
         // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
         // pad, so the substep is first repeated with the same duration. It becomes shorter only after three
         // failures in a row.
-        shorter = simulation.failures > 2u;
+        shorter = !left || simulation.failures > 2u;
+    } else {
+        simulation.status |= CAROM_IMPACTS_FULL;
+        // A list that has impacts of earlier substeps is empty in the next recording.
+        shorter = simulation.listed == 0u;
     }
     simulation.pace = simulation.substep;
     if shorter {
@@ -144,18 +162,21 @@ fn reject(left: bool) {
 
 fn judge(sums: vec4<f32>) {
     let left = atomicLoad(&simulation_counters.left) > 0u;
-    let settled = simulation.settled != 0u && is_searched();
+    let settled = is_settled() && is_searched();
     simulation.candidates = max(results.found.x, near_triangles());
-    if settled && !left {
+    if settled && !left && is_room() {
         accept(sums);
     } else {
         reject(left);
     }
-    let mean = sums.z / f32(max(simulation.spheres, 1u));
+    let spheres = f32(max(simulation.spheres, 1u));
+    let mean = sums.z / spheres;
+    simulation.cell = CELL * sums.w / spheres;
     if simulation.pad_speed == 0.0 {
         simulation.pad_speed = FIRST_PAD * mean;
     } else if settled {
-        simulation.pad_speed *= select(SLOWER, FASTER, left);
+        let many = f32(atomicLoad(&simulation_counters.widened)) > MANY * f32(simulation.spheres);
+        simulation.pad_speed *= select(SLOWER, FASTER, left || many);
     }
     simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);
 }
@@ -176,7 +197,7 @@ fn add_up(own: vec4<f32>, local: u32) {
 fn push(wall: u32, momentum: vec4<f32>) {
     let old = wall_impulses[wall];
     for (var k = 0u; k < 3u; k++) {
-        let sum = add(vec2<f32>(old.high[k], old.low[k]), momentum[k]);
+        let sum = add_float(vec2<f32>(old.high[k], old.low[k]), momentum[k]);
         wall_impulses[wall].high[k] = sum.x;
         wall_impulses[wall].low[k] = sum.y;
     }

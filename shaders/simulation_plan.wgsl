@@ -1,16 +1,23 @@
 // Chooses the duration of the next substep of hard-sphere dynamics. Dispatched as one invocation.
 
-#import carom::{CAROM_SPHERES_LEFT_OUT, CaromSimulation}
+#import carom::{CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
 #import dynamics::{SimulationCounters, SimulationRequest}
 #import opaque::{opaque}
+#import round_spheres::{ALL_NEAR, ALL_PAIRS, NEXT_LIST}
 #import types::{Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
 @group(0) @binding(3) var<storage, read_write> simulation_counters: SimulationCounters;
+// Dispatches over all spheres, and over the spheres of a round.
 @group(0) @binding(4) var<storage, read_write> simulation_dispatch: DispatchArguments;
+@group(0) @binding(5) var<storage, read_write> round_dispatch: DispatchArguments;
+@group(0) @binding(6) var<storage, read_write> round_spheres: array<atomic<u32>>;
+// Number of workgroups along x and y of each dispatch of the searches.
+@group(0) @binding(7) var<storage, read> list_sizes: array<vec2<u32>>;
+@group(0) @binding(8) var<storage, read_write> list_dispatches: array<DispatchArguments>;
 
 // Displacement of the fastest sphere in the first substep, as a fraction of the largest radius.
 const FIRST = 0.1;
@@ -30,22 +37,30 @@ fn first_pace() -> f32 {
     return time;
 }
 
-@compute @workgroup_size(1)
-fn main() {
+// Chooses the duration of the substep and the number of its spheres, which is 0 if no time remains.
+fn choose() {
     simulation.spheres = 0u;
     simulation.accepted = 0u;
-    simulation.settled = 1u;
+    simulation.settled = 2u;
     simulation.round = 0u;
-    simulation_dispatch = DispatchArguments(0u, 1u, 1u);
+    atomicStore(&round_spheres[NEXT_LIST], 0u);
+    atomicStore(&round_spheres[ALL_PAIRS], 0u);
+    atomicStore(&round_spheres[ALL_NEAR], 0u);
     atomicStore(&simulation_counters.pending, 0u);
     atomicStore(&simulation_counters.impacts, 0u);
     atomicStore(&simulation_counters.wall_impacts, 0u);
     atomicStore(&simulation_counters.left, 0u);
+    atomicStore(&simulation_counters.widened, 0u);
+    atomicStore(&simulation_counters.together, 0u);
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
     }
     let remaining = simulation.remaining;
     if !(remaining > 0.0) {
+        return;
+    }
+    // If the list of impacts had no room for those of the last substep, it stays full until the next recording.
+    if (simulation.status & CAROM_IMPACTS_FULL) != 0u && simulation.listed > 0u && simulation.failures > 0u {
         return;
     }
     if simulation_request.spheres == 0u {
@@ -65,5 +80,21 @@ fn main() {
     simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;
     simulation.settled = 0u;
-    simulation_dispatch = dispatch_over(simulation.spheres);
+}
+
+// Sets the sizes of the dispatches of a substep with this number of spheres. If it is 0, they run nothing.
+fn dispatch_all(spheres: u32) {
+    simulation_dispatch = dispatch_over(spheres);
+    round_dispatch = simulation_dispatch;
+    for (var i = 0u; i < arrayLength(&list_dispatches); i++) {
+        let size = select(vec2<u32>(0u), list_sizes[i], spheres > 0u);
+        list_dispatches[i] = DispatchArguments(size.x, size.y, 1u);
+    }
+}
+
+@compute @workgroup_size(1)
+fn main() {
+    choose();
+    simulation.in_round = simulation.spheres;
+    dispatch_all(simulation.spheres);
 }

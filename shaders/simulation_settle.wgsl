@@ -2,9 +2,11 @@
 // that moved farther than their pads. Also adds up energy and virial for each workgroup, in a fixed order.
 
 #import carom::{CaromSimulation}
-#import dynamics::{Body, Candidate, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics::{Body, Candidate, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters}
+#import dynamics::{SimulationRequest, Track}
+#import dynamics_places::{wall_of_code}
 #import invocation::{invocation}
-#import paths::{path_piece, place_at}
+#import paths::{farthest, path_piece}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -13,7 +15,7 @@
 @group(0) @binding(4) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
-// Virial, kinetic energy and sum of the speeds of the spheres of each workgroup.
+// Virial, kinetic energy, sum of the speeds, and sum of the radii and pads of the spheres of each workgroup.
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
@@ -26,13 +28,26 @@ var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
 var<workgroup> sh_impacts: atomic<u32>;
 var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
+var<workgroup> sh_pending: atomic<u32>;
+// Bit k is set if any sphere of the workgroup has an impact at wall k. The second variable is a copy for
+// workgroupUniformLoad().
+var<workgroup> sh_walls: atomic<u32>;
+var<workgroup> sh_any_walls: u32;
+
+// Returns the number of the wall or mesh of an impact at one, which is given by the field `link` of a piece.
+fn wall_of(link: u32) -> u32 {
+    if link >= NEXT_TRIANGLE {
+        return candidates[simulation_request.near_capacity + link - NEXT_TRIANGLE].place_b;
+    }
+    return wall_of_code(link - NEXT_WALL);
+}
 
 // Returns the momentum that a sphere passed to a wall or a mesh during the substep.
 fn impulse_at(sphere: u32, wall: u32) -> vec4<f32> {
     var sum = vec3<f32>(0.0);
     for (var number = 1u; number <= tracks[sphere].count; number++) {
         let piece = path_piece(sphere, number);
-        if piece.link == NEXT_WALL + wall {
+        if piece.link >= NEXT_WALL && wall_of(piece.link) == wall {
             sum += path_piece(sphere, number - 1u).velocity - piece.velocity;
         }
     }
@@ -63,24 +78,26 @@ fn virial_of(sphere: u32, number: u32) -> f32 {
     return select(0.5, 1.0, fixed) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
 }
 
-// Examines the path of a sphere, and returns its contributions to virial, kinetic energy and sum of speeds.
+// Examines the path of a sphere, and returns its contributions to `simulation_sums`.
 fn settle(sphere: u32) -> vec4<f32> {
     let track = tracks[sphere];
     let body = bodies[sphere];
     var virial = 0.0;
-    var moved = 0.0;
     for (var number = 1u; number <= track.count; number++) {
         let piece = path_piece(sphere, number);
         if (piece.link & NEXT_WALL) != 0u {
             atomicAdd(&sh_wall_impacts, 1u);
+            atomicOr(&sh_walls, 1u << wall_of(piece.link));
         } else if candidates[piece.link / MOST_IMPACTS].a == sphere {
             atomicAdd(&sh_impacts, 1u);
         }
         virial += virial_of(sphere, number);
-        moved = max(moved, length(piece.place));
     }
     let last = path_piece(sphere, track.count);
-    moved = max(moved, length(place_at(last, simulation.substep)));
+    let moved = farthest(sphere, track.count, simulation.substep);
+    if track.next != NEXT_NONE {
+        atomicStore(&sh_pending, 1u);
+    }
     if moved > track.pad {
         tracks[sphere].wide = WIDER * moved / simulation.substep;
         atomicAdd(&sh_left, 1u);
@@ -91,7 +108,7 @@ fn settle(sphere: u32) -> vec4<f32> {
         velocity += simulation_request.gravity * simulation.substep;
         energy = 0.5 * dot(velocity, velocity) / body.inverse_mass;
     }
-    return vec4<f32>(virial, energy, length(velocity), 0.0);
+    return vec4<f32>(virial, energy, length(velocity), body.radius + track.pad);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -113,16 +130,26 @@ fn main(
         atomicAdd(&simulation_counters.impacts, atomicLoad(&sh_impacts));
         atomicAdd(&simulation_counters.wall_impacts, atomicLoad(&sh_wall_impacts));
         atomicAdd(&simulation_counters.left, atomicLoad(&sh_left));
+        atomicMax(&simulation_counters.pending, atomicLoad(&sh_pending));
+        sh_any_walls = atomicLoad(&sh_walls);
     }
+    let walls = workgroupUniformLoad(&sh_any_walls);
     for (var wall = 0u; wall < simulation_request.surfaces; wall++) {
+        let to = place * simulation_request.surfaces + wall;
+        let stores = local == 0u && to < arrayLength(&wall_sums);
+        if ((walls >> wall) & 1u) == 0u {
+            if stores {
+                wall_sums[to] = vec4<f32>(0.0);
+            }
+            continue;
+        }
         workgroupBarrier();
         sh_sums[local] = vec4<f32>(0.0);
         if i < simulation.spheres && ((tracks[i].walls >> wall) & 1u) != 0u {
             sh_sums[local] = impulse_at(i, wall);
         }
         add_up(local);
-        let to = place * simulation_request.surfaces + wall;
-        if local == 0u && to < arrayLength(&wall_sums) {
+        if stores {
             wall_sums[to] = sh_sums[0];
         }
     }

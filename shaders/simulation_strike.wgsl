@@ -1,16 +1,19 @@
 // Adds the next impacts to the paths of the spheres. An impact of two spheres is added only if it is the next
 // impact of both spheres. If the kernel `find` has found wrong impacts on a path, this kernel removes them
-// instead.
+// instead. Lists the spheres whose path, or whose candidates' paths, have changed, for the next round.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationRequest, Track}
-#import dynamics_triangles::{beside_triangle, wall_at_triangle}
+#import dynamics_places::{image_of_code, place_at_wall, shift_of, wall_of_code}
+#import dynamics_triangles::{beside_triangle}
 #import dynamics_walls::{at_wall, is_hollow}
 #import encounter::{pair_motion, wall_motion}
+#import further_entries::{entry_after}
 #import invocation::{invocation}
 #import meeting::{Motion}
 #import paths::{path_piece, place_at}
+#import round_spheres::{add_to_round, head_of, sphere_of_round}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -20,6 +23,9 @@
 @group(0) @binding(5) var<storage, read_write> pieces: array<PathPiece>;
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(7) var<storage, read> simulation_triangles: array<MeshTriangle>;
+@group(0) @binding(8) var<storage, read> row_starts: array<u32>;
+@group(0) @binding(9) var<storage, read> row_entries: array<u32>;
+@group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
 // Length of the vector along which an impulse acts. Its square is 1.96. From 1 to 2, the distance between
 // neighbouring float32 numbers is constant, so the rounding errors of squares near 1.96 are 0 on average.
@@ -45,12 +51,30 @@ fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32
     return max(own * approach, 0.5 * pressing * simulation_request.contact_time);
 }
 
+// Adds a sphere whose path has changed, and its candidates, to the list of the next round.
+fn add_around(sphere: u32) {
+    add_to_round(sphere);
+    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
+        let index = row_entries[k];
+        if index < NEXT_WALL {
+            add_to_round(candidates[index].a + candidates[index].b - sphere);
+        }
+    }
+    var entry = atomicLoad(&round_spheres[head_of(sphere)]);
+    while entry != NEXT_NONE {
+        if entry < NEXT_WALL {
+            add_to_round(candidates[entry].a + candidates[entry].b - sphere);
+        }
+        entry = entry_after(entry, sphere);
+    }
+}
+
 // Adds an impact at `time` to the path of a sphere.
 fn turn(sphere: u32, last: PathPiece, time: f32, change: vec3<f32>, link: u32) {
     let count = tracks[sphere].count;
     pieces[sphere * MOST_IMPACTS + count] = PathPiece(place_at(last, time), time, last.velocity + change, link);
     tracks[sphere].count = count + 1u;
-    tracks[sphere].stamp = simulation.round;
+    add_around(sphere);
 }
 
 fn strike_pair(index: u32, time: f32) {
@@ -87,35 +111,35 @@ fn strike_pair(index: u32, time: f32) {
 
 // Adds an impact at a wall. The normal is a unit vector from the sphere into the wall. `bend` is the acceleration
 // that the shape of the wall requires along the normal.
-fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32, wall: u32) {
+fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32) {
     let approach = max(dot(motion.velocity, normal), 0.0);
     let pressing = dot(motion.acceleration, normal) + bend;
     let since = time - last_impact(sphere, last);
     let leaving = separation(simulation_request.wall_restitution, approach, pressing, since);
-    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), NEXT_WALL + wall);
+    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), tracks[sphere].next);
 }
 
 fn strike_triangle(sphere: u32, number: u32, time: f32) {
     if tracks[sphere].count >= MOST_IMPACTS {
         return;
     }
-    let triangle = simulation_triangles[number];
-    let mesh = wall_at_triangle(triangle, simulation_walls[triangle.mesh]);
+    let near = candidates[simulation_request.near_capacity + number];
     let last = path_piece(sphere, tracks[sphere].count);
-    let motion = wall_motion(mesh, sphere, last, time);
-    let away = beside_triangle(triangle, motion.place);
+    let motion = wall_motion(simulation_walls[near.place_b].velocity, near.apart, last, time);
+    let away = beside_triangle(simulation_triangles[near.b], motion.place);
     // `bend` is the acceleration of a sphere that turns to follow a curved wall. It is 0 here, because no part
     // of a triangle curves towards the sphere.
-    leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0, triangle.mesh);
+    leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
 }
 
-fn strike_wall(sphere: u32, number: u32, time: f32) {
+fn strike_wall(sphere: u32, code: u32, time: f32) {
     if tracks[sphere].count >= MOST_IMPACTS {
         return;
     }
-    let wall = simulation_walls[number];
+    let wall = simulation_walls[wall_of_code(code)];
+    let place = place_at_wall(wall, bodies[sphere].center) + shift_of(image_of_code(code));
     let last = path_piece(sphere, tracks[sphere].count);
-    let motion = at_wall(wall, wall_motion(wall, sphere, last, time));
+    let motion = at_wall(wall, wall_motion(wall.velocity, place, last, time));
     // Unit vector from the sphere into the wall.
     var normal = -wall.direction;
     var bend = 0.0;
@@ -126,7 +150,7 @@ fn strike_wall(sphere: u32, number: u32, time: f32) {
         let along = dot(motion.velocity, normal);
         bend = side * (dot(motion.velocity, motion.velocity) - along * along) / max(distance, MIN_POSITIVE);
     }
-    leave_wall(sphere, last, time, motion, normal, bend, number);
+    leave_wall(sphere, last, time, motion, normal, bend);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -135,10 +159,11 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i >= simulation.spheres {
+    let number = invocation(workgroup, workgroups, local, WORKGROUP);
+    if number >= simulation.in_round {
         return;
     }
+    let i = sphere_of_round(number);
     let next = tracks[i].next;
     if bodies[i].radius < 0.0 || next == NEXT_NONE {
         return;
@@ -146,12 +171,19 @@ fn main(
     let time = tracks[i].time;
     if next == NEXT_CUT {
         tracks[i].count = u32(time);
-        tracks[i].stamp = simulation.round;
+        add_around(i);
     } else if next >= NEXT_TRIANGLE {
         strike_triangle(i, next - NEXT_TRIANGLE, time);
     } else if next >= NEXT_WALL {
         strike_wall(i, next - NEXT_WALL, time);
-    } else if candidates[next].a == i && tracks[candidates[next].b].next == next {
-        strike_pair(next, time);
+    } else {
+        // One of the two invocations adds the impact: that of sphere a, unless only sphere b is in the list of this
+        // round.
+        let a = candidates[next].a;
+        let other = a + candidates[next].b - i;
+        let adds = a == i || tracks[other].found != simulation.round;
+        if adds && tracks[other].next == next {
+            strike_pair(next, time);
+        }
     }
 }

@@ -357,11 +357,12 @@ pub enum Error {
     /// The buffers were created without a result that the caller wants to read, such as the contacts of each
     /// sphere.
     #[error(
-        "these results are not computed; set `BufferOptions::{option}` when you create the buffers"
+        "these results are not computed; set `{}BufferOptions::{option}` when you create the buffers",
+        if *.option == "impacts" { "Simulation" } else { "" }
     )]
     #[non_exhaustive]
     NotAskedFor {
-        /// Field of `gpu::BufferOptions` that enables the missing result.
+        /// Field of `gpu::BufferOptions` or `gpu::SimulationBufferOptions` that enables the missing result.
         option: &'static str,
     },
     /// The results of a step were never computed, because its command encoder was dropped or the submission

@@ -13,7 +13,10 @@ use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
     SimulationBuffers, SimulationState, SimulationStatus, SphereCount, Status, wgpu,
 };
-use carom::{Domain, Error, HardSphere, Mesh, Simulation, SimulationOptions, Wall, Walls};
+use carom::{
+    Domain, Error, HardSphere, Impact, Mesh, Partner, Simulation, SimulationOptions, Sphere, Wall,
+    Walls,
+};
 use device::Device;
 use fastrand::Rng;
 use glam::DVec3;
@@ -25,6 +28,7 @@ struct World {
     buffers: SimulationBuffers,
     places: wgpu::Buffer,
     motions: wgpu::Buffer,
+    groups: wgpu::Buffer,
     count: u32,
 }
 
@@ -42,6 +46,7 @@ impl World {
         Self {
             places: device.words(&places),
             motions: device.words(&motions),
+            groups: device.words(&vec![0; spheres.len()]),
             device,
             buffers,
             count: spheres.len() as u32,
@@ -55,7 +60,8 @@ impl World {
             Attribute::new(&self.places, 0, 16),
             Attribute::new(&self.places, 12, 16),
         )
-        .with_velocity(Attribute::new(&self.motions, 0, 16));
+        .with_velocity(Attribute::new(&self.motions, 0, 16))
+        .with_groups(Attribute::new(&self.groups, 0, 4));
         let masses = Attribute::new(&self.motions, 12, 16);
         let recorded = (self.buffers).record(encoder, &spheres, Some(masses), duration);
         recorded.unwrap_or_else(|error| panic!("{error}"));
@@ -83,6 +89,30 @@ impl World {
             state = self.record(0.0);
         }
         panic!("the time stands still: {state:?}");
+    }
+
+    /// Advances the simulation like [`advance`](Self::advance). Returns the last state and all impacts.
+    fn advance_with_list(&mut self, duration: f32) -> (SimulationState, Vec<Impact>) {
+        let mut all = Vec::new();
+        let mut duration = duration;
+        for _ in 0..1000 {
+            let mut encoder = self.device.encoder();
+            self.record_into(&mut encoder, duration);
+            let ticket = self.buffers.read_impacts(&mut encoder).expect("a ticket");
+            self.device.queue.submit([encoder.finish()]);
+            self.device.wait();
+            let Ok(Readback::Ready((state, list))) = ticket.try_take() else {
+                panic!("no list of impacts");
+            };
+            assert_eq!(list.len(), state.listed as usize, "{state:?}");
+            all.extend(list);
+            if state.remaining == 0.0 {
+                self.device.assert_silent();
+                return (state, all);
+            }
+            duration = 0.0;
+        }
+        panic!("the time stands still");
     }
 
     fn read(&self, buffer: &wgpu::Buffer) -> Vec<[f64; 4]> {
@@ -287,6 +317,38 @@ fn of_meshes(walls: &Walls, impulses: &[DVec3]) -> Vec<DVec3> {
     all
 }
 
+/// Compares the lists of impacts of a GPU and a CPU. It does not compare their images, because these refer to positions
+/// at the start of the substep, and the two have different substeps. If a sphere hits the common edge of triangles of a
+/// mesh, the two may name different ones, so the numbers of these triangles are not compared either.
+fn assert_same_impacts(gpu: &[Impact], cpu: &[Impact], walls: &Walls, bound: f64) {
+    assert!(gpu.is_sorted_by(|one, other| one.time <= other.time));
+    let partner = |impact: &Impact| {
+        let Partner::Wall(number) = impact.partner else {
+            return impact.partner;
+        };
+        let mut next = walls.simple().len();
+        let ends = walls.meshes().iter().map(|mesh| {
+            next += mesh.triangles().len();
+            next
+        });
+        let mesh = ends.take_while(|end| *end <= number as usize).count();
+        Partner::Wall(number.min((walls.simple().len() + mesh) as u32))
+    };
+    let by_pair = |list: &[Impact]| {
+        let mut list = list.to_vec();
+        list.sort_by_key(|impact| (impact.sphere, partner(impact)));
+        list
+    };
+    assert_eq!(gpu.len(), cpu.len());
+    for (one, other) in by_pair(gpu).iter().zip(&by_pair(cpu)) {
+        let same = (one.sphere, partner(one)) == (other.sphere, partner(other))
+            && (one.time - other.time).abs() < bound
+            && one.normal.distance(other.normal) < 10.0 * bound
+            && (one.impulse - other.impulse).abs() < 10.0 * bound;
+        assert!(same, "{one:?} {other:?}");
+    }
+}
+
 /// Runs the same spheres on the GPU and on the CPU, and compares impacts, positions and velocities.
 fn assert_like_cpu(
     spheres: &[HardSphere],
@@ -296,12 +358,14 @@ fn assert_like_cpu(
 ) -> SimulationState {
     let options = SimulationBufferOptions::new(spheres.len() as u32)
         .with_substeps(2)
-        .with_simulation(rules.clone());
+        .with_simulation(rules.clone().with_impact_list());
     let mut world = World::new(spheres, &options);
     let given = world.spheres();
-    let state = world.advance(duration);
-    let mut simulation = Simulation::new(given, rules.clone()).expect("a simulation");
+    let (state, list) = world.advance_with_list(duration);
+    let with_list = rules.clone().with_impact_list();
+    let mut simulation = Simulation::new(given, with_list).expect("a simulation");
     let report = simulation.step(duration.into()).expect("a step");
+    assert_same_impacts(&list, &report.list, &rules.walls, bound);
     assert_eq!(state.impacts, report.impacts, "{state:?}");
     assert_eq!(state.wall_impacts, report.wall_impacts, "{state:?}");
     let impulses = wall_impulses(&world);
@@ -499,15 +563,90 @@ fn two_runs_have_the_same_bytes_and_a_plane_stays_one() {
     let rules = SimulationOptions::new()
         .with_walls(walls)
         .with_gravity([0.0, -1.0, 0.0]);
-    let options = SimulationBufferOptions::new(150).with_simulation(rules);
+    let options = SimulationBufferOptions::new(150)
+        .with_simulation(rules)
+        .with_impacts(1000);
     let runs = [0, 1].map(|_| {
         let mut world = World::new(&spheres, &options);
-        let state = world.advance(1.5);
+        let (state, list) = world.advance_with_list(1.5);
         assert!(state.impacts > 200, "{state:?}");
+        assert_eq!(list.len() as u64, all_impacts(&state));
         assert!(world.spheres().iter().all(|sphere| sphere.center.z == 0.0));
-        [&world.places, &world.motions].map(|buffer| world.device.read(buffer))
+        let words = [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
+        (words, list)
     });
     assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn a_full_list_of_impacts_loses_none() {
+    let spheres = random_spheres(24, 1, 1.0);
+    let rules = SimulationOptions::new()
+        .with_walls(cube())
+        .with_impact_list();
+    let mut report = None;
+    for capacity in [1, 3] {
+        let options = SimulationBufferOptions::new(24)
+            .with_simulation(rules.clone())
+            .with_impacts(capacity);
+        let mut world = World::new(&spheres, &options);
+        let given = world.spheres();
+        let report = report.get_or_insert_with(|| {
+            let mut simulation = Simulation::new(given, rules.clone()).expect("a simulation");
+            simulation.step(2.0).expect("a step")
+        });
+        let (state, list) = world.advance_with_list(2.0);
+        println!("{state:?}");
+        assert!(list.len() as u64 == all_impacts(&state) && list.len() > 20);
+        assert!(state.rollbacks > 5, "{state:?}");
+        assert_same_impacts(&list, &report.list, &rules.walls, 2e-3);
+    }
+    // A list for one impact has no room for two impacts at the same time.
+    let balls = [(0.0, 0.0), (2.0, 0.0), (0.0, 50.0), (2.0, 50.0)]
+        .map(|(x, y)| HardSphere::new([x, y, 0.0], 0.5).with_velocity([1.0 - x, 0.0, 0.0]));
+    let mut world = World::new(&balls, &SimulationBufferOptions::new(4).with_impacts(1));
+    let mut state = world.record(1.0);
+    for _ in 0..20 {
+        state = world.record(0.0);
+    }
+    assert_eq!(state.status, SimulationStatus::IMPACTS_FULL, "{state:?}");
+    assert_eq!((state.impacts, state.listed), (0, 0), "{state:?}");
+    assert!((state.time - 0.5).abs() < 1e-3, "{state:?}");
+}
+
+#[test]
+fn impacts_across_the_faces_of_the_cell_have_images() {
+    // The first ball hits the second one across the face x = 0. The third ball hits a wall, or the edge of a mesh, across
+    // the faces y = 10 and z = 0.
+    let balls = [
+        HardSphere::new([0.75, 3.0, 3.0], 0.25).with_velocity([-1.0, 0.0, 0.0]),
+        HardSphere::new([9.7, 3.0, 3.0], 0.25).fixed(),
+        HardSphere::new([2.0, 9.5, 0.5], 0.25).with_velocity([0.0, 1.0, -1.0]),
+    ];
+    let corners = [[1.0, 0.15, 9.85], [3.0, 0.15, 9.85], [2.0, 1.0, 9.0]];
+    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a mesh");
+    for walls in [
+        Walls::from_iter([Wall::sphere([2.0, 0.25, 9.75], 0.125)]),
+        with_mesh(Walls::new(), mesh),
+    ] {
+        let rules = periodic(10.0).with_walls(walls).with_impact_list();
+        let options = SimulationBufferOptions::new(3).with_simulation(rules.clone());
+        let mut world = World::new(&balls, &options);
+        let (_, list) = world.advance_with_list(0.7);
+        let found: Vec<_> = (list.iter())
+            .map(|impact| (impact.sphere, impact.partner, impact.image))
+            .collect();
+        let expected = [
+            (2, Partner::Wall(0), [0, -1, 1]),
+            (0, Partner::Sphere(1), [-1, 0, 0]),
+        ];
+        assert_eq!(found, expected, "{list:?}");
+        let mut simulation = Simulation::new(balls.to_vec(), rules.clone()).expect("a simulation");
+        let report = simulation.step(0.7).expect("a step");
+        assert_same_impacts(&list, &report.list, &rules.walls, 1e-4);
+        let images = |list: &[Impact]| list.iter().map(|impact| impact.image).collect::<Vec<_>>();
+        assert_eq!(images(&list), images(&report.list));
+    }
 }
 
 #[test]
@@ -607,6 +746,148 @@ fn worlds_with_meshes_move_as_on_the_cpu() {
     assert!(impacts > 100, "{impacts}");
 }
 
+/// Returns the vector from the nearest image of a place to another place, in a periodic cube.
+fn nearest(from: DVec3, to: DVec3, edge: f64) -> DVec3 {
+    let apart = to - from;
+    apart - (apart / edge).round() * edge
+}
+
+#[test]
+fn worlds_with_round_walls_and_meshes_in_periodic_domains_move_as_on_the_cpu() {
+    let mut at_walls = 0;
+    for seed in 40..46 {
+        let mut spheres = random_spheres(24, seed, 0.0);
+        // A ball at a corner of the cell moves, and a pillar is parallel to an edge of the cell. In every other world,
+        // the ball is a mesh, and the pillar is inclined.
+        let center = [9.5, 0.25, 0.5];
+        let velocity = [0.5, -0.75, 0.25];
+        let is_mesh = seed % 2 == 1;
+        let mut domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+        let walls = if is_mesh {
+            let ball = ball_of_triangles(center, 1.5, 1).with_velocity(velocity);
+            let pillar = Wall::cylinder([9.75, 5.0, 0.0], [0.25, 0.0, 2.0], 0.5);
+            domain = domain.with_periodic([true, true, false]);
+            with_mesh(Walls::from_iter([pillar]), ball)
+        } else {
+            let ball = Wall::sphere(center, 1.5).with_velocity(velocity);
+            let pillar = Wall::cylinder([9.75, 5.0, 0.0], [0.0, 0.0, 2.0], 0.5);
+            Walls::from_iter([pillar, ball])
+        };
+        spheres.retain(|sphere| {
+            let from_ball = nearest(center.map(f64::from).into(), sphere.center, 10.0);
+            let pillar = DVec3::new(
+                9.75 + if is_mesh { sphere.center.z / 8.0 } else { 0.0 },
+                5.0,
+                0.0,
+            );
+            let from_pillar = nearest(pillar, sphere.center, 10.0) * DVec3::new(1.0, 1.0, 0.0);
+            from_ball.length() > sphere.radius + 1.6 && from_pillar.length() > sphere.radius + 0.6
+        });
+        // No sphere overlaps an image of another one.
+        let mut free: Vec<HardSphere> = Vec::new();
+        for sphere in spheres {
+            let is_free = |other: &HardSphere| {
+                let apart = nearest(sphere.center, other.center, 10.0).length();
+                apart > 1.01 * (sphere.radius + other.radius)
+            };
+            if free.iter().all(is_free) {
+                free.push(sphere);
+            }
+        }
+        let spheres = free;
+        let mut rules = SimulationOptions::new()
+            .with_walls(walls)
+            .with_domain(domain);
+        if seed > 42 {
+            rules = rules
+                .with_gravity([0.5, 0.0, -1.0])
+                .with_wall_restitution(0.75);
+        }
+        let state = assert_like_cpu(&spheres, &rules, 3.0, 2e-3);
+        at_walls += state.wall_impacts;
+    }
+    // In this small cell, one sphere touches several images of the same ball or mesh.
+    for seed in 46..50 {
+        let mut rng = Rng::with_seed(seed);
+        let ball = HardSphere::new([1.5, 1.25, 1.25], 0.7)
+            .with_velocity([0; 3].map(|_| 2.0 * rng.f64() - 1.0));
+        let walls = if seed % 2 == 0 {
+            Walls::from_iter([Wall::sphere([0.25; 3], 0.375)])
+        } else {
+            with_mesh(Walls::new(), ball_of_triangles([0.25; 3], 0.375, 0))
+        };
+        let rules = periodic(2.5).with_walls(walls);
+        let state = assert_like_cpu(&[ball], &rules, 8.0, 2e-3);
+        at_walls += state.wall_impacts;
+    }
+    println!("{at_walls}");
+    assert!(at_walls > 30, "{at_walls}");
+}
+
+#[test]
+fn a_wall_that_crosses_the_periodic_cell_for_a_long_time_pushes_a_ball() {
+    let corners = vec![[0.0, 3.0, 4.0], [0.0, 6.0, 4.0], [0.0, 5.0, 8.0]];
+    let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
+    let plate = plate.with_velocity([2.0, 0.0, 0.0]);
+    let ball = Wall::sphere([0.0, 5.0, 5.0], 1.0).with_velocity([2.0, 0.0, 0.0]);
+    // Each case has the walls, the half thickness of the wall, the number of impacts until time 1000, and the place of
+    // the ball then. The wall hits the ball at rest, which then has velocity 4, until it hits the next image of the wall
+    // and is at rest again. Between two impacts, the distance of 10 minus both thicknesses is passed with speed 2.
+    let cases = [
+        (Walls::from_iter([ball]), 286, 7.0),
+        (with_mesh(Walls::new(), plate), 222, 3.0),
+    ];
+    for (walls, impacts, place) in cases {
+        let rules = periodic(10.0).with_walls(walls);
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        let mut world = World::new(&[HardSphere::new([5.0; 3], 0.5)], &options);
+        let state = world.advance(1000.0);
+        println!("{state:?}");
+        assert_eq!(state.wall_impacts, impacts, "{state:?}");
+        let ball = world.spheres()[0];
+        assert!(ball.velocity.length() < 1e-5, "{ball:?}");
+        assert!(
+            ball.center.distance(DVec3::new(place, 5.0, 5.0)) < 1e-5,
+            "{ball:?}"
+        );
+    }
+}
+
+#[test]
+fn a_ball_passes_through_meshes_whose_groups_it_ignores() {
+    let balls =
+        [2.0, 5.0].map(|x| HardSphere::new([x, 2.0, 5.0], 0.5).with_velocity([0.0, 0.0, -1.0]));
+    let groups =
+        [(1, 0), (2, 0)].map(|(of, ignored)| Sphere::default().with_groups(of, ignored).groups);
+    let plate = |z: f32, ignored: u16| {
+        let corners = [[-50.0, -50.0], [50.0, -50.0], [0.0, 80.0]].map(|[x, y]| [x, y, z]);
+        let plate = Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a plate");
+        plate.with_groups(0, ignored)
+    };
+    // The first plate ignores group 2, and the second one ignores group 1.
+    let walls = with_mesh(with_mesh(Walls::new(), plate(3.0, 2)), plate(1.0, 1));
+    let rules = SimulationOptions::new().with_walls(walls);
+    let options = SimulationBufferOptions::new(2).with_simulation(rules.clone());
+    let mut world = World::new(&balls, &options);
+    world.groups = world.device.words(&groups);
+    let state = world.advance(4.0);
+    assert_eq!(state.wall_impacts, 2, "{state:?}");
+    let impulses = wall_impulses(&world);
+    assert_eq!(impulses, [DVec3::Z * -2.0; 2]);
+    // The first ball turns back at z = 3.5, and the second one at z = 1.5.
+    let heights: Vec<_> = world.spheres().iter().map(|ball| ball.center.z).collect();
+    assert!(
+        (heights[0] - 6.0).abs() < 1e-5 && (heights[1] - 2.0).abs() < 1e-5,
+        "{heights:?}"
+    );
+    let rules = rules.with_groups(groups.to_vec());
+    let mut simulation = Simulation::new(balls.to_vec(), rules).expect("a simulation");
+    simulation.step(4.0).expect("a step");
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        assert!(gpu.center.distance(cpu.center) < 1e-5, "{gpu:?} {cpu:?}");
+    }
+}
+
 #[test]
 fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
@@ -675,6 +956,49 @@ fn too_many_triangles_near_the_spheres_roll_a_substep_back() {
     assert!(state.wall_impacts > 5, "{state:?}");
     let [gpu, cpu] = [world.spheres()[0], simulation.spheres()[0]];
     assert!(gpu.center.distance(cpu.center) < 1e-3, "{gpu:?} {cpu:?}");
+}
+
+#[test]
+fn spheres_of_one_body_pass_through_each_other_as_on_the_cpu() {
+    let compounds = |count: u32| (0..count).map(|k| (k % 3 > 0).then_some(k % 5));
+    let [mut apart, mut together] = [0, 0];
+    for seed in 30..34 {
+        let spheres = random_spheres(24, seed, 1.0);
+        let mut rules = SimulationOptions::new().with_walls(cube());
+        if seed > 31 {
+            // In this cell, many spheres meet images of others.
+            rules = periodic(10.0).with_gravity([0.0, 0.25, -0.5]);
+        }
+        apart += assert_like_cpu(&spheres, &rules, 2.0, 2e-3).impacts;
+        let rules = rules.with_bodies(compounds(24).collect());
+        together += assert_like_cpu(&spheres, &rules, 2.0, 2e-3).impacts;
+    }
+    println!("{apart} {together}");
+    assert!(together > 20 && together < apart, "{apart} {together}");
+}
+
+#[test]
+fn overlapping_spheres_of_one_body_do_not_shorten_the_substeps() {
+    let balls: Vec<_> = (0..60)
+        .map(|k| {
+            HardSphere::new([0.01 * f64::from(k), 0.0, 0.0], 1.0).with_velocity([1.0, 0.0, 0.0])
+        })
+        .collect();
+    let rules = SimulationOptions::new().with_bodies(vec![Some(u32::MAX); 60]);
+    let options = SimulationBufferOptions::new(60)
+        .with_candidates(60 * 59 / 2)
+        .with_simulation(rules);
+    let mut world = World::new(&balls, &options);
+    let state = world.advance(10.0);
+    // The first substep takes 0.1, and each further one twice as long as the one before.
+    assert!(state.substeps <= 8, "{state:?}");
+    assert_eq!((state.impacts, state.rollbacks), (0, 0), "{state:?}");
+    for (ball, given) in world.spheres().iter().zip(&balls) {
+        assert!(
+            (ball.center.x - given.center.x - 10.0).abs() < 1e-4,
+            "{ball:?}"
+        );
+    }
 }
 
 #[test]
@@ -828,6 +1152,164 @@ fn a_bullet_among_balls_at_rest_misses_nothing() {
     assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
 }
 
+/// Fast spheres hit spheres at rest, which then move farther than the search for candidates assumed, and meet further
+/// spheres, walls and triangles in the same substep. No substep is rolled back for them.
+#[test]
+fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
+    let (mut impacts, mut rollbacks, mut substeps) = (0, 0, 0);
+    for seed in 40..48 {
+        let mut spheres = random_spheres(150, seed, 1.0);
+        let center = DVec3::splat(5.0);
+        spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
+        for sphere in &mut spheres[3..] {
+            sphere.velocity = DVec3::ZERO;
+        }
+        for sphere in &mut spheres[..3] {
+            sphere.velocity *= 20.0;
+        }
+        let ball = ball_of_triangles([5.0; 3], 1.5, 2);
+        let rules = SimulationOptions::new().with_walls(with_mesh(cube(), ball));
+        let state = assert_like_cpu(&spheres, &rules, 0.2, 2e-2);
+        impacts += all_impacts(&state);
+        rollbacks += state.rollbacks;
+        substeps += state.substeps;
+    }
+    println!("{impacts} impacts, {substeps} substeps, {rollbacks} rolled back");
+    assert!(impacts > 100, "{impacts}");
+    assert!(rollbacks <= 2, "{rollbacks}");
+}
+
+/// A bullet hits a ball, which leaves its pad, glances off the next ball, and so misses the ball behind it. 100 other
+/// spheres at rest keep the pads short.
+fn deflection() -> Vec<HardSphere> {
+    let bullet = HardSphere::new([-32.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
+    let balls = [[0.0; 3], [5.0, 0.866, 0.0], [18.0, 0.0, 0.0]];
+    let others = (0..100).map(|k| [100.0 + 3.0 * f64::from(k), 100.0, 100.0]);
+    let at_rest = balls.into_iter().chain(others);
+    let at_rest = at_rest.map(|place| HardSphere::new(place, 0.5));
+    [bullet].into_iter().chain(at_rest).collect()
+}
+
+#[test]
+fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
+    // Both impacts are in one substep.
+    let state = assert_like_cpu(&deflection(), &SimulationOptions::new(), 9.0, 1e-3);
+    assert_eq!((state.impacts, state.rollbacks), (2, 0), "{state:?}");
+}
+
+#[test]
+fn too_many_further_candidates_roll_a_substep_back() {
+    // The bullet has three candidates. The ball that it hits has two further ones.
+    let spheres = deflection();
+    let options = SimulationBufferOptions::new(spheres.len() as u32)
+        .with_candidates(4)
+        .with_substeps(1);
+    let mut world = World::new(&spheres, &options);
+    let given = world.spheres();
+    let mut state = world.record(9.0);
+    let mut status = state.status;
+    for _ in 0..100 {
+        state = world.record(0.0);
+        status |= state.status;
+    }
+    // When two balls fly, the search itself may find more than four candidates.
+    let told = status - SimulationStatus::SEARCH_INCOMPLETE;
+    assert_eq!(told, SimulationStatus::LEFT_PAD, "{state:?}");
+    assert!(state.remaining == 0.0 && state.rollbacks > 0, "{state:?}");
+    let mut simulation = Simulation::new(given, SimulationOptions::new()).expect("a simulation");
+    let report = simulation.step(9.0).expect("a step");
+    assert_eq!(state.impacts, report.impacts, "{state:?}");
+    for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
+        assert!(gpu.center.distance(cpu.center) < 1e-3, "{gpu:?} {cpu:?}");
+    }
+}
+
+/// Spheres that bullets hit leave their pads, and fly through spheres of their own compound bodies.
+#[test]
+fn bullets_among_compound_bodies_move_as_on_the_cpu() {
+    let (mut apart, mut together, mut rollbacks) = (0, 0, 0);
+    for seed in 50..56 {
+        let mut spheres = random_spheres(150, seed, 1.0);
+        for sphere in &mut spheres[3..] {
+            sphere.velocity = DVec3::ZERO;
+        }
+        for sphere in &mut spheres[..3] {
+            sphere.velocity *= 20.0;
+        }
+        let rules = SimulationOptions::new().with_walls(cube());
+        let with_list = rules.clone().with_impact_list();
+        let mut alone = Simulation::new(spheres.clone(), with_list).expect("a simulation");
+        apart += alone.step(0.2).expect("a step").impacts;
+        // A body has the spheres of an eighth of the cube, but not the bullets.
+        let body = |sphere: &HardSphere| {
+            let place = sphere.center.cmpgt(DVec3::splat(5.0));
+            (sphere.velocity == DVec3::ZERO).then_some(place.bitmask())
+        };
+        let rules = rules.with_bodies(spheres.iter().map(body).collect());
+        let state = assert_like_cpu(&spheres, &rules, 0.2, 2e-2);
+        together += state.impacts;
+        rollbacks += state.rollbacks;
+        // A short list of impacts is full after some of the substeps in which spheres leave their pads.
+        let options = SimulationBufferOptions::new(150)
+            .with_simulation(rules.clone())
+            .with_impacts(4);
+        let mut world = World::new(&spheres, &options);
+        let with_list = rules.clone().with_impact_list();
+        let mut simulation = Simulation::new(world.spheres(), with_list).expect("a simulation");
+        let report = simulation.step(f64::from(0.2_f32)).expect("a step");
+        let (state, list) = world.advance_with_list(0.2);
+        assert!(state.rollbacks > 2, "{state:?}");
+        assert_same_impacts(&list, &report.list, &rules.walls, 2e-2);
+    }
+    println!("{apart} {together} impacts, {rollbacks} rolled back");
+    assert!(together > 50 && together < apart, "{apart} {together}");
+    assert!(rollbacks <= 2, "{rollbacks}");
+}
+
+/// A wall and a mesh hit a small ball in front of them after they have crossed a hundred thousand lengths. Rounded to
+/// float32, their displacement would be so wrong that they were behind the ball.
+#[test]
+fn walls_that_have_moved_far_in_a_periodic_domain_lose_no_impact() {
+    let edge = 7.3_f32;
+    let [start, speed] = [-80.0 * edge, 1.9_f32];
+    let corners = vec![[start, 1.0, 2.0], [start, 5.0, 2.0], [start, 3.0, 6.0]];
+    let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
+    let plate = plate.with_velocity([speed, 0.0, 0.0]);
+    let ball = Wall::sphere([start, 3.0, 3.0], 1.0).with_velocity([speed, 0.0, 0.0]);
+    let [radius, gap] = [1.0 / 512.0, 1.0 / 1024.0];
+    for (walls, thickness) in [
+        (with_mesh(Walls::new(), plate), 0.0),
+        (Walls::from_iter([ball]), 1.0),
+    ] {
+        let rules = periodic(edge.into()).with_walls(walls).with_impact_list();
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        // Walls pass through spheres of infinite mass, so this sphere only lets the time pass.
+        let fixed = HardSphere::new([3.0; 3], radius).fixed();
+        let mut world = World::new(&[fixed], &options);
+        let mut state = world.advance(60_000.0);
+        for _ in 0..4 {
+            let moved = f64::from(start) + f64::from(speed) * state.time;
+            let front = moved + thickness + radius + gap;
+            let place = front.rem_euclid(edge.into()) as f32;
+            let gap = gap + (f64::from(place) - front.rem_euclid(edge.into()));
+            let target = HardSphere::new([place.into(), 3.0, 3.0], radius);
+            let words = |four: [f64; 4]| four.map(|x| (x as f32).to_bits());
+            let [x, y, z] = target.center.to_array();
+            world.places = world.device.words(&words([x, y, z, radius]));
+            world.motions = world.device.words(&words([0.0, 0.0, 0.0, 1.0]));
+            let (after, list) = world.advance_with_list(1.0);
+            let times: Vec<_> = list.iter().map(|impact| impact.time - state.time).collect();
+            assert!(
+                matches!(times[..], [time] if (time - gap / f64::from(speed)).abs() < 1e-4),
+                "{times:?} {state:?}"
+            );
+            world.motions = world.device.words(&[0; 4]);
+            state = world.advance(7001.3);
+            assert!(state.time > after.time + 7001.0, "{state:?}");
+        }
+    }
+}
+
 #[test]
 fn spheres_with_invalid_values_take_no_part() {
     let mut balls = three_balls();
@@ -852,9 +1334,8 @@ fn options_that_only_the_cpu_has_are_named_errors() {
     };
     let with = |rules| SimulationBufferOptions::new(1).with_simulation(rules);
     let rules = SimulationOptions::new();
-    assert!(problem(with(rules.clone().with_bodies(vec![None]))).contains("compound bodies"));
+    assert!(problem(with(rules.clone().with_bodies(vec![None; 2]))).contains("bodies for 2"));
     assert!(problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::groups"));
-    assert!(problem(with(rules.clone().with_impact_list())).contains("list of impacts"));
     let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
     let many = Walls::from_iter((0..33).map(|_| wall));
     assert!(problem(with(rules.clone().with_walls(many))).contains("33 walls"));
@@ -863,16 +1344,45 @@ fn options_that_only_the_cpu_has_are_named_errors() {
         many.push_mesh(box_mesh([0.0; 3], [10.0; 3]));
     }
     assert!(problem(with(rules.clone().with_walls(many))).contains("31 walls and 2 meshes"));
-    let mesh = with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3]));
-    assert!(problem(with(periodic(9.0).with_walls(mesh))).contains("only half-spaces"));
-    let ball = Walls::from_iter([Wall::sphere([0.0; 3], 1.0)]);
-    assert!(problem(with(periodic(9.0).with_walls(ball))).contains("only half-spaces"));
-    let none = SimulationBufferOptions::new(1).with_rounds(0);
-    let error = pipeline.create_simulation(&none).err();
+    for (center, radius) in [([1000.0, 0.0, 0.0], 1.0), ([0.0; 3], 60.0)] {
+        let ball = Walls::from_iter([wall, Wall::sphere(center, radius)]);
+        let domain = Domain::rectangular([0.0; 3], [9.0; 3]).with_periodic([false, true, true]);
+        let rules = rules.clone().with_walls(ball).with_domain(domain);
+        let made = pipeline.create_simulation(&with(rules));
+        // The domain is open along x, so the first ball may be anywhere along x.
+        match made.err() {
+            None => assert_eq!(radius, 1.0),
+            Some(Error::InvalidWall {
+                wall: 1, problem, ..
+            }) => {
+                assert!(radius == 60.0 && problem.contains("six cells"), "{problem}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let ball = Walls::from_iter([Wall::sphere([0.0, 0.0, -1000.0], 1.0)]);
+    let made = pipeline.create_simulation(&with(periodic(9.0).with_walls(ball)));
+    assert!(
+        matches!(made.err(), Some(Error::InvalidWall { wall: 0, problem, .. }) if problem.contains("100 cells"))
+    );
+    let none = SimulationBufferOptions::new(1);
+    for (options, name) in [
+        (none.clone().with_rounds(0), "rounds"),
+        (none.clone().with_impacts(0), "impacts"),
+    ] {
+        let error = pipeline.create_simulation(&options).err();
+        assert!(matches!(error, Some(Error::ZeroCapacity { what, .. }) if what == name));
+    }
+    let simulation = pipeline.create_simulation(&none).expect("buffers");
+    let missing = simulation.impacts().expect_err("no list of impacts");
     assert!(matches!(
-        error,
-        Some(Error::ZeroCapacity { what: "rounds", .. })
+        missing,
+        Error::NotAskedFor {
+            option: "impacts",
+            ..
+        }
     ));
+    assert!((missing.to_string()).contains("`SimulationBufferOptions::impacts`"));
     device.assert_silent();
 }
 

@@ -269,17 +269,69 @@ mutant 'removed spheres come back in the next substep' src/dynamics/candidates.r
     '|| together || gone' '|| together || gone && sphere > other' --test dynamics remove
 
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
-    'cut = min(cut, met);' 'cut = min(cut, NEVER);' --test dynamics_gpu long_substeps
+    '(*next).cut = min((*next).cut, met);' '(*next).cut = min((*next).cut, NEVER);' --test dynamics_gpu long_substeps
 mutant 'an impact that its partner has undone is kept' shaders/simulation_find.wgsl \
     'if place > tracks[other].count || path_piece(other, place).link != back {' 'if place > MOST_IMPACTS {' \
     --test dynamics_gpu long_substeps
 mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
+mutant 'a sphere that leaves its pad meets no further sphere' shaders/simulation_widen.wgsl \
+    'if ignore_each_other(sphere.groups, padded.groups) || is_one_body(a, b) || is_known(left, i) {' 'if i != left {' \
+    --test dynamics_gpu bullets
+mutant 'a sphere that leaves its pad meets spheres of its own body' shaders/simulation_widen.wgsl \
+    ' || is_one_body(a, b)' '' --test dynamics_gpu bullets_among_compound
+mutant 'the place of a moving wall has the rounding errors of its displacement' shaders/simulation_walls.wgsl \
+    'Sum(next.rounded, next.errors + error)' 'Sum(next.rounded, next.errors)' --test dynamics_gpu moved_far_in
+mutant 'a sphere that leaves its pad meets no further triangle' shaders/simulation_widen_triangles.wgsl \
+    'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
+mutant 'a sphere that leaves its pad meets no further wall' shaders/simulation_left.wgsl \
+    'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
+mutant 'no cell is marked near spheres that leave their pads' shaders/shared/left_cells.wgsl \
+    'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
+    --test dynamics_gpu bullets
+
+mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/simulation_strike.wgsl \
+    'add_to_round(candidates[index].a + candidates[index].b - sphere);' 'add_to_round(sphere);' \
+    --test dynamics_gpu long_substeps
+mutant 'a round leaves out the further candidates of such spheres' shaders/simulation_strike.wgsl \
+    'add_to_round(candidates[entry].a + candidates[entry].b - sphere);' 'add_to_round(sphere);' \
+    --test dynamics_gpu a_deflected
+
+mutant 'further candidates without room count as rounds' shaders/simulation_judge.wgsl \
+    'if left || simulation.settled == 3u {' 'if left {' --test dynamics_gpu too_many_further
+mutant 'further candidates without room are left out' shaders/simulation_continue.wgsl \
+    ' || most > simulation_request.near_capacity' '' --test dynamics_gpu too_many_further
 
 mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
+mutant 'spheres of one body hit one another' shaders/simulation_candidates.wgsl \
+    'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
+mutant 'pairs of one body shorten the substeps' shaders/simulation_judge.wgsl \
+    'atomicLoad(&simulation_counters.together)' '0u' --test dynamics_gpu do_not_shorten
+mutant 'a sphere meets one image of a round wall' shaders/shared/dynamics_places.wgsl \
+    'u32(max(i32(last) - i32(first) + 1, 0))' 'u32(clamp(i32(last) - i32(first) + 1, 0, 1))' \
+    --test dynamics_gpu periodic_domains_move
+mutant 'an image of a triangle is displaced to the wrong side' shaders/shared/near_triangles.wgsl \
+    'vec3<f32>(-carom_image(word))' 'vec3<f32>(carom_image(word))' --test dynamics_gpu periodic_domains_move
+mutant 'a mesh is near no image of a sphere' shaders/simulation_pad.wgsl \
+    'let image = place + shift_of(image_of_block(block, k));' 'let image = place;' \
+    --test dynamics_gpu periodic_domains_move
+mutant 'a wall leaves the periodic cell' shaders/simulation_walls.wgsl \
+    'let cells = floor(dot(simulation_lattices[local].duals[k].xyz, far));' 'let cells = 0.0;' \
+    --test dynamics_gpu crosses_the_periodic
+mutant 'a sphere with too many images at a wall passes through it' shaders/simulation_pad.wgsl \
+    'sphere.radius = GREATEST;' '' --test dynamics_gpu crosses_the_periodic
+mutant 'spheres hit meshes that ignore them' shaders/simulation_bounds.wgsl \
+    'vec3<f32>(0.0), bound.groups);' 'vec3<f32>(0.0), 0u);' --test dynamics_gpu groups_it_ignores
+mutant 'impacts that do not fit into their list are lost' shaders/simulation_judge.wgsl \
+    'return capacity == 0u || all_impacts() <= capacity - simulation.listed;' 'return true;' \
+    --test dynamics_gpu full_list
+mutant 'impacts are listed at the end of the substep' shaders/simulation_list.wgsl \
+    'piece.start - simulation.substep' '0.0' --test dynamics_gpu full_list
+mutant 'the list has the images of triangles' shaders/simulation_list.wgsl \
+    'pack_image(-carom_image(near.image))' 'near.image' --test dynamics_gpu have_images
 mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bounds.wgsl \
-    'let moved = bound.velocity * (simulation.time.x + simulation.time.y);' 'let moved = bound.velocity * 0.0;' \
+    'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far
 
 echo "$killed mutants killed, $survived survived"

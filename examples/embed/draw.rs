@@ -7,7 +7,7 @@ use crate::camera::Camera;
 use crate::simulation::Simulation;
 use crate::start::WARM;
 use crate::text::Coverage;
-use carom::gpu::{WGSL, wgpu};
+use carom::gpu::wgpu;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Light fades between the spheres as in fog. This is the distance over which it fades to 1/e: a few sphere
@@ -207,13 +207,9 @@ impl<'a> Makings<'a> {
         layout: &wgpu::BindGroupLayout,
         format: wgpu::TextureFormat,
     ) -> Self {
-        let shader = [include_str!("draw.wgsl"), WGSL].concat();
         Self {
             device,
-            module: device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some("draw"),
-                source: wgpu::ShaderSource::Wgsl(shader.into()),
-            }),
+            module: device.create_shader_module(wgpu::include_wgsl!("draw.wgsl")),
             layout: device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some("draw"),
                 bind_group_layouts: &[Some(layout)],
@@ -346,9 +342,9 @@ fn bind(
     let resources = [
         uniform.as_entire_binding(),
         simulation.positions.as_entire_binding(),
-        simulation.velocities.as_entire_binding(),
+        simulation.glowing.as_entire_binding(),
         wgpu::BindingResource::TextureView(&texture),
-        simulation.triangles()?.as_entire_binding(),
+        simulation.triangles.as_entire_binding(),
     ];
     let entries: Vec<_> = (0..)
         .zip(resources)

@@ -1,6 +1,5 @@
 // Draws the background, the spheres, the mesh, the edges of the box, and the text. Each sphere is drawn as a
-// square that faces the eye, in which each fragment intersects its ray with the sphere. The triangles of the
-// mesh are read from carom's buffer. `draw.rs` appends carom's WGSL, which declares CaromTriangle.
+// square that faces the eye, in which each fragment intersects its ray with the sphere.
 
 struct View {
     clip_from_world: mat4x4<f32>,
@@ -17,14 +16,21 @@ struct View {
     words: vec2<f32>,
 }
 
+struct Triangle {
+    a: vec3<f32>,
+    b: vec3<f32>,
+    c: vec3<f32>,
+}
+
 // Whether the shader encodes colours as sRGB, because the render target does not.
 override encode = false;
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> positions: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> velocities: array<vec4<f32>>;
+// Velocity (xyz) and glow (w) of each sphere.
+@group(0) @binding(2) var<storage, read> glowing: array<vec4<f32>>;
 @group(0) @binding(3) var words: texture_2d<f32>;
-@group(0) @binding(4) var<storage, read> triangles: array<CaromTriangle>;
+@group(0) @binding(4) var<storage, read> triangles: array<Triangle>;
 
 const CORNERS = array(vec2(-1.0, -1.0), vec2(1.0, -1.0), vec2(-1.0, 1.0), vec2(1.0, 1.0));
 
@@ -72,7 +78,7 @@ fn by_heat(x: f32) -> vec3<f32> {
 @vertex
 fn sphere(@builtin(vertex_index) corner: u32, @builtin(instance_index) i: u32) -> Impostor {
     let sphere = positions[i];
-    let velocity = velocities[i];
+    let velocity = glowing[i];
     let centre = sphere.xyz - view.eye;
     let radius = sphere.w;
     let square = dot(centre, centre);

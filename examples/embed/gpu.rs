@@ -32,8 +32,6 @@ impl Gpu {
         let (device, queue) =
             pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
                 label: Some("embed"),
-                // Timestamps are optional, and let carom measure the times of its stages.
-                required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
                 // wgpu's default limits suffice for carom, but larger buffers allow more spheres.
                 required_limits: wgpu::Limits {
                     max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,

@@ -43,7 +43,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     writeln!(out, "adapter  {}", gpu.name())?;
     writeln!(out, "spheres  {}", args.spheres)?;
     writeln!(out, "frames   {} in {seconds:.2} s", args.frames)?;
-    writeln!(out, "pairs    {}", report.pairs)?;
+    writeln!(out, "time     {:.4} s", report.time)?;
+    writeln!(out, "impacts  {}", report.impacts)?;
+    writeln!(out, "at walls {}", report.wall_impacts)?;
+    writeln!(
+        out,
+        "substeps {}, and {} rolled back",
+        report.substeps, report.rollbacks
+    )?;
     let rows = overlay::rows(
         world.positions.len(),
         report,

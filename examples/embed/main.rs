@@ -1,11 +1,10 @@
-//! Simulates a hundred thousand spheres that bounce in a box with a torus. carom finds their collisions on the
-//! GPU, a shader of this program lets the spheres bounce, and the renderer draws them from the same buffers.
+//! Simulates a hundred thousand hard spheres that bounce in a box with a torus. carom moves them on the GPU, in the
+//! buffers from which the renderer draws them.
 //!
 //! Run the example `embed` with `cargo run --release --example embed`, or without a window with `cargo run
 //! --release --example embed -- --headless --output picture.png`. The option `--help` lists all options.
 //!
-//! The files `simulation.rs` and `simulation.wgsl` show how to use carom. The other files draw the spheres or
-//! manage the window.
+//! The file `simulation.rs` shows how to use carom. The other files draw the spheres or manage the window.
 
 mod args;
 mod camera;

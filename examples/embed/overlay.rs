@@ -1,9 +1,9 @@
-//! The table in the corner of the picture: the numbers of spheres and pairs, the frames per second, and the
-//! time of each stage.
+//! The table in the corner of the picture: the number of spheres, the simulated time, the numbers of impacts, and the
+//! frames per second.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::simulation::Report;
+use carom::gpu::SimulationState;
 
 /// Height of the letters in the table, in pixels.
 pub(crate) const HEIGHT: f32 = 17.0;
@@ -44,18 +44,19 @@ impl Frames {
     }
 }
 
-pub(crate) fn rows(spheres: usize, report: &Report, per_second: Option<f64>) -> Vec<[String; 2]> {
+pub(crate) fn rows(
+    spheres: usize,
+    report: &SimulationState,
+    per_second: Option<f64>,
+) -> Vec<[String; 2]> {
     let rate = per_second.map_or("–".to_owned(), |rate| format!("{rate:.1}"));
-    let mut rows = vec![
+    vec![
         ["spheres".to_owned(), grouped(spheres as u64)],
-        ["pairs".to_owned(), grouped(report.pairs)],
+        ["time".to_owned(), format!("{:.2} s", report.time)],
+        ["impacts".to_owned(), grouped(report.impacts)],
+        ["impacts at walls".to_owned(), grouped(report.wall_impacts)],
         ["frames a second".to_owned(), rate],
-    ];
-    let milliseconds = |time: &Duration| format!("{:.2} ms", 1000.0 * time.as_secs_f64());
-    for (stage, time) in &report.stages {
-        rows.push([(*stage).to_owned(), milliseconds(time)]);
-    }
-    rows
+    ]
 }
 
 /// Formats a number with thin spaces between groups of three digits.

@@ -63,7 +63,7 @@ pub(crate) fn world(count: u32, seed: u64) -> anyhow::Result<World> {
             speed * normal(&mut rng),
             speed * normal(&mut rng),
             speed * normal(&mut rng),
-            0.0,
+            radius.powi(-3),
         ]);
     }
     stop_as_a_whole(&positions, &mut velocities);

@@ -441,6 +441,8 @@ const CAROM_TOO_FEW_ROUNDS = 2u;
 const CAROM_LEFT_PAD = 4u;
 // Status bit: some spheres have invalid values and were left out.
 const CAROM_SPHERES_LEFT_OUT = 8u;
+// Status bit: the list of impacts had no room for the impacts of a substep.
+const CAROM_IMPACTS_FULL = 16u;
 
 // State of a hard-sphere simulation, written by the GPU. Counts of two words have the low
 // word first. A number of two float32 is the sum of both.
@@ -449,7 +451,7 @@ struct CaromSimulation {
     time: vec2<f32>,
     // Time that recordings have requested and that has not been reached yet.
     remaining: f32,
-    // 0, or the sum of those of the status bits CAROM_SEARCH_INCOMPLETE to CAROM_SPHERES_LEFT_OUT that apply.
+    // 0, or the sum of those of the status bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL that apply.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -480,10 +482,16 @@ struct CaromSimulation {
     // The assumed bound on the displacement of a sphere in a substep is at least this
     // speed times the duration of the substep.
     pad_speed: f32,
-    // `round` is the number of the current round of impacts. `settled` is 1 if the substep has no impact left
-    // to process.
+    // Edge of the cells that are marked near spheres which have moved farther than the
+    // assumed bound.
+    cell: f32,
+    // Number of the current round. In each round of a substep, impacts are added to the paths of spheres
+    // and removed from them. `settled` is 0 while impacts are processed, 1 if none is left, 2 if also no
+    // sphere has moved farther than assumed, and 3 if too many spheres have.
     round: u32,
     settled: u32,
+    // Number of spheres whose next impact has to be found in the current round.
+    in_round: u32,
     // 1 if the substep is complete.
     accepted: u32,
     // Number of complete substeps of the last recording.
@@ -492,4 +500,27 @@ struct CaromSimulation {
     failures: u32,
     // Serial number of the last recording.
     serial: u32,
+    // Number of impacts in the list of impacts: those of the last recording.
+    listed: u32,
+    unused: u32,
+}
+
+// An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.
+struct CaromImpact {
+    // Time of the impact, on the clock of `CaromSimulation.time`. It is the sum of both.
+    time: vec2<f32>,
+    // Index of the sphere, or the smaller of the two indices for an impact of two spheres.
+    a: u32,
+    // Index of the other sphere, or the number of the wall plus CAROM_WALL.
+    b: u32,
+    // Unit vector from the centre of sphere a to the contact point.
+    normal: vec3<f32>,
+    // Momentum that passes along the normal from sphere a to its partner.
+    impulse: f32,
+    // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
+    // that hits a wall. Pass it to carom_image().
+    image: u32,
+    unused: u32,
+    unused_too: u32,
+    unused_as_well: u32,
 }

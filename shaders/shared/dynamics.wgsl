@@ -30,21 +30,31 @@ struct SimulationRequest {
     rounds: u32,
     // Capacity for pairs of a sphere and a triangle that may meet in a substep.
     near_capacity: u32,
+    // Capacity of the list of impacts, or 0 without a list.
+    impact_capacity: u32,
+    unused: u32,
+    unused_too: u32,
+    unused_as_well: u32,
 }
 
 struct SimulationCounters {
-    // 1 if any sphere still has an impact to add to its path or to remove from it, so that another round is
-    // needed. Otherwise 0.
+    // 1 if, after the last round, any sphere still has an impact to add to its path or to remove from it. Otherwise 0.
     pending: atomic<u32>,
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
     wall_impacts: atomic<u32>,
     // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
+    // Number of times that a sphere got a wider pad, and further candidates, during the substep.
+    widened: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
     fastest: atomic<u32>,
     largest: atomic<u32>,
+    // Number of pairs found whose two spheres belong to one compound body.
+    together: atomic<u32>,
+    // Number of impacts in the list of impacts.
+    listed: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and
@@ -63,19 +73,19 @@ struct Body {
 }
 
 // The progress of a sphere in the substep. The kernel `find` writes the fields `time` and `next` (the next impact
-// of the sphere) and reads `count` and `stamp` of several spheres. The kernel `strike` writes `count` and `stamp`
-// (the state of the path) and reads `time` and `next` of several spheres. So in each kernel, no invocation reads
-// a field while another invocation writes it.
+// of the sphere) and `found`, and reads `count` of several spheres. The kernel `strike` writes `count` (the state of
+// the path), and reads `time`, `next` and `found` of several spheres. So in each kernel, no invocation reads a field
+// while another invocation writes it.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
-    // Number of the last round in which the path of the sphere changed. In each round of a substep,
-    // impacts are added to paths and removed from them.
-    stamp: u32,
+    // Number of the last round in which the kernel `find` determined the next impact of the sphere. In each round of a
+    // substep, impacts are added to paths and removed from them.
+    found: u32,
     // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the number of a wall, or NEXT_TRIANGLE plus the number of a triangle, or NEXT_NONE. If
-    // `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the number of impacts that
-    // the sphere keeps.
+    // NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
+    // triangle, or NEXT_NONE. If `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the
+    // number of impacts that the sphere keeps.
     time: f32,
     next: u32,
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
@@ -98,22 +108,34 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // The impact with which this piece of a path begins. For an impact at a wall or a mesh: NEXT_WALL plus the
-    // number of the wall or mesh. For an impact with a sphere: MOST_IMPACTS times the index of the candidate
-    // pair, plus how many impacts the other sphere had before.
+    // The impact with which this piece of a path begins. For an impact at a wall or a triangle: the field `next` of
+    // `Track`. For an impact with a sphere: MOST_IMPACTS times the index of the candidate pair, plus how many impacts
+    // the other sphere had before.
     link: u32,
 }
 
-// A candidate pair: two spheres a < b that may meet in the substep.
+// A candidate pair: two spheres a < b that may meet in the substep. The list of candidates continues from the index
+// `near_capacity` of the request on with pairs of a sphere and a triangle. There, `a` is the sphere, `b` the triangle,
+// and `image` the image of the triangle. `apart` is the centre of the sphere minus corner a of that image, and
+// `place_b` is the number of the mesh in the list of walls.
 struct Candidate {
     // Centre of the image of sphere b minus the centre of sphere a.
     apart: vec3<f32>,
     a: u32,
     b: u32,
     image: u32,
-    // Positions of this pair in the lists of candidates of spheres a and b.
+    // Positions of this pair in the lists of candidates of spheres a and b. For a candidate that is found because a
+    // sphere has left its pad: the next entries in the linked lists of spheres a and b.
     place_a: u32,
     place_b: u32,
+}
+
+// The box around a mesh, with its sides along the axes, at time 0 of the simulation.
+struct MeshBox {
+    center: vec3<f32>,
+    unused: f32,
+    half_sides: vec3<f32>,
+    unused_too: f32,
 }
 
 // A triangle of a mesh. Corners b and c are relative to corner a, which is at its place at time 0 of the simulation.
@@ -133,7 +155,7 @@ struct MeshTriangle {
 const NEXT_NONE = 0xffffffffu;
 const NEXT_CUT = 0xfffffffeu;
 const NEXT_WALL = 0x80000000u;
-const NEXT_TRIANGLE = NEXT_WALL + MOST_WALLS;
+const NEXT_TRIANGLE = 0xa0000000u;
 // LONG_AGO is used as the time of the last impact of a sphere that has had none. NEVER is the time
 // of an impact that does not happen.
 const LONG_AGO = -1e30;

@@ -1,6 +1,5 @@
 // Triangles of meshes in hard-sphere dynamics.
 
-#import carom::{CAROM_SOLID_SPHERE, CaromWall}
 #import dynamics::{MeshTriangle, NEVER}
 #import meeting::{MOST_STEPS, Motion, RESTING, advanced, is_contact, safe_time}
 
@@ -62,13 +61,4 @@ fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds:
         }
     }
     return time;
-}
-
-// Returns a point wall that stands for a triangle: it is at corner a of the triangle, and moves with the
-// triangle's mesh. `mesh` is the mesh in the list of walls.
-fn wall_at_triangle(triangle: MeshTriangle, mesh: CaromWall) -> CaromWall {
-    var wall = mesh;
-    wall.kind = CAROM_SOLID_SPHERE;
-    wall.point = triangle.a;
-    return wall;
 }

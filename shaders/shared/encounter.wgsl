@@ -1,8 +1,6 @@
 // The relative motion of two spheres, or of a sphere and a wall, in hard-sphere dynamics.
 
-#import carom::{CaromWall}
 #import dynamics::{Candidate, PathPiece}
-#import dynamics_places::{place_at_wall}
 #import meeting::{Motion}
 #import paths::{place_at}
 #needs bodies, simulation_request
@@ -23,10 +21,10 @@ fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> 
     return Motion(place + acceleration * (0.5 * time * time), velocity + acceleration * time, acceleration);
 }
 
-// Returns the position, velocity and acceleration of a sphere relative to a wall at the time `time`.
-fn wall_motion(wall: CaromWall, sphere: u32, piece: PathPiece, time: f32) -> Motion {
+// Returns the position, velocity and acceleration of a sphere relative to a wall at the time `time`. `place` is the
+// position of the sphere relative to the wall at the start of the substep.
+fn wall_motion(velocity: vec3<f32>, place: vec3<f32>, piece: PathPiece, time: f32) -> Motion {
     let gravity = simulation_request.gravity;
-    let moved = place_at(piece, time) + gravity * (0.5 * time * time) - wall.velocity * time;
-    let place = place_at_wall(wall, bodies[sphere].center) + moved;
-    return Motion(place, piece.velocity + gravity * time - wall.velocity, gravity);
+    let moved = place_at(piece, time) + gravity * (0.5 * time * time) - velocity * time;
+    return Motion(place + moved, piece.velocity + gravity * time - velocity, gravity);
 }

@@ -195,7 +195,8 @@
 //!
 //! [`CollisionPipeline::create_simulation`] creates a [`SimulationBuffers`], which moves hard spheres in
 //! the application's buffers through time. Shaders find the time reached in its
-//! [`state`](SimulationBuffers::state), a `CaromSimulation` of [`WGSL`].
+//! [`state`](SimulationBuffers::state), a `CaromSimulation` of [`WGSL`]. On request, they also find the impacts of a
+//! recording in [`impacts`](SimulationBuffers::impacts).
 //!
 //! # Buffers that are too small
 //!

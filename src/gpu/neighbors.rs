@@ -85,7 +85,7 @@ fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Er
 /// Makes the dispatches of these stages indirect, so that the GPU can skip them. Adds two buffers: `list_sizes`
 /// has the number of workgroups of each dispatch, and a kernel writes to `list_dispatches` how many of them are
 /// to run.
-fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
+pub(super) fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
     let all = || stages.iter().flat_map(|stage| &stage.dispatches);
     let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
     let (what, usage) = ("sizes of the dispatches", BufferUsages::STORAGE);

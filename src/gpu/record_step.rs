@@ -236,6 +236,25 @@ impl CollisionBuffers {
         Ok(())
     }
 
+    /// Records a step of spheres on the device as [`record`](Self::record) does. The device reads from the buffer
+    /// `sizes` how many workgroups load the spheres of the first set.
+    pub(super) fn record_sized(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        step: &Step<'_, DeviceSpheres<'_>>,
+        sizes: &wgpu::Buffer,
+    ) -> Result<(), Error> {
+        self.begin_recording()?;
+        let mut ready = self.ready_device(step, None)?;
+        if let Some(loading) = &mut ready.loading
+            && let [_, first, ..] = &mut loading.stage.dispatches[..]
+        {
+            *first = first.indirect(sizes, 0);
+        }
+        self.encode(encoder, ready);
+        Ok(())
+    }
+
     pub(super) fn record_checked(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,

@@ -17,27 +17,33 @@ use super::device_kernels::DeviceKernels;
 use super::device_spheres::{Attribute, DeviceSpheres, SphereCount, SphereMotion};
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
+use super::neighbors::indirect;
 use super::options::BufferOptions;
+use super::pair_list::unpacked_image;
 use super::pipeline::CollisionPipeline;
 use super::record_step::in_own_layout;
 use super::scan::scan;
-use super::shader::constants::{MOST_IMPACTS, MOST_WALLS};
+use super::shader::constants::{MOST_IMPACTS, MOST_LEFT, MOST_WALLS};
 use super::shader::kernels::Compiled;
 use super::shader::layout::{
-    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuMeshTriangle,
-    GpuPiece, GpuSimulation, GpuTrack, GpuWall, SimulationCounters, SimulationRequest,
-    SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
+    CaromCollision, CaromResults, DispatchArguments, GpuBody, GpuCandidate, GpuImpact, GpuMeshBox,
+    GpuMeshTriangle, GpuPiece, GpuSimulation, GpuTrack, GpuWall, GpuWallLattice,
+    SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
 use super::simulation_state::SimulationState;
-use super::staging::Staging;
+use super::staging::{Copied, Staging};
+use super::summary::WALL;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
 use crate::validate::check_dt;
-use crate::{Domain, Error, Mesh, Sphere, Step};
+use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
+
+/// Number of rounds after which spheres that have left their pads get further candidates.
+const WIDENED: u32 = 4;
 
 /// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer
 /// and in an upload buffer.
@@ -58,9 +64,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// the end of the last complete substep, and the next recording goes on from there. The buffer
 /// [`state`](Self::state) has the time reached.
 ///
-/// Walls may be half-spaces, spheres, cylinders and, in open space, meshes of triangles, which move with constant
-/// velocities. At time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes
-/// through triangles.
+/// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At
+/// time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
 ///
 /// Numbers are float32. In a periodic domain, the centres are wrapped into its cell, because float32 would lose
 /// precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move
@@ -92,9 +97,11 @@ pub struct SimulationBuffers {
     mesh: Option<MeshSearch>,
     named: NamedBuffers,
     state: wgpu::Buffer,
+    sizes: wgpu::Buffer,
     uniform: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
+    impacts: wgpu::Buffer,
     rows: ScanTable,
     request: SimulationRequest,
     /// The dispatches of a substep before the search for candidate pairs, and after it.
@@ -108,8 +115,9 @@ pub struct SimulationBuffers {
 
 /// The search for spheres near triangles of meshes.
 struct MeshSearch {
-    /// Buffers for steps of two sets: the padded spheres, and the bounding spheres of the triangles.
+    /// Buffers for steps of two sets: the padded spheres near meshes, and the bounding spheres of the triangles.
     collisions: CollisionBuffers,
+    near: wgpu::Buffer,
     /// The bounding spheres at the start of a substep.
     bounds: wgpu::Buffer,
     triangles: u32,
@@ -146,19 +154,14 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
-        let search = search_options(options);
+        let search = search_options(options, options.spheres);
         let collisions = self.create_buffers(&search)?;
         let triangles = triangles(options);
         let mesh = if triangles == 0 {
             None
         } else {
             let spheres = options.spheres.saturating_add(triangles);
-            let segments = Some(spheres.saturating_add(8192));
-            Some(self.create_buffers(&BufferOptions {
-                spheres,
-                segments,
-                ..search
-            })?)
+            Some(self.create_buffers(&search_options(options, spheres))?)
         };
         let kernels = &self.kernels;
         (kernels.context)
@@ -166,19 +169,25 @@ impl CollisionPipeline {
     }
 }
 
-/// Returns the options of the buffers for the search for candidate pairs.
-fn search_options(options: &SimulationBufferOptions) -> BufferOptions {
+/// Returns the options of the buffers for a search for candidates, with this number of spheres.
+fn search_options(options: &SimulationBufferOptions, spheres: u32) -> BufferOptions {
     let SimulationBufferOptions {
-        spheres,
         substeps,
         recordings,
         ..
     } = *options;
+    let periodic = !options.simulation.domain.is_open();
     BufferOptions {
         pairs: Some(options.most_candidates()),
-        segments: Some(spheres.saturating_add(8192)),
+        // The spheres of a search are at rest, so they are not cut into segments. In a periodic domain, their images
+        // count as segments.
+        segments: Some(if periodic {
+            spheres.saturating_add(8192)
+        } else {
+            1
+        }),
         recordings: recordings.saturating_mul(substeps),
-        periodic: !options.simulation.domain.is_open(),
+        periodic,
         ..BufferOptions::new(spheres)
     }
 }
@@ -250,6 +259,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         surfaces: surfaces(options) as u32,
         rounds: options.rounds,
         near_capacity: options.most_candidates(),
+        impact_capacity: options.most_impacts(),
         ..SimulationRequest::zeroed()
     }
 }
@@ -257,10 +267,14 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
 /// The buffers of a simulation that host code accesses.
 struct Storage {
     state: wgpu::Buffer,
+    /// The arguments of an indirect dispatch over all spheres, which runs nothing in a substep that is not needed.
+    sizes: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
+    impacts: wgpu::Buffer,
     rows: ScanTable,
-    /// The bounding spheres of triangles at the start of a substep, if there are meshes.
+    /// With meshes: the spheres near them, and the bounding spheres of triangles at the start of a substep.
+    near: wgpu::Buffer,
     bounds: Option<wgpu::Buffer>,
 }
 
@@ -278,9 +292,10 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let pieces = spheres * u64::from(MOST_IMPACTS);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
     let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
+    compounds(made, &options.simulation.bodies)?;
     let pairs = u64::from(options.most_candidates());
-    made.array::<GpuCandidate>("candidates", "candidates", pairs, none)?;
     let near = if triangles(options) > 0 { pairs } else { 0 };
+    made.array::<GpuCandidate>("candidates", "candidates", pairs + near, none)?;
     let entries = 2 * pairs + near;
     made.array::<u32>("row_entries", "candidates of the spheres", entries, none)?;
     let what = "rows of candidates";
@@ -292,36 +307,105 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     made.array::<[f32; 4]>(name, what, workgroups(spheres) * count, none)?;
     let (name, what) = ("wall_impulses", "impulses at the walls");
     let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
+    let (name, what) = ("simulation_dispatch", "dispatch over the spheres");
+    let sizes = made.one::<DispatchArguments>(name, what, BufferUsages::INDIRECT)?;
+    let most = options.most_impacts().into();
+    let impacts = made.array::<GpuImpact>("impacts", "list of impacts", most, source)?;
     let what = "dispatch of a round";
-    made.one::<DispatchArguments>("simulation_dispatch", what, BufferUsages::INDIRECT)?;
-    let bounds = walls(made, options, near)?;
+    made.one::<DispatchArguments>("round_dispatch", what, BufferUsages::INDIRECT)?;
+    let what = "spheres of a round";
+    made.array::<u32>("round_spheres", what, 3 + 5 * spheres, none)?;
+    let what = "dispatch over the spheres whose pads are checked";
+    made.one::<DispatchArguments>("pad_dispatch", what, BufferUsages::INDIRECT)?;
+    let (name, what) = ("left_spheres", "spheres that have left their pads");
+    made.array::<u32>(name, what, 2 + u64::from(MOST_LEFT), none)?;
+    let bounds = walls(made, options)?;
+    let with_meshes = if near > 0 { spheres } else { 0 };
+    let (name, what) = ("near_spheres", "spheres near meshes");
+    let near = made.array::<Sphere>(name, what, with_meshes, none)?;
+    let what = "indices of the spheres near meshes";
+    made.array::<u32>("near_numbers", what, with_meshes, none)?;
     Ok(Storage {
         state,
+        sizes,
         padded,
         impulses,
+        impacts,
         rows,
+        near,
         bounds,
     })
 }
 
-/// Makes the buffers of the walls and of the triangles. `near` is the capacity for pairs of a sphere and a triangle.
+/// Makes the buffer with the index of the first sphere of each sphere's compound body. A sphere that belongs to none
+/// has its own index.
+fn compounds(made: &mut Allocator<'_>, bodies: &[Option<u32>]) -> Result<(), Error> {
+    let (name, what) = ("compounds", "compound bodies");
+    if bodies.is_empty() {
+        made.array::<u32>(name, what, 0, BufferUsages::empty())?;
+        return Ok(());
+    }
+    let mut members = crate::memory::allocate(bodies.len(), what)?;
+    members.extend(
+        bodies
+            .iter()
+            .zip(0_u32..)
+            .filter_map(|(body, sphere)| Some(((*body)?, sphere))),
+    );
+    members.sort_unstable();
+    let mut firsts: Vec<u32> = crate::memory::allocate(bodies.len(), what)?;
+    firsts.extend(0..bodies.len() as u32);
+    for body in members.chunk_by(|one, other| one.0 == other.0) {
+        for (_, sphere) in body {
+            firsts[*sphere as usize] = body[0].1;
+        }
+    }
+    made.filled(name, what, &firsts)
+}
+
+/// Returns the values for all walls in an array of fixed length, with zeroed values behind them.
+fn table<T: Copy + Zeroable>(values: impl Iterator<Item = T>) -> [T; MOST_WALLS as usize] {
+    let mut table = [T::zeroed(); MOST_WALLS as usize];
+    for (place, value) in table.iter_mut().zip(values) {
+        *place = value;
+    }
+    table
+}
+
+/// Makes the buffers of the walls and of the triangles.
 /// Returns the buffer of the bounding spheres of triangles, if there are meshes.
 fn walls(
     made: &mut Allocator<'_>,
     options: &SimulationBufferOptions,
-    near: u64,
 ) -> Result<Option<wgpu::Buffer>, Error> {
-    let given = &options.simulation.walls;
+    let SimulationOptions {
+        walls: given,
+        domain,
+        ..
+    } = &options.simulation;
     let simple = given.simple().iter().map(GpuWall::new);
-    let mut list = [GpuWall::zeroed(); MOST_WALLS as usize];
     let all = simple.chain(given.meshes().iter().map(GpuWall::of_mesh));
-    for (place, wall) in list.iter_mut().zip(all) {
-        *place = wall;
-    }
+    let list = table(all);
     let what = "walls of the simulation";
     let bytes = bytemuck::cast_slice(&list);
     let walls = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
-    made.named.array::<GpuWall>("simulation_walls", &walls);
+    made.named.array::<GpuWall>("given_walls", &walls);
+    let (name, most) = ("simulation_walls", u64::from(MOST_WALLS));
+    made.array::<GpuWall>(name, "moved walls", most, BufferUsages::UNIFORM)?;
+    let of_walls = (given.simple().iter()).map(|wall| GpuWallLattice::new(wall, domain));
+    let of_meshes = (given.meshes().iter()).map(|_| GpuWallLattice::of_all_edges(domain));
+    let list = table(of_walls.chain(of_meshes));
+    let what = "lattices of the walls";
+    let bytes = bytemuck::cast_slice(&list);
+    let lattices = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    (made.named).array::<GpuWallLattice>("simulation_lattices", &lattices);
+    let no_box = |_| GpuMeshBox::zeroed();
+    let of_walls = given.simple().iter().map(no_box);
+    let list = table(of_walls.chain(given.meshes().iter().map(GpuMeshBox::new)));
+    let what = "boxes around the meshes";
+    let bytes = bytemuck::cast_slice(&list);
+    let boxes = filled(made.device, what, bytes, BufferUsages::UNIFORM)?;
+    (made.named).array::<GpuMeshBox>("mesh_boxes", &boxes);
 
     let count = u64::from(triangles(options));
     let none = BufferUsages::empty();
@@ -336,8 +420,6 @@ fn walls(
     let mut bounds: Vec<Sphere> = crate::memory::allocate(count as usize, what)?;
     bounds.extend(given.meshes().iter().flat_map(Mesh::bounds));
     made.filled("triangle_bounds", what, &bounds)?;
-    let (name, what) = ("triangle_places", "triangles near the spheres");
-    made.array::<u32>(name, what, near, none)?;
     let what = "moved bounding spheres of the triangles";
     let moved = made.array::<Sphere>("moved_bounds", what, count, none)?;
     Ok(Some(moved))
@@ -351,6 +433,7 @@ struct Maker<'a> {
     sources: [&'a NamedBuffers; 3],
     spheres: u64,
     rounds: u32,
+    has_list: bool,
 }
 
 impl Maker<'_> {
@@ -360,13 +443,27 @@ impl Maker<'_> {
             .dispatch(kernel, &self.sources, workgroups(count))
     }
 
-    fn before(&self, mesh: Option<&MeshSearch>) -> Result<Vec<Dispatch>, Error> {
+    /// Returns a dispatch over all spheres. It runs nothing in a substep that is not needed.
+    fn over_spheres(&self, kernel: &Compiled) -> Result<Dispatch, Error> {
+        self.sized(kernel, "simulation_dispatch")
+    }
+
+    /// Returns a dispatch with a number of workgroups that the device reads from a buffer of the simulation.
+    fn sized(&self, kernel: &Compiled, sizes: &str) -> Result<Dispatch, Error> {
+        let sizes = self.sources[1].buffer(sizes)?;
+        Ok(self.dispatch(kernel, self.spheres)?.indirect(sizes, 0))
+    }
+
+    fn before(&self, mesh: Option<&MeshSearch>, rows: &ScanTable) -> Result<Vec<Dispatch>, Error> {
         let own = self.kernels.dynamics()?;
         let mut all = vec![
             self.dispatch(&own.simulation_plan, 1)?,
-            self.dispatch(&own.simulation_pad, self.spheres)?,
+            self.dispatch(&own.simulation_walls, 1)?,
+            self.over_spheres(&own.simulation_pad)?,
         ];
         if let Some(mesh) = mesh {
+            all.extend(scan(self.kernels.binder(), &self.kernels.stages, rows)?);
+            all.push(self.over_spheres(&own.simulation_near)?);
             all.push(self.dispatch(&own.simulation_bounds, mesh.triangles.into())?);
         }
         Ok(all)
@@ -383,11 +480,6 @@ impl Maker<'_> {
             let dispatch = self.dispatch(kernel, 1)?;
             Ok::<_, Error>(dispatch.indirect(&collisions.buffers.pairs_dispatch, 0))
         };
-        let sizes = self.sources[1].buffer("simulation_dispatch")?;
-        let over_active = |kernel| {
-            let dispatch = self.dispatch(kernel, self.spheres)?;
-            Ok::<_, Error>(dispatch.indirect(sizes, 0))
-        };
         let mut all = vec![over_pairs(collisions, &own.simulation_count)?];
         if let Some(mesh) = mesh {
             all.push(self.dispatch(&self.kernels.walls()?.mesh_status, 1)?);
@@ -399,20 +491,51 @@ impl Maker<'_> {
             all.push(over_pairs(&mesh.collisions, &own.simulation_near_fill)?);
         }
         let round = [
-            over_active(&own.simulation_find)?,
+            self.sized(&own.simulation_find, "round_dispatch")?,
+            self.sized(&own.simulation_strike, "round_dispatch")?,
             self.dispatch(&own.simulation_continue, 1)?,
-            over_active(&own.simulation_strike)?,
         ];
-        for _ in 0..self.rounds {
-            all.extend_from_slice(&round);
+        let mut widening = vec![
+            self.sized(&own.simulation_left, "pad_dispatch")?,
+            self.sized(&own.simulation_widen, "pad_dispatch")?,
+        ];
+        if let Some(mesh) = mesh {
+            widening.push(self.dispatch(&own.simulation_near_widen, mesh.triangles.into())?);
         }
-        // The last round processes no impact. It only determines whether any is left.
-        all.extend_from_slice(&round[..2]);
-        all.push(self.dispatch(&own.simulation_settle, self.spheres)?);
+        widening.push(self.dispatch(&own.simulation_verify, 1)?);
+        // After the last round in which impacts are processed, a further round determines whether any is left.
+        for number in 1..=self.rounds + 1 {
+            all.extend_from_slice(&round);
+            if number % WIDENED == 0 {
+                all.extend_from_slice(&widening);
+            }
+        }
+        all.push(self.over_spheres(&own.simulation_settle)?);
         all.push(self.dispatch(&own.simulation_judge, 1)?);
-        all.push(self.dispatch(&own.simulation_commit, self.spheres)?);
+        if self.has_list {
+            all.push(self.over_spheres(&own.simulation_list)?);
+        }
+        all.push(self.over_spheres(&own.simulation_commit)?);
         Ok(all)
     }
+}
+
+/// Makes all dispatches of the searches indirect, so that a search runs nothing in a substep that is not needed.
+fn skip_unneeded<'a>(
+    made: &mut Allocator<'_>,
+    searches: impl Iterator<Item = &'a mut CollisionBuffers>,
+) -> Result<(), Error> {
+    let searches: Vec<_> = searches.collect();
+    let all = searches
+        .iter()
+        .flat_map(|search| search.recording.stages(None));
+    let mut stages = indirect(made, &all.cloned().collect::<Vec<_>>())?.into_iter();
+    for search in searches {
+        let count = search.recording.stages(None).count();
+        let own = stages.by_ref().take(count).collect();
+        search.recording = search.recording.with_stages(own);
+    }
+    Ok(())
 }
 
 fn pass(encoder: &mut wgpu::CommandEncoder, label: &str, dispatches: &[Dispatch]) {
@@ -430,16 +553,19 @@ impl SimulationBuffers {
     fn new(
         kernels: Arc<DeviceKernels>,
         options: SimulationBufferOptions,
-        collisions: CollisionBuffers,
-        mesh: Option<CollisionBuffers>,
+        mut collisions: CollisionBuffers,
+        mut mesh: Option<CollisionBuffers>,
     ) -> Result<Self, Error> {
         let context = &kernels.context;
         let mut made = Allocator::new(&context.device, &context.limits);
         let Storage {
             state,
+            sizes,
             padded,
             impulses,
+            impacts,
             rows,
+            near: near_spheres,
             bounds,
         } = storage(&mut made, &options)?;
         let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
@@ -448,6 +574,8 @@ impl SimulationBuffers {
             usage: BufferUsages::UNIFORM | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
+        let searches = [Some(&mut collisions), mesh.as_mut()];
+        skip_unneeded(&mut made, searches.into_iter().flatten())?;
         let mut named = made.named;
         named.one_at::<SimulationRequest>("simulation_request", &uniform, 0);
         named.one_at::<SourceLayout>("source", &uniform, SOURCE);
@@ -459,10 +587,14 @@ impl SimulationBuffers {
         }
         let near = mesh.as_ref().unwrap_or(&collisions);
         let mut found = NamedBuffers::default();
+        let images = near.buffers.periodic.as_ref();
+        let images = images.map_or(&near.buffers.results, |periodic| &periodic.pair_images);
+        found.array::<u32>("mesh_images", images);
         found.one::<CaromResults>("mesh_results", &near.buffers.results);
         found.array::<CaromCollision>("mesh_pairs", &near.buffers.pairs);
         let mesh = (mesh.zip(bounds)).map(|(collisions, bounds)| MeshSearch {
             collisions,
+            near: near_spheres.clone(),
             bounds,
             triangles: triangles(&options),
         });
@@ -471,8 +603,9 @@ impl SimulationBuffers {
             sources: [&search, &named, &found],
             spheres: options.spheres.into(),
             rounds: options.rounds,
+            has_list: options.most_impacts() > 0,
         };
-        let before = maker.before(mesh.as_ref())?;
+        let before = maker.before(mesh.as_ref(), &rows)?;
         let after = maker.after(&collisions, mesh.as_ref(), &rows)?;
         let begin = maker.dispatch(&kernels.dynamics()?.simulation_begin, 1)?;
         let staging = Staging::new(options.recordings);
@@ -484,9 +617,11 @@ impl SimulationBuffers {
             mesh,
             named,
             state,
+            sizes,
             uniform,
             padded,
             impulses,
+            impacts,
             rows,
             before,
             after,
@@ -518,6 +653,22 @@ impl SimulationBuffers {
     /// and divide it by the wall's area and by the time in which the momentum was passed.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
+    }
+
+    /// Returns the GPU buffer of the list of impacts: an `array<CaromImpact>` of [`WGSL`](super::WGSL) with the impacts
+    /// of the last recording, in no particular order. Their number is `listed` of the [`state`](Self::state). Usages:
+    /// `STORAGE` and `COPY_SRC`.
+    ///
+    /// [`read_impacts`](Self::read_impacts) copies the list to the host.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotAskedFor`] if the options do not request a list:
+    /// [`SimulationBufferOptions::with_impacts`](super::SimulationBufferOptions::with_impacts).
+    pub fn impacts(&self) -> Result<&wgpu::Buffer, Error> {
+        match self.request.impact_capacity {
+            0 => Err(Error::NotAskedFor { option: "impacts" }),
+            _ => Ok(&self.impacts),
+        }
     }
 
     /// Records the motion of the spheres by a time `duration` into the application's encoder.
@@ -604,20 +755,60 @@ impl SimulationBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<SimulationState>, Error> {
+        let size = size_of::<GpuSimulation>() as u64;
+        let (copied, serial) = self.read(encoder, size, None)?;
+        Ok(Ticket::new(copied, serial, move |copied| {
+            state_of(serial, &copied.bytes()?)
+        }))
+    }
+
+    /// Records a copy, for the host, of the state after the last recording and of the impacts of this recording, in the
+    /// order in which they happen: by time, sphere, partner and image. In a periodic domain, the place of a moving wall
+    /// is wrapped into the cell like those of the spheres, and the images of [`Impact::image`] refer to it. The normal
+    /// of an impact at a wall with impulse 0 is 0.
+    ///
+    /// The copy has the size of the whole list. `encoder` must be the encoder of the recording, or one that is
+    /// submitted later.
+    ///
+    /// # Errors
+    /// - [`Error::NotAskedFor`] if the options do not request a list of impacts.
+    /// - The errors of [`read_state`](Self::read_state).
+    ///
+    /// On an error, nothing is recorded into the encoder.
+    pub fn read_impacts(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Ticket<(SimulationState, Vec<Impact>)>, Error> {
+        let list = self.impacts()?.clone();
+        let size = size_of::<GpuSimulation>() as u64;
+        let (copied, serial) = self.read(encoder, size, Some(&list))?;
+        Ok(Ticket::new(copied, serial, move |copied| {
+            let bytes = copied.bytes()?;
+            let state = state_of(serial, &bytes)?;
+            let list = impacts(&bytes, size_of::<GpuSimulation>(), state.listed)?;
+            Ok((state, list))
+        }))
+    }
+
+    /// Records a copy of the state, and of the list of impacts if it is given. Returns the copy, and the serial number
+    /// of the last recording.
+    fn read(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        size: u64,
+        list: Option<&wgpu::Buffer>,
+    ) -> Result<(Copied, u32), Error> {
         let context = &self.kernels.context;
         context.alive()?;
         let serial = self.request.serial;
         if serial == 0 {
             return Err(Error::NothingRecorded);
         }
-        let size = size_of::<GpuSimulation>() as u64;
-        let reserved = self.staging.reserve(context, size, serial)?;
-        let copied = reserved.copy(context, encoder, &[(&self.state, size)]);
-        Ok(Ticket::new(copied, serial, move |copied| {
-            let state = SimulationState::from_bytes(&copied.bytes()?);
-            let of_recording = state.filter(|state| state.serial == serial);
-            of_recording.ok_or(Error::NotSubmitted)
-        }))
+        let mut parts = vec![(&self.state, size)];
+        parts.extend(list.map(|list| (list, list.size())));
+        let all = parts.iter().map(|(_, size)| size).sum();
+        let reserved = self.staging.reserve(context, all, serial)?;
+        Ok((reserved.copy(context, encoder, &parts), serial))
     }
 
     fn checked(&self, spheres: &DeviceSpheres<'_>) -> Result<u32, Error> {
@@ -645,11 +836,19 @@ impl SimulationBuffers {
     }
 
     fn substep(&mut self, encoder: &mut wgpu::CommandEncoder, count: u32) -> Result<(), Error> {
+        let rows = match &self.rows.levels[..] {
+            [rows, ..] => Some(&rows.buffer),
+            [] => None,
+        };
+        if let Some(rows) = rows.filter(|_| self.mesh.is_some()) {
+            encoder.clear_buffer(rows, 0, None);
+        }
         pass(encoder, "carom simulation", &self.before);
+        let at_most = count;
         let count = SphereCount::InBuffer {
             buffer: &self.state,
             offset: offset_of!(GpuSimulation, spheres) as u64,
-            at_most: count,
+            at_most,
         };
         let padded = DeviceSpheres {
             motion: SphereMotion::Still,
@@ -657,17 +856,27 @@ impl SimulationBuffers {
         };
         let domain = &self.options.simulation.domain;
         let step = Step::on_device(&padded, 0.0).in_domain(domain);
-        self.collisions.record(encoder, &step)?;
-        if let Some(mesh) = &mut self.mesh {
+        self.collisions.record_sized(encoder, &step, &self.sizes)?;
+        if let Some((mesh, buffer)) = self.mesh.as_mut().zip(rows) {
+            // The entry after the spheres' entries is the number of spheres near meshes.
+            let count = SphereCount::InBuffer {
+                buffer,
+                offset: u64::from(at_most) * size_of::<u32>() as u64,
+                at_most,
+            };
+            let near = DeviceSpheres {
+                motion: SphereMotion::Still,
+                ..in_own_layout(&mesh.near, count)
+            };
             let bounds = DeviceSpheres {
                 motion: SphereMotion::Still,
                 ..in_own_layout(&mesh.bounds, SphereCount::Known(mesh.triangles))
             };
-            let step = Step::between_on_device(&padded, &bounds, 0.0);
-            mesh.collisions.record(encoder, &step)?;
+            let step = Step::between_on_device(&near, &bounds, 0.0).in_domain(domain);
+            (mesh.collisions).record_sized(encoder, &step, &self.sizes)?;
         }
-        if let [rows, ..] = &self.rows.levels[..] {
-            encoder.clear_buffer(&rows.buffer, 0, None);
+        if let Some(rows) = rows {
+            encoder.clear_buffer(rows, 0, None);
         }
         pass(encoder, "carom simulation", &self.after);
         Ok(())
@@ -753,6 +962,38 @@ impl SimulationBuffers {
             ],
         })
     }
+}
+
+/// Returns the state from its bytes, or an error if it is not that of the recording with this serial number.
+fn state_of(serial: u32, bytes: &[u8]) -> Result<SimulationState, Error> {
+    let state = SimulationState::from_bytes(bytes);
+    let of_recording = state.filter(|state| state.serial == serial);
+    of_recording.ok_or(Error::NotSubmitted)
+}
+
+/// Returns the list of impacts, in its order, from the bytes of the GPU's list, which begin at `offset`.
+fn impacts(bytes: &[u8], offset: usize, count: u32) -> Result<Vec<Impact>, Error> {
+    let mut list = crate::memory::allocate(count as usize, "the list of impacts")?;
+    let raw = bytes.get(offset..).unwrap_or_default();
+    let all = raw.chunks_exact(size_of::<GpuImpact>());
+    list.extend(all.take(count as usize).map(|bytes| {
+        let raw: GpuImpact = bytemuck::pod_read_unaligned(bytes);
+        let [high, low] = raw.time;
+        let partner = match raw.b.checked_sub(WALL) {
+            Some(wall) => Partner::Wall(wall),
+            None => Partner::Sphere(raw.b),
+        };
+        Impact {
+            time: f64::from(high) + f64::from(low),
+            sphere: raw.a,
+            partner,
+            image: unpacked_image(raw.image),
+            normal: glam::Vec3::from(raw.normal).as_dvec3(),
+            impulse: raw.impulse.into(),
+        }
+    }));
+    list.sort_unstable_by(Impact::order);
+    Ok(list)
 }
 
 struct BoundEnds {

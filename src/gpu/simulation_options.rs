@@ -1,7 +1,8 @@
 //! Options of a hard-sphere simulation on the GPU.
 
 use super::shader::constants::MOST_WALLS;
-use crate::{Error, SimulationOptions, WallShape};
+use super::shader::layout::GpuWallLattice;
+use crate::{Error, SimulationOptions};
 
 /// Options of a [`SimulationBuffers`](super::SimulationBuffers): its capacities, and the rules of the
 /// impacts.
@@ -16,15 +17,18 @@ use crate::{Error, SimulationOptions, WallShape};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SimulationBufferOptions {
-    /// Largest number of spheres; at least 1. A sphere takes some 600 bytes. With meshes, a sphere takes some 200
+    /// Largest number of spheres; at least 1. A sphere takes some 550 bytes. With meshes, a sphere takes some 200
     /// bytes more, and each triangle some 350 bytes.
     pub spheres: u32,
     /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
     /// one is shorter.
     ///
+    /// Two spheres of one compound body take room in this list, too, if they are close to each other. A shorter substep
+    /// has no fewer of these pairs, so the capacity must suffice for them.
+    ///
     /// With meshes, this capacity also limits the number of another kind of pair, a sphere (padded by its
-    /// motion) and the bounding sphere of a triangle. Room for these pairs takes some 25 bytes each.
+    /// motion) and the bounding sphere of a triangle. Room for these pairs takes some 50 bytes each.
     /// Shortening a substep hardly reduces their number. So if
     /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and the time
     /// of the simulation no longer advances, increase the capacity, or divide large triangles into smaller
@@ -38,12 +42,19 @@ pub struct SimulationBufferOptions {
     pub rounds: u32,
     /// Largest number of recordings that are in flight at once; at least 1. The default is 4.
     pub recordings: u32,
+    /// Capacity of the [list of impacts](super::SimulationBuffers::impacts), at 48 bytes each, or `None`. There is a
+    /// list if this option or [`SimulationOptions::impact_list`] requests it. If only the latter does, the capacity is
+    /// the number of spheres plus 1024. No impact is lost if the list is full: see
+    /// [`SimulationStatus::IMPACTS_FULL`](super::SimulationStatus::IMPACTS_FULL).
+    pub impacts: Option<u32>,
     /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
     /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has no compound bodies, no list of impacts, at most 32
-    /// walls (each mesh counts as one), and only half-spaces as walls in a periodic domain. Collision groups of the
-    /// spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// `max_impacts` and `threads` have no effect. A GPU has at most 32 walls (each mesh counts as one). In a periodic
+    /// domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its radius at most six
+    /// cells. With such walls, spheres may be at most 20 cells away from the cell. Compound bodies are given for at most
+    /// as many spheres as the buffers have room for. Collision groups of the spheres are in
+    /// [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 
@@ -56,6 +67,7 @@ impl SimulationBufferOptions {
             substeps: 4,
             rounds: 24,
             recordings: 4,
+            impacts: None,
             simulation: SimulationOptions::new().with_impacts_per_substep(0.2),
         }
     }
@@ -89,6 +101,13 @@ impl SimulationBufferOptions {
         self
     }
 
+    /// Returns the options with a list of impacts, with room for this number of [`impacts`](Self::impacts).
+    #[must_use]
+    pub fn with_impacts(mut self, impacts: u32) -> Self {
+        self.impacts = Some(impacts);
+        self
+    }
+
     /// Returns the options with these [rules](Self::simulation). If the target number of impacts for each
     /// sphere in a substep is greater than 0.2, it becomes 0.2.
     #[must_use]
@@ -105,28 +124,27 @@ impl SimulationBufferOptions {
         self.candidates.unwrap_or(usual).clamp(1, (1 << 28) - 1)
     }
 
+    /// Returns the capacity of the list of impacts, or 0 without a list.
+    pub(super) fn most_impacts(&self) -> u32 {
+        let usual = self.spheres.saturating_add(1024);
+        let requested = self.simulation.impact_list.then_some(usual);
+        self.impacts.or(requested).unwrap_or(0)
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         for (what, capacity) in [
             ("spheres", self.spheres),
             ("substeps", self.substeps),
             ("rounds", self.rounds),
             ("recordings", self.recordings),
+            ("impacts", self.impacts.unwrap_or(1)),
         ] {
             if capacity == 0 {
                 return Err(Error::ZeroCapacity { what });
             }
         }
         let rules = &self.simulation;
-        let only_on_cpu = [
-            (!rules.bodies.is_empty(), "compound bodies"),
-            (rules.impact_list, "a list of impacts"),
-        ];
         let invalid = |problem| Err(Error::InvalidSimulation { problem });
-        if let Some((_, what)) = only_on_cpu.iter().find(|(asked, _)| *asked) {
-            return invalid(format!(
-                "a simulation on a GPU cannot have {what}; use `carom::Simulation`"
-            ));
-        }
         if !rules.groups.is_empty() {
             return invalid(
                 "the collision groups of spheres on a GPU belong into `DeviceSpheres::groups`"
@@ -144,15 +162,16 @@ impl SimulationBufferOptions {
                 meshes.len()
             ));
         }
-        let is_flat = |shape: &WallShape| matches!(shape, WallShape::HalfSpace { .. });
-        let only_flat = meshes.is_empty() && walls.iter().all(|wall| is_flat(&wall.shape));
-        if !rules.domain.is_open() && !only_flat {
-            return invalid(
-                "in a periodic domain, only half-spaces can be walls of a simulation on a GPU; use \
-                 `carom::Simulation`"
+        let far = |wall| !GpuWallLattice::new(wall, &rules.domain).is_near(wall, &rules.domain);
+        match walls.iter().position(far) {
+            None => Ok(()),
+            Some(wall) => Err(Error::InvalidWall {
+                wall,
+                problem: "it is more than 100 cells away from the cell of the periodic domain, or its radius is more \
+                          than six cells, which a simulation on a GPU does not support; move it by whole edges, or \
+                          use `carom::Simulation`"
                     .into(),
-            );
+            }),
         }
-        Ok(())
     }
 }

@@ -19,11 +19,17 @@ bitflags::bitflags! {
         /// this happens in every recording and the time does not advance, spheres may be in inelastic collapse
         /// (ever more impacts in ever shorter times). Set a contact time then.
         const TOO_FEW_ROUNDS = 2;
-        /// A sphere moved farther than the search for candidate pairs assumed. This happens in about one of
-        /// twenty substeps.
+        /// A sphere moved farther than the search for candidate pairs assumed. In a periodic domain, this happens in
+        /// about one of twenty substeps. In open space, such spheres get further candidates in the same substep
+        /// instead, unless these spheres or their candidates are too many.
         const LEFT_PAD = 4;
         /// Some spheres have invalid values, such as NaN, and take no part.
         const SPHERES_LEFT_OUT = 8;
+        /// The list of impacts had no room for the impacts of a substep, so the substep was rolled back. The next
+        /// recording goes on from there, with an empty list. If this happens in every recording and the time does
+        /// not advance, more impacts happen at the same time than
+        /// [`SimulationBufferOptions::impacts`](super::SimulationBufferOptions::impacts) allows.
+        const IMPACTS_FULL = 16;
     }
 }
 
@@ -61,6 +67,8 @@ pub struct SimulationState {
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
     pub serial: u32,
+    /// Number of impacts in the list of impacts, which are those of the last recording. 0 without a list.
+    pub listed: u32,
 }
 
 impl SimulationState {
@@ -85,6 +93,7 @@ impl SimulationState {
             rollbacks: raw.rollbacks,
             rounds: raw.rounds,
             serial: raw.serial,
+            listed: raw.listed,
         })
     }
 }

@@ -148,7 +148,7 @@ pub struct StepSummary {
 }
 
 /// Bit of `CaromResults::out_of_range` that marks a triangle.
-const WALL: u32 = 1 << 31;
+pub(super) const WALL: u32 = 1 << 31;
 
 fn wide([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | u64::from(high) << 32

@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use glam::DVec3;
 
 use super::shader::layout::{
-    GatheredWall, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
+    GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
 };
 use crate::exact::{GRAZING, Impact, Translation};
 use crate::walls::{Triangle, is_parallel, vector};
@@ -205,6 +205,21 @@ impl GpuWall {
     }
 }
 
+impl GpuMeshBox {
+    pub(super) fn new(mesh: &Mesh) -> Self {
+        let corners = || mesh.vertices().iter().copied().map(vector);
+        let (Some(low), Some(high)) = (corners().reduce(DVec3::min), corners().reduce(DVec3::max))
+        else {
+            return Self::zeroed();
+        };
+        Self {
+            center: ((low + high) / 2.0).as_vec3().to_array(),
+            half_sides: ((high - low) / 2.0).as_vec3().to_array(),
+            ..Self::zeroed()
+        }
+    }
+}
+
 impl GpuMeshTriangle {
     /// Returns the triangles of all meshes for hard-sphere dynamics. The first mesh has the number `first` in the list
     /// of walls.
@@ -232,6 +247,11 @@ impl GpuMeshTriangle {
     }
 }
 
+/// Largest distance of a wall from the cell of a periodic domain in hard-sphere dynamics, and largest radius of a wall,
+/// in cells.
+const FARTHEST: f64 = 100.0;
+const LARGEST: f64 = 6.0;
+
 // Values of `CaromWall::kind`.
 const HALF_SPACE: u32 = 0;
 const SOLID_SPHERE: u32 = 1;
@@ -251,12 +271,32 @@ pub(super) const KINDS: [(&str, u32); 5] = [
 impl GpuWallLattice {
     /// Returns the edges along which images (periodic copies) of a sphere touch the wall differently. There are
     /// none if all images touch the wall alike.
-    fn new(wall: &Wall, domain: &Domain) -> Self {
-        let axis = match wall.shape {
-            WallShape::Sphere { .. } => None,
-            WallShape::Cylinder { axis, .. } => Some(axis),
-            _ => return Self::zeroed(),
-        };
+    pub(super) fn new(wall: &Wall, domain: &Domain) -> Self {
+        match wall.shape {
+            WallShape::Sphere { .. } => Self::of_all_edges(domain),
+            WallShape::Cylinder { axis, .. } => Self::across(Some(axis), domain),
+            _ => Self::zeroed(),
+        }
+    }
+
+    /// Returns all periodic edges.
+    pub(super) fn of_all_edges(domain: &Domain) -> Self {
+        Self::across(None, domain)
+    }
+
+    /// Returns whether the images of spheres that touch a wall are few enough, and near enough, for hard-sphere
+    /// dynamics.
+    pub(super) fn is_near(&self, wall: &Wall, domain: &Domain) -> bool {
+        let of_wall = GpuWall::new(wall);
+        let apart = vector(domain.origin()) - vector(of_wall.point);
+        self.duals.iter().all(|&[x, y, z, length]| {
+            let cells = DVec3::new(x.into(), y.into(), z.into()).dot(apart).abs();
+            cells <= FARTHEST && f64::from(length * of_wall.size) <= LARGEST
+        })
+    }
+
+    /// Returns the periodic edges that are not parallel to an axis.
+    fn across(axis: Option<[f32; 3]>, domain: &Domain) -> Self {
         let seen = |edge: DVec3| match axis {
             None => edge,
             Some(axis) => {

@@ -88,6 +88,9 @@ macro_rules! constants {
 /// Largest number of impacts of a sphere in a substep of hard-sphere dynamics.
 pub(crate) const MOST_IMPACTS: u32 = 8;
 
+/// Largest number of spheres that get wider pads at once in hard-sphere dynamics, because they have moved farther than
+/// their pads.
+pub(crate) const MOST_LEFT: u32 = 1024;
 /// Largest number of walls and meshes in hard-sphere dynamics: each sphere has a 32-bit mask with one bit for each.
 pub(crate) const MOST_WALLS: u32 = 32;
 
@@ -101,6 +104,7 @@ constants! {
     RANKED: u32 = RANKED;
     QUANTITIES: u32 = QUANTITIES;
     MOST_IMPACTS: u32 = MOST_IMPACTS;
+    MOST_LEFT: u32 = MOST_LEFT;
     MOST_WALLS: u32 = MOST_WALLS;
 
     FLAG_TWO_SETS: u32 = FLAG_TWO_SETS;

@@ -402,12 +402,28 @@ layouts! {
         substep: f32,
         pace: f32,
         pad_speed: f32,
+        cell: f32,
         round: u32,
         settled: u32,
+        in_round: u32,
         accepted: u32,
         committed: u32,
         failures: u32,
         serial: u32,
+        listed: u32,
+        unused: u32,
+    }
+
+    struct GpuImpact = "CaromImpact" {
+        time: [f32; 2],
+        a: u32,
+        b: u32,
+        normal: [f32; 3],
+        impulse: f32,
+        image: u32,
+        unused: u32,
+        unused_too: u32,
+        unused_as_well: u32,
     }
 
     struct SimulationRequest = "SimulationRequest" {
@@ -429,6 +445,10 @@ layouts! {
         serial: u32,
         rounds: u32,
         near_capacity: u32,
+        impact_capacity: u32,
+        unused: u32,
+        unused_too: u32,
+        unused_as_well: u32,
     }
 
     struct SimulationCounters = "SimulationCounters" {
@@ -436,9 +456,12 @@ layouts! {
         impacts: u32,
         wall_impacts: u32,
         left: u32,
+        widened: u32,
         invalid: u32,
         fastest: u32,
         largest: u32,
+        together: u32,
+        listed: u32,
     }
 
     struct WallImpulse = "WallImpulse" {
@@ -455,7 +478,7 @@ layouts! {
 
     struct GpuTrack = "Track" {
         count: u32,
-        stamp: u32,
+        found: u32,
         time: f32,
         next: u32,
         pad: f32,
@@ -469,6 +492,13 @@ layouts! {
         start: f32,
         velocity: [f32; 3],
         link: u32,
+    }
+
+    struct GpuMeshBox = "MeshBox" {
+        center: [f32; 3],
+        unused: f32,
+        half_sides: [f32; 3],
+        unused_too: f32,
     }
 
     struct GpuMeshTriangle = "MeshTriangle" {

@@ -1,0 +1,32 @@
+// Decides which triangles of meshes a sphere may meet in a substep of hard-sphere dynamics.
+
+#import carom::{CaromWall, carom_image}
+#import dynamics::{MeshTriangle}
+#import dynamics_triangles::{beside_triangle}
+#import opaque::{opaque3}
+#import sum::{Sum, add}
+#import types::{Sphere}
+#needs simulation, simulation_request
+
+// Returns the vector from corner a of an image of a triangle to a point. The rounding errors of the sum are added to
+// it.
+fn place_at_triangle(point: vec3<f32>, triangle: MeshTriangle, mesh: CaromWall, word: u32) -> vec3<f32> {
+    var sum = Sum(point, vec3<f32>(0.0));
+    sum = add(sum, -triangle.a);
+    sum = add(sum, -mesh.point);
+    if simulation_request.periodic != 0u {
+        let image = vec3<f32>(-carom_image(word));
+        sum = add(sum, opaque3(simulation_request.edges[0].xyz * image.x));
+        sum = add(sum, opaque3(simulation_request.edges[1].xyz * image.y));
+        sum = add(sum, opaque3(simulation_request.edges[2].xyz * image.z));
+    }
+    return sum.rounded + sum.errors;
+}
+
+// Returns whether a sphere that is enlarged by its pad may meet a triangle of a mesh in the substep. `place` is the
+// position of the sphere relative to corner a.
+fn may_meet(triangle: MeshTriangle, mesh: CaromWall, padded: Sphere, place: vec3<f32>) -> bool {
+    let gap = length(beside_triangle(triangle, place)) - padded.radius;
+    let size = length(padded.center) + length(triangle.a) + length(mesh.point);
+    return gap <= length(mesh.velocity) * simulation.substep + 2e-6 * size;
+}

@@ -1,0 +1,63 @@
+// When the rounds of a substep end, finds the spheres that have moved farther than their pads (assumed bounds on their
+// displacements), and widens these pads. The kernels `widen` and `widen_triangles` then find the further candidates of
+// these spheres. In a periodic domain, or if the spheres are too many, the pads stay as they are, and the substep is
+// rolled back.
+
+#import carom::{CaromSimulation, CaromWall}
+#import dynamics::{Body, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import groups::{ignore_each_other}
+#import invocation::{invocation}
+#import left_cells::{mark_cells}
+#import paths::{farthest}
+#import round_spheres::{add_to_round}
+#import types::{Sphere}
+
+@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(1) var<uniform> simulation: CaromSimulation;
+@group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+@group(0) @binding(3) var<storage, read> bodies: array<Body>;
+@group(0) @binding(4) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(6) var<storage, read_write> padded_spheres: array<Sphere>;
+@group(0) @binding(7) var<storage, read_write> round_spheres: array<atomic<u32>>;
+// The number of spheres that have left their pads; 1 if all spheres have to be tested against them; and these spheres.
+@group(0) @binding(8) var<storage, read_write> left_spheres: array<atomic<u32>>;
+@group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
+
+// A sphere that moved farther than its pad gets a pad of this many times its displacement.
+const WIDER = 1.3;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i >= simulation.spheres || bodies[i].radius < 0.0 || simulation_request.periodic != 0u {
+        return;
+    }
+    let moved = farthest(i, tracks[i].count, simulation.substep);
+    let pad = tracks[i].pad;
+    if moved <= pad {
+        return;
+    }
+    let number = atomicAdd(&left_spheres[0], 1u);
+    if number >= MOST_LEFT {
+        return;
+    }
+    atomicStore(&left_spheres[2u + number], i);
+    atomicAdd(&simulation_counters.widened, 1u);
+    tracks[i].pad = WIDER * moved;
+    padded_spheres[i].radius += (WIDER * moved - pad) * (1.0 + 1e-6);
+    // The sphere may now meet walls that were too far away.
+    for (var k = 0u; k < simulation_request.walls; k++) {
+        if !ignore_each_other(padded_spheres[i].groups, simulation_walls[k].groups) {
+            tracks[i].walls |= 1u << k;
+        }
+    }
+    add_to_round(i);
+    if !mark_cells(number, padded_spheres[i]) {
+        atomicStore(&left_spheres[1u], 1u);
+    }
+}
