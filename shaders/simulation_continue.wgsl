@@ -1,6 +1,7 @@
-// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds if no path has changed. Dispatched
-// as one invocation. The kernel `verify` does the same after spheres have got wider pads: the rounds go on if any has
-// further candidates.
+// Begins the next round of a substep of hard-sphere dynamics. In each round, impacts are added to the
+// paths of spheres or removed from them. If a round has changed no path, this kernel ends the rounds. It
+// is dispatched as one invocation. The kernel `verify` does the same after spheres have got wider pads
+// (bounds on their displacements): the rounds go on if any of these spheres has further candidates.
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}

@@ -1,7 +1,8 @@
-// This kernel runs in each round of a hard-sphere simulation. It finds the next impact, on the current paths, of each
-// sphere whose path, or whose candidates' paths, have changed in the round before. An impact that an earlier round has added to a path is wrong if another sphere crosses the
-// path earlier, or if the impact is no longer on the path of the other sphere. If a path has wrong impacts,
-// the kernel instead finds the first of them, so that it can be removed.
+// This kernel runs in each round of a hard-sphere simulation. It finds the next impact of each sphere
+// whose path, or whose candidates' paths, have changed in the round before. Some impacts that earlier
+// rounds have added to a path may be wrong: another sphere now crosses the path earlier, or the impact
+// is no longer on the path of the other sphere. For a path with wrong impacts, the kernel instead finds
+// how many impacts come before the first wrong one. The kernel `strike` then removes the others.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -87,8 +88,9 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// An impact of two spheres is stored in the paths of both. It is an *orphan* if the path of one of them no longer
-// has it. Returns how many impacts on the path of a sphere come before the first orphan.
+// An impact of two spheres is stored in the paths of both spheres. If it has been removed from one path,
+// it is an *orphan* in the other. Returns how many impacts on the path of a sphere come before the first
+// orphan.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {
@@ -203,9 +205,9 @@ fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     }
 }
 
-// Finds the next impact of a sphere. An impact on its path may have become wrong, because the partner's path
-// no longer has it or another impact now comes before it. In this case, finds instead how many impacts before
-// the wrong one are kept.
+// Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
+// impacts come before the first wrong one. An impact is wrong if the path of the other sphere no longer
+// has it, or if the sphere now meets another sphere before it.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

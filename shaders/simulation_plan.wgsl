@@ -74,8 +74,8 @@ fn choose() {
     // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
-    // The subtraction of the duration from `remaining` must not round. `exact` is a duration close to the
-    // wanted one for which it does not.
+    // Subtracting the duration from the remaining time must be exact in float32. `exact` is such a
+    // duration, close to the wanted one.
     let exact = opaque(remaining - opaque(remaining - duration));
     simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;

@@ -469,7 +469,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .with_gravity([0.0, 0.0, -1.0]);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // These worlds have a hollow cylinder as a wall, a pillar and a moving ball in it.
+    // The worlds of seeds 6 to 8 have a hollow cylinder and a hollow sphere as walls, and in them a
+    // pillar and a moving ball.
     for seed in 6..9 {
         let mut rules = SimulationOptions::new().with_walls(Walls::from_iter([
             Wall::cylinder_inside([5.0, 5.0, 0.0], [0.0, 0.0, 2.0], 8.0),
@@ -492,7 +493,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .collect();
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
     }
-    // These worlds have a small periodic cell, in which two spheres can meet in several images.
+    // The worlds of seeds 9 to 11 have a small periodic cell, in which two spheres can meet in
+    // several images.
     for seed in 9..12 {
         let mut rng = Rng::with_seed(seed);
         let mut spheres = [[0.5; 3], [2.0, 0.7, 1.9], [1.0, 2.2, 0.4]].map(|place| {
@@ -504,7 +506,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let rules = SimulationOptions::new().with_domain(domain);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // These worlds are slits between two walls, periodic along x and y, with different masses and gravity.
+    // The worlds of seeds 12 and 13 are slits between two parallel walls, periodic along x and y.
+    // The spheres have different masses, and there is gravity.
     for seed in 12..14 {
         let spheres = random_spheres(20, seed, 1.0);
         let domain = Domain::rectangular([0.0; 3], [10.0; 3]).with_periodic([true, true, false]);
@@ -524,7 +527,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
 
 #[test]
 fn impacts_on_a_line_happen_in_their_order_for_a_long_time() {
-    // A cradle: four balls at rest touch one another.
+    // A cradle: a moving ball hits the first of four balls at rest in a row, in which each ball
+    // touches the next.
     let mut balls: Vec<_> = (0..5)
         .map(|k| HardSphere::new([f64::from(k), 0.0, 0.0], 0.5))
         .collect();
@@ -893,10 +897,12 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let down = DVec3::new(0.0, 0.0, -1.0);
-    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the
-    // impact, and the time of the impact. In the first and fourth case, the ball hits the face. In the
-    // second, it moves down past an edge at a horizontal distance of 0.6. It hits the edge when its centre is
-    // √(1 − 0.6²) = 0.8 above it. In the third, it hits a corner in the same way.
+    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after
+    // the impact, and the time of the impact. The triangle is in the plane z = 0. In the first and
+    // fourth case, the ball hits the face of the triangle. In the second case, the ball moves down,
+    // past an edge of the triangle at a horizontal distance of 0.6. It hits the edge when its
+    // centre is at z = √(1 − 0.6²) = 0.8. In the third case, it hits a corner of the triangle in
+    // the same way.
     let cases = [
         ([1.0, 1.0, 3.0], down, -down, 2.0),
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),

@@ -29,7 +29,8 @@ const SUBSTEPS: u32 = 3;
 
 /// What the simulation starts with: the walls, and the positions, radii and velocities of the spheres.
 pub(crate) struct World {
-    /// Half the sides of the box that is drawn around the spheres, from `-half` to `half`.
+    /// Half the length of each side of the box around the spheres. The box extends from `-half` to
+    /// `half`.
     pub(crate) half: [f32; 3],
     /// The six walls of the box, and a mesh.
     pub(crate) walls: Walls,

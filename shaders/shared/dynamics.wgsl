@@ -17,7 +17,8 @@ struct SimulationRequest {
     contact_time: f32,
     // Target for the mean number of impacts of a sphere in a substep.
     impacts: f32,
-    // Number of walls of simple shapes, and number of walls and meshes together.
+    // Number of walls of simple shapes (half-spaces, spheres and cylinders). `surfaces` is this number
+    // plus the number of meshes.
     walls: u32,
     surfaces: u32,
     spheres: u32,
@@ -82,15 +83,17 @@ struct Track {
     // Number of the last round in which the kernel `find` determined the next impact of the sphere. In each round of a
     // substep, impacts are added to paths and removed from them.
     found: u32,
-    // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
-    // triangle, or NEXT_NONE. If `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the
-    // number of impacts that the sphere keeps.
+    // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair,
+    // or NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a
+    // sphere and a triangle, or NEXT_NONE. If `next` is NEXT_CUT, impacts at the end of the sphere's
+    // path have turned out to be wrong, and `time` is instead the number of impacts that stay on the
+    // path.
     time: f32,
     next: u32,
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
-    // Negative time of the sphere's last impact before the substep, or 0 if there was none.
+    // Time of the sphere's last impact before this substep, relative to the start of the substep, so it
+    // is negative. 0 if there was no such impact.
     since: f32,
     // If the last bound on the displacement of the sphere was too small: a speed from which the next bound is
     // computed. Otherwise 0.

@@ -94,8 +94,8 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// A step of its own that searches for spheres near triangles of meshes. Its values are in an upload
-    /// buffer, like those of this step.
+    /// For meshes: a second step, which searches for spheres near triangles. Its values are in an
+    /// upload buffer, too.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
@@ -387,8 +387,8 @@ impl CollisionBuffers {
         Err(Error::NotAskedFor { option: "periodic" })
     }
 
-    /// Prepares the search for spheres near the first `triangles` triangles of the step that `recorded`
-    /// describes.
+    /// Prepares the search for spheres near the triangles of a step. `triangles` is the number of
+    /// these triangles, and `recorded` has the duration and the domain of the step.
     fn ready_mesh(
         &mut self,
         triangles: u32,

@@ -1,7 +1,8 @@
 //! Hard-sphere dynamics on the GPU: the buffers of a simulation, and its recordings.
 //!
-//! A recording copies the spheres from the application's buffers, does a number of substeps, and copies the spheres
-//! back. docs/design.md, "Hard-sphere dynamics on the GPU", explains the kernels.
+//! A recording is a call of `SimulationBuffers::record`. It adds commands to the application's
+//! encoder that copy the spheres from the application's buffers, run a number of substeps, and copy
+//! the spheres back. docs/design.md, "Hard-sphere dynamics on the GPU", explains the kernels.
 
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -649,8 +650,9 @@ impl SimulationBuffers {
     /// `vec4<f32>` for each wall of a simple shape, followed by two for each mesh. The first is the momentum,
     /// rounded, and the second the rounding error: add both. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// To get the pressure on a flat wall, take the component of the wall's momentum along the wall's normal,
-    /// and divide it by the wall's area and by the time in which the momentum was passed.
+    /// To get the mean pressure on a flat wall in a period of simulated time, take the momentum
+    /// that the spheres have passed to the wall in this period. Divide its component along the
+    /// wall's normal by the wall's area and by the length of the period.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }
@@ -695,7 +697,7 @@ impl SimulationBuffers {
     ///   recordings are in flight already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
-    /// On an error, nothing is recorded.
+    /// On an error, nothing is recorded into the encoder.
     pub fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -739,7 +741,8 @@ impl SimulationBuffers {
         Ok(())
     }
 
-    /// Records a copy, for the host, of the state after the last recording.
+    /// Records commands that copy the state of the simulation to the host: the state after the last
+    /// call of [`record`](Self::record).
     ///
     /// `encoder` must be the encoder of the recording, or one that is submitted later.
     ///
@@ -762,10 +765,12 @@ impl SimulationBuffers {
         }))
     }
 
-    /// Records a copy, for the host, of the state after the last recording and of the impacts of this recording, in the
-    /// order in which they happen: by time, sphere, partner and image. In a periodic domain, the place of a moving wall
-    /// is wrapped into the cell like those of the spheres, and the images of [`Impact::image`] refer to it. The normal
-    /// of an impact at a wall with impulse 0 is 0.
+    /// Records commands that copy the state of the simulation to the host, as
+    /// [`read_state`](Self::read_state) does, and also the impacts of the last call of
+    /// [`record`](Self::record). The impacts are in the order in which they happen: by time,
+    /// sphere, partner and image. In a periodic domain, the place of a moving wall is wrapped into
+    /// the cell like those of the spheres, and the images of [`Impact::image`] refer to it. The
+    /// normal of an impact at a wall with impulse 0 is 0.
     ///
     /// The copy has the size of the whole list. `encoder` must be the encoder of the recording, or one that is
     /// submitted later.

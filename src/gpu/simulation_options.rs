@@ -34,8 +34,9 @@ pub struct SimulationBufferOptions {
     /// of the simulation no longer advances, increase the capacity, or divide large triangles into smaller
     /// ones.
     pub candidates: Option<u32>,
-    /// Number of substeps in a recording; at least 1. The default is 4. The duration of a substep is chosen so
-    /// that a sphere has 0.2 impacts on average. A substep that is not needed costs little.
+    /// Number of substeps in a recording; at least 1. The default is 4. The GPU chooses the
+    /// duration of each substep, with the aim of 0.2 impacts of each sphere in a substep. A substep
+    /// that is not needed, because the requested time is reached before, costs little.
     pub substeps: u32,
     /// Number of rounds in a substep; at least 1. The default is 24. In a round, each sphere can have one
     /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.

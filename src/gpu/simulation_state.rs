@@ -4,9 +4,9 @@ use super::shader::layout::GpuSimulation;
 use super::status::Status;
 
 bitflags::bitflags! {
-    /// Flags that tell why substeps of the last recording of a simulation were rolled back, and whether some
-    /// spheres did not take part. [`WGSL`](super::WGSL) has constants with the names of the bits and the prefix
-    /// `CAROM_`.
+    /// Flags that tell why substeps of the last recording of a simulation were rolled back, and
+    /// whether spheres with invalid values were left out of the simulation. For each flag,
+    /// [`WGSL`](super::WGSL) has a constant with the same name and the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
@@ -39,9 +39,9 @@ bitflags::bitflags! {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct SimulationState {
-    /// Time that the spheres have reached.
+    /// Simulated time so far.
     pub time: f64,
-    /// Time that recordings have requested and that has not been reached yet.
+    /// Time that recordings have requested and that has not been simulated yet.
     pub remaining: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
@@ -62,8 +62,8 @@ pub struct SimulationState {
     pub substeps: u32,
     /// Number of substeps that were rolled back, so far.
     pub rollbacks: u32,
-    /// The largest number of rounds that any substep of the last recording took, among those that were
-    /// completed.
+    /// Largest number of [rounds](super::SimulationBufferOptions::rounds) in any complete substep
+    /// of the last recording.
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
     pub serial: u32,

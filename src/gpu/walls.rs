@@ -221,8 +221,8 @@ impl GpuMeshBox {
 }
 
 impl GpuMeshTriangle {
-    /// Returns the triangles of all meshes for hard-sphere dynamics. The first mesh has the number `first` in the list
-    /// of walls.
+    /// Returns the triangles of all meshes for hard-sphere dynamics. Each triangle has the number
+    /// of its mesh in the list of walls. The numbers of the meshes start at `first`.
     pub(super) fn all(walls: &Walls, first: u32) -> Result<Vec<Self>, Error> {
         let count = walls.len() - walls.simple().len();
         let mut all = crate::memory::allocate(count, "the triangles of the simulation")?;
