@@ -15,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> round_dispatch: DispatchArguments;
 @group(0) @binding(5) var<storage, read_write> pad_dispatch: DispatchArguments;
 @group(0) @binding(6) var<storage, read_write> left_spheres: array<atomic<u32>>;
-// In a simulation without meshes, another buffer is bound in place of this one.
+// In a simulation without meshes, another buffer is bound in place of `mesh_results`.
 @group(0) @binding(7) var<storage, read> mesh_results: CaromResults;
 
 // Begins the next round if any sphere is listed for it, and returns whether it does.

@@ -136,13 +136,15 @@ fn meeting_at_triangle(near: Candidate, last: PathPiece) -> f32 {
     return select(NEVER, last.start + wait, wait < range);
 }
 
-// The first impact of a sphere at a wall or a triangle: its time, and what is hit, as in the field `next` of `Track`.
+// The first impact of a sphere at a wall or a triangle: its time, and the code of the wall or triangle,
+// as in the field `next` of the struct `Track`.
 struct AtWall {
     time: f32,
     next: u32,
 }
 
-// Returns whether a sphere hits `next` before `best` if it meets both, walls or triangles, at the same time.
+// If a sphere meets two walls or triangles at the same time, it hits them in a fixed order. Returns
+// whether `next` comes before `best` in this order.
 fn is_wall_before(next: u32, best: u32) -> bool {
     if next < NEXT_TRIANGLE || best < NEXT_TRIANGLE || best == NEXT_NONE {
         return next < best;
@@ -160,7 +162,8 @@ fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
     return at_wall;
 }
 
-// Returns the earlier one of a given impact of a sphere and its first impact at a wall of a simple shape.
+// Returns the earlier one of two impacts of a sphere: the impact `given`, and the sphere's first impact
+// at the wall `number`, a half-space, sphere or cylinder.
 fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> AtWall {
     var first = given;
     let wall = simulation_walls[number];
@@ -180,8 +183,9 @@ fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> 
     return first;
 }
 
-// The next impact of a sphere with another sphere, and with a wall or a triangle. `cut` is the first time at which the
-// sphere meets another one before the last impact of its path, or NEVER.
+// Two possible next impacts of a sphere: with another sphere (`time` and the candidate `index`), and at
+// a wall or a triangle (`at_wall`). `cut` is the first time at which the sphere meets another one before
+// the last impact of its path, or NEVER.
 struct Next {
     time: f32,
     index: u32,
@@ -189,7 +193,8 @@ struct Next {
     at_wall: AtWall,
 }
 
-// Takes a candidate of a sphere into account. `entry` is an entry of a row of candidates.
+// If a sphere meets one of its candidates earlier than the next impact found so far, updates `next`.
+// `entry` is an entry of the sphere's row or linked list of candidates.
 fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     if entry >= NEXT_TRIANGLE {
         let near = candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE];

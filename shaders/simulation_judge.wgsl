@@ -30,11 +30,12 @@ const NEARLY_FULL = 0.75;
 const FEW_IMPACTS = 8u;
 // If a substep needs more than this share of the recorded rounds, the next substep is shorter.
 const ROUNDS = 0.75;
-// The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times the
-// duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere moved
-// farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20 decreases, so
-// about one substep in twenty is rolled back. If spheres got wider pads instead, `pad_speed` grows only if they were
-// more than the share `MANY` of all spheres.
+// The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times
+// the duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere
+// moved farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20
+// decreases, so about one substep in twenty is rolled back. In open space, a sphere that moves farther
+// than its pad gets a wider one in the same substep. Then `pad_speed` grows only if more than the share
+// `MANY` of all spheres got wider pads.
 const FASTER = 1.25;
 const MANY = 0.006;
 // Edge of the cells near spheres that have left their pads, as a multiple of the mean of radius plus pad.
@@ -84,7 +85,8 @@ fn lengthen() {
         longer = min(longer, 0.8);
     }
     var next = duration * longer;
-    // A shorter substep has as many pairs of spheres of one compound body, so these do not count.
+    // Pairs of spheres of one compound body do not count here, because a shorter substep would have as
+    // many of them.
     let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
     let load = f32(pairs) / (spheres * CANDIDATES);
     if pairs > FEW && load > 1.0 {
@@ -129,8 +131,9 @@ fn is_searched() -> bool {
         && results.invalid == atomicLoad(&simulation_counters.invalid);
 }
 
-// Returns whether no sphere has an impact ahead or to remove. If the rounds ended because no path has changed, an
-// impact may still be ahead, because a path had no room for it.
+// Returns whether the paths are final: no impact has to be added to a path or removed from one. If no
+// path has changed in the last round, an impact may still be missing, because a path had no room for
+// another impact.
 fn is_settled() -> bool {
     return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
 }

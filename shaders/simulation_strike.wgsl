@@ -179,8 +179,8 @@ fn main(
     } else if next >= NEXT_WALL {
         strike_wall(i, next - NEXT_WALL, time);
     } else {
-        // One of the two invocations adds the impact: that of sphere a, unless only sphere b is in the list of this
-        // round.
+        // Each sphere in the list of this round has an invocation. If both spheres of the impact are in
+        // the list, only the invocation of sphere a adds the impact.
         let a = candidates[next].a;
         let other = a + candidates[next].b - i;
         let adds = a == i || tracks[other].found != simulation.round;

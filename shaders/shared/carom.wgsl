@@ -492,12 +492,13 @@ struct CaromSimulation {
     // The assumed bound on the displacement of a sphere in a substep is at least this
     // speed times the duration of the substep.
     pad_speed: f32,
-    // Edge of the cells that are marked near spheres which have moved farther than the
-    // assumed bound.
+    // Edge of the cells of a coarse grid. In this grid, cells are marked near spheres
+    // that have moved farther than the assumed bounds on their displacements.
     cell: f32,
-    // Number of the current round. In each round of a substep, impacts are added to the paths of spheres
-    // and removed from them. `settled` is 0 while impacts are processed, 1 if none is left, 2 if also no
-    // sphere has moved farther than assumed, and 3 if too many spheres have.
+    // Number of the current round. In each round of a substep, impacts are added to the
+    // paths of spheres and removed from them. `settled` is 0 in the rounds. It is 1 if
+    // no path has changed in the last round, 2 if also no sphere has moved farther than
+    // the assumed bound on its displacement, and 3 if too many spheres have.
     round: u32,
     settled: u32,
     // Number of spheres whose next impact has to be found in the current round.
@@ -517,7 +518,7 @@ struct CaromSimulation {
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.
 struct CaromImpact {
-    // Time of the impact, on the clock of `CaromSimulation.time`. It is the sum of both.
+    // Simulated time of the impact, like `CaromSimulation.time`: the sum of two float32.
     time: vec2<f32>,
     // Index of the sphere, or the smaller of the two indices for an impact of two spheres.
     a: u32,
@@ -525,7 +526,8 @@ struct CaromImpact {
     b: u32,
     // Unit vector from the centre of sphere a to the contact point.
     normal: vec3<f32>,
-    // Momentum that passes along the normal from sphere a to its partner.
+    // Magnitude of the momentum that sphere a passes to sphere b or to the wall. Its
+    // direction is `normal`.
     impulse: f32,
     // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
     // that hits a wall. Pass it to carom_image().

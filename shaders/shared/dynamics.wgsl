@@ -111,16 +111,18 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // The impact with which this piece of a path begins. For an impact at a wall or a triangle: the field `next` of
-    // `Track`. For an impact with a sphere: MOST_IMPACTS times the index of the candidate pair, plus how many impacts
-    // the other sphere had before.
+    // The impact with which this piece of a path begins. For an impact at a wall or a triangle, `link`
+    // is a code as in `Track.next`. For an impact with another sphere, it is MOST_IMPACTS times the
+    // index of the candidate pair, plus the number of impacts that the other sphere had earlier in this
+    // substep.
     link: u32,
 }
 
-// A candidate pair: two spheres a < b that may meet in the substep. The list of candidates continues from the index
-// `near_capacity` of the request on with pairs of a sphere and a triangle. There, `a` is the sphere, `b` the triangle,
-// and `image` the image of the triangle. `apart` is the centre of the sphere minus corner a of that image, and
-// `place_b` is the number of the mesh in the list of walls.
+// A candidate: two spheres a < b that may meet in the substep, or a sphere `a` and a triangle `b`. The
+// list of candidates has pairs of spheres first. Pairs of a sphere and a triangle begin at the index
+// `SimulationRequest.near_capacity`. In such a pair, `image` is the image of the triangle, `apart` is
+// the centre of the sphere minus corner a of that image, and `place_b` is the number of the mesh in the
+// list of walls.
 struct Candidate {
     // Centre of the image of sphere b minus the centre of sphere a.
     apart: vec3<f32>,

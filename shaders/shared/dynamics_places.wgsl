@@ -26,8 +26,8 @@ fn place_at_wall(wall: CaromWall, place: vec3<f32>) -> vec3<f32> {
     return place - point;
 }
 
-// Returns the largest gap between a sphere and a wall at the start of the substep with which they may touch in the
-// substep. `pad` is the assumed bound on the displacement of the sphere.
+// Returns the largest gap between a sphere and a wall that their motion in the substep may close. `pad`
+// is the assumed bound on the displacement of the sphere.
 fn reach_at_wall(wall: CaromWall, center: vec3<f32>, pad: f32) -> f32 {
     let duration = simulation.substep;
     let fallen = 0.5 * length(simulation_request.gravity) * duration * duration;

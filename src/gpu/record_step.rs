@@ -236,8 +236,9 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Records a step of spheres on the device as [`record`](Self::record) does. The device reads from the buffer
-    /// `sizes` how many workgroups load the spheres of the first set.
+    /// Records a step of spheres on the device as [`record`](Self::record) does, but the number of
+    /// workgroups that load the spheres is read from the buffer `sizes` by the device. In a step of
+    /// two sets, this applies only to the first set.
     pub(super) fn record_sized(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,

@@ -19,9 +19,10 @@ bitflags::bitflags! {
         /// this happens in every recording and the time does not advance, spheres may be in inelastic collapse
         /// (ever more impacts in ever shorter times). Set a contact time then.
         const TOO_FEW_ROUNDS = 2;
-        /// A sphere moved farther than the search for candidate pairs assumed. In a periodic domain, this happens in
-        /// about one of twenty substeps. In open space, it happens only if many spheres do so at once: the others get
-        /// further candidates in the same substep.
+        /// A substep was rolled back because a sphere moved farther than the search for candidate
+        /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.
+        /// In open space, it is rare: a sphere that moves too far gets further candidates in the
+        /// same substep, unless there are too many such spheres.
         const LEFT_PAD = 4;
         /// Some spheres have invalid values, such as NaN, and take no part.
         const SPHERES_LEFT_OUT = 8;
@@ -67,7 +68,8 @@ pub struct SimulationState {
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
     pub serial: u32,
-    /// Number of impacts in the list of impacts, which are those of the last recording. 0 without a list.
+    /// Number of impacts in the list of impacts of the last recording. If the options request no
+    /// list, it is 0.
     pub listed: u32,
 }
 
