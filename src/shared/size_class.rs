@@ -27,6 +27,9 @@ pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT
 /// Bit that is stored with the size class of a sphere. It is set if periodic images of the sphere
 /// may reach into the cell of the domain. Only the CPU uses it.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
+/// Bit mask of a size class with [`OUTSIDE`]. All these bits are 0 if the sphere has only one image
+/// in the grids: it stays inside the cell and is not cut into time segments.
+pub(crate) const SEVERAL: u16 = OUTSIDE | (POWERS << SIZE_BITS) as u16;
 
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS

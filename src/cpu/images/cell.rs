@@ -294,6 +294,7 @@ impl Cell {
 
     /// Returns the bounding box of a time segment (part of a sphere's path) along the edges of the
     /// periodic cell. The box is enlarged by more than all rounding errors.
+    #[inline(always)]
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
             [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
@@ -358,6 +359,7 @@ impl Cell {
         dual_lengths[k] * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far)
     }
 
+    #[inline(always)]
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
         let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
         (center + self.lattice.displacement(image))
@@ -368,6 +370,7 @@ impl Cell {
     /// Returns an upper bound of the errors in the centres of all periodic images of a sphere, as
     /// computed in float64. The error of rounding a centre to float32 is not included. `all` is the
     /// bounding box of the sphere's whole path.
+    #[inline(always)]
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let most = |k: usize| {

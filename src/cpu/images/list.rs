@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
+use wide::u16x8;
 
 use super::cell::{ALL_EDGES, Cell, LatticeBox};
 use crate::limits::{CHUNK, most_images};
@@ -18,7 +19,7 @@ use crate::memory::out_of_memory;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::segments::{Cut, Segment};
 use crate::shared::sets::Sets;
-use crate::shared::size_class::{OUTSIDE, class_power};
+use crate::shared::size_class::{OUTSIDE, SEVERAL, class_power};
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
@@ -500,20 +501,21 @@ impl Part<'_> {
 /// time segments, and those that may reach out of the periodic cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
     const BLOCK: usize = 8;
-    let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
+    let [none, flags] = [0, SEVERAL].map(u16x8::splat);
+    let (blocks, rest) = class_of.as_chunks::<BLOCK>();
     let mut several = Vec::new();
-    for (block, classes) in class_of.chunks(BLOCK).enumerate() {
-        // The bitwise OR of the size classes in a block has all bits that any of them has. So one
-        // branch skips a block in which no sphere may have several images. Most blocks are such
-        // blocks.
-        if has_several(classes.iter().fold(0, |all, class| all | class)) {
-            let indices = block * BLOCK..;
-            let found = indices
-                .zip(classes)
-                .filter(|&(_, &class)| has_several(class));
-            several.extend(found.map(|(k, _)| k));
+    for (classes, begin) in blocks.iter().zip((0..).step_by(BLOCK)) {
+        let mut mask = (u16x8::from(*classes) & flags).simd_ne(none).to_bitmask();
+        while mask != 0 {
+            several.push(begin + mask.trailing_zeros() as usize);
+            mask &= mask - 1;
         }
     }
+    let rest = (class_of.len() - rest.len()..).zip(rest);
+    several.extend(
+        rest.filter(|(_, class)| *class & SEVERAL != 0)
+            .map(|(k, _)| k),
+    );
     several
 }
 
