@@ -9,7 +9,8 @@
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// The sorted pairs (a, b) of the last complete step, and their number.
+// The list with which the pairs of this step are compared: the sorted pairs (a, b) of the last step
+// whose list was complete, and their number.
 @group(0) @binding(2) var<storage, read_write> kept_pairs: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> kept_count: u32;
 // One word for each sorted pair of this step, followed by one for each pair of the last complete step. The

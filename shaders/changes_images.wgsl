@@ -1,5 +1,6 @@
-// Lists the changes since the last complete step, as `changes.wgsl` does, in a periodic domain. Two pairs of
-// the same spheres differ if their images (periodic copies) of the second sphere differ.
+// Lists the pairs that began, lasted and ended since the last complete step, as `changes.wgsl` does,
+// but in a periodic domain. Two pairs of the same spheres count as different if they have different
+// images (periodic copies) of the second sphere.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}

@@ -8,8 +8,9 @@
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// Copies of the pairs (a, b), sorted by b later. x is the number of sphere b, counted across both sets. y is
-// the index of the pair in the list sorted by a.
+// One element for each pair (a, b): x is the index of sphere b, counted across both sets, and y is the
+// index of the pair in the list sorted by a. The entry point `copy` fills this array, which is then
+// sorted by x.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
 // For each sphere: the number of pairs (a, b) in which sphere a has a smaller index than this sphere.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
@@ -23,8 +24,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs whose first sphere, a, has a number below `row`. If `of_b` is true, returns
-// the number of pairs whose second sphere, b, has one. Spheres are numbered across both sets.
+// Returns the number of pairs whose first sphere has an index below `row` or, if `of_b` is true, whose
+// second sphere has an index below `row`. Indices are counted across both sets of spheres.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;

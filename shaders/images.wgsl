@@ -27,12 +27,12 @@
 struct Listed {
     sphere: u32,
     number: u32,
-    // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of the
-    // periodic cell. Unlike a vector, an array is not padded in workgroup memory.
+    // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of
+    // the periodic cell. It is an array, because the alignment of a vector would enlarge this struct.
     low: array<i32, 3>,
-    // The image with the lowest number along each edge in the block, as packed by pack_image(). The numbers
-    // of an image say by how many edges of the cell the time segment is displaced. The segment itself has the
-    // numbers 0, 0, 0.
+    // The images that reach into the periodic cell are displaced by a range of whole multiples of each
+    // edge. This is the lowest multiple for each edge. pack_image() packs the three multiples into one
+    // word.
     first: u32,
     // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,
@@ -59,8 +59,9 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
         dot(lattice.dual_bounds[2].xyz, far),
     );
     let lengths = vec3<f32>(lattice.duals[0].w, lattice.duals[1].w, lattice.duals[2].w);
-    // Two spheres that hardly move relative to each other count as at rest (see STILL), and their first time
-    // segments report the pair. The factor enlarges the boxes of these segments so that they overlap.
+    // If two touching spheres hardly move relative to each other (see STILL), their first time segments
+    // report the pair, even if the spheres touch only later. So the bounding boxes of these segments
+    // have to overlap. The factor 1 + 32 EPSILON enlarges them enough.
     let half = (lengths * path.radius + abs(along_edges(shift))) * (1.0 + 32.0 * EPSILON) + error;
     let alone = pack_image(vec3<i32>(1));
     var listed = Listed(sphere, number, array<i32, 3>(), pack_image(vec3<i32>(0)), alone);
@@ -155,8 +156,8 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds the displaced image with the number `k` of a time segment to the grids, at index `proxy`. The segment
-// itself has no number, because it is in the grids already.
+// Adds image number `k` (a displaced copy) of a time segment to the grids, at index `proxy`. The
+// numbers leave out the segment without displacement, because the grids contain it already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));

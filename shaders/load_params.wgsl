@@ -18,8 +18,8 @@ override LOAD_ONE_OF_TWO: bool = false;
 
 @compute @workgroup_size(1)
 fn main() {
-    // The unit of length is chosen from the extent, the largest length of the input. It includes the
-    // lengths of the periodic domain and of the walls.
+    // The extent is the largest length of the input, including the lengths of the periodic domain and
+    // of the walls. The unit of length is chosen from the extent.
     atomicMax(&counters.extent, bitcast<u32>(first_source.domain_extent));
     var counts = vec2<u32>(first_source.at_most, second_source.at_most);
     if first_source.counted != 0u {

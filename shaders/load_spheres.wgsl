@@ -1,6 +1,6 @@
 // Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set`
-// copies the first or only set of spheres, and `second_set` the second. A sphere with an invalid value is
-// counted, and takes no part in the step. Twin of `check_spheres` in `src/validate.rs`.
+// copies the first or only set of spheres, and `second_set` the second. A sphere with an invalid value
+// is counted as invalid, and takes no part in the step. Twin of `check_spheres` in `src/validate.rs`.
 
 #import invocation::{invocation}
 #import opaque::{opaque3}
@@ -36,8 +36,9 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
     return max(max(magnitude(words.x), magnitude(words.y)), magnitude(words.z));
 }
 
-// A sphere in the caller's units, and the magnitudes of its largest values, stored as the bits of float32
-// numbers. Read as integers, these bits have the order of the magnitudes.
+// A sphere in the caller's units, the largest magnitude of its lengths (`lengths`) and the largest
+// magnitude of all its values (`most`). A magnitude is stored as the bits of a float32 number. Read as
+// integers, these bits have the same order as the magnitudes.
 struct Loaded {
     sphere: Sphere,
     // The largest of these magnitudes: the sphere's coordinates, its radius, and its displacement along each
@@ -102,8 +103,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Stores sphere i of a set at index `begin` + i. If a value is invalid, the sphere is counted and takes no
-// part in the step. The set ends before index `end`.
+// Stores sphere i of a set at index `begin` + i. The set ends before index `end`. An invalid sphere is
+// counted as invalid and stored with a negative radius, which excludes it from the step.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;

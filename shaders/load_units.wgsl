@@ -1,6 +1,6 @@
-// Chooses the shaders' unit of length: the caller's unit times a power of two. In this unit, the square of a
-// length does not underflow, unless the square is far below the rounding errors of the tests. Dispatched as
-// one invocation. Twin of `Units` in `src/shared/units.rs`.
+// Chooses the shaders' unit of length: the caller's unit times a power of two. In this unit, the square
+// of a length underflows only if it is far below the rounding errors of the tests. Dispatched as one
+// invocation. Twin of `Units` in `src/shared/units.rs`.
 
 #import types::{Counters, Params}
 

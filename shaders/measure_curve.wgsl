@@ -23,9 +23,9 @@ struct Cost {
     segments: f32,
     // Cost of all searches, if the cells of all spheres are as wide as the time segments.
     in_cells: f32,
-    // How much the cost of all searches changes if the time segments search the small cells of a grid of
-    // uncut spheres, instead of cells as wide as the segments. It is multiplied by the fraction of spheres
-    // that are uncut.
+    // Change of the cost of all searches if uncut spheres (too slow to be cut into time segments) get a
+    // separate grid with small cells. It is computed as if all spheres were uncut, and later multiplied
+    // by the fraction of spheres that are uncut.
     reached: f32,
 }
 
@@ -46,9 +46,10 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres around a sphere that are nearer than a given octave of
-// distance (a range from some distance to twice this distance). For each octave, sh_sums has the number of
-// ordered pairs of sampled spheres in this octave or nearer. `all` is the number of all ordered pairs.
+// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of
+// octave number `octave`. An octave is a range of distances whose ends differ by a factor of 2. sh_sums
+// holds for each octave the number of ordered pairs of sampled spheres whose distance is below its
+// upper end. `all` is the number of all ordered pairs.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -56,8 +57,9 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // Many pairs of sampled spheres are in the lowest octave of distance only if many spheres coincide.
-        // Such spheres are neighbours at every distance, so the curve stays constant below this octave.
+        // Many pairs of sampled spheres have the shortest distances (the lowest octave) only if many
+        // spheres coincide. Coinciding spheres are neighbours at every distance. So the mean number of
+        // neighbours does not fall at still shorter distances.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -139,24 +141,26 @@ fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the extent of the path of sampled sphere k. The sphere's centre half-way through the step stands
-// for its centre at the start, which does not change the size of the path.
+// Returns the lengths that determine how the path of sampled sphere k is cut into time segments. The
+// path is computed as if the sphere started where it is half-way through the step. This affects only a
+// margin for rounding errors.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// Describes the sampled spheres that are used to compare the costs of different lengths of time segments. If
-// segments have the shortest allowed length, the paths of `all` sampled spheres are cut. Every `each`-th of
-// these spheres is used, and `weighed` is the number of used spheres.
+// Tells which sampled spheres are used to compare the costs of different lengths of time segments.
+// `all` is the number of sampled spheres whose paths are cut if segments have the shortest allowed
+// length. Every `each`-th of them is used, which makes `weighed` spheres.
 struct Cut {
     all: u32,
     weighed: u32,
     each: u32,
 }
 
-// Fills the array sh_cut with the extents of the sampled spheres whose paths would be cut into time segments
-// of the shortest length. Spheres that would not be cut do not affect the choice of the length.
+// Fills the array sh_cut with the extents (lengths that determine the cutting) of sampled paths. Only
+// paths that are cut into time segments at the shortest allowed length are included. All other paths
+// are uncut at every length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -186,8 +190,9 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each, each);
 }
 
-// The array sh_cut holds the sampled paths that are to be cut. Returns the cost of the searches for part of
-// them, if no time segment is longer than `length`: for path `part` and every PARTS-th path after it.
+// Returns the expected cost of the searches for some of the sampled paths in the array sh_cut: path
+// number `part` and every PARTS-th path after it. Each time segment is at most as long as `length` or
+// the diameter of its sphere, whichever is greater.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -196,14 +201,14 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_cut[k], length);
         let half_cell = half_cell_of(sh_cut[k], power);
-        // cell_edge() would return the same edge, but would search the correlation curve again for every
-        // path.
+        // The smallest possible cell edge, `least`, is computed once, before the loop. cell_edge()
+        // would compute it again for every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Expected number of uncut spheres that a time segment finds, if these spheres have a grid of their
-        // own. The segment searches cells that extend up to one cell edge beyond it on each side. The number
-        // is not halved: each uncut sphere is found by the segment, while of two segments only one finds the
-        // other.
+        // Expected number of uncut spheres that a time segment finds if they have a separate grid with
+        // small cells. The segment searches cells that extend up to one cell edge beyond it on each
+        // side. The number is not halved, because only the segment searches for such a pair. It is the
+        // number for two segments that is halved, because only one of them finds the other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -213,10 +218,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of a step whose time segments have length number `length`, summed over the
-// sampled paths. If there are fewer segments than uncut spheres, the uncut spheres are assumed to be in a
-// separate grid with small cells. In this grid, a segment finds only the spheres within its reach. Otherwise
-// all spheres are assumed to be in cells as wide as the segments.
+// Returns the expected cost of all searches for the sampled paths, for one possible length of time
+// segments: number `length`. If there are fewer segments than uncut spheres, the uncut spheres are
+// assumed to have a separate grid with small cells. Then a segment finds only uncut spheres near it.
+// Otherwise all spheres are assumed to be in cells as wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {

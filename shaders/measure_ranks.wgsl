@@ -18,8 +18,8 @@ const NO_KEY = 0xffffffffu;
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector. Avoids a dynamic index, for which some compilers move the vector to
-// memory.
+// Returns one component of a vector. Uses select(), because some compilers move vectors with a dynamic
+// index from registers to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
@@ -56,14 +56,15 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // Counts the keys that are smaller than the key of sphere k, and the equal keys of spheres with
-            // lower indices. All keys in earlier vectors belong to spheres with lower indices.
+            // Counts the sort keys that are smaller than the key of sphere k. In vectors before the one
+            // with this key, equal keys are counted too, because they belong to spheres with lower
+            // indices.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // Spheres with equal keys rank in the order of their indices. A vector has the keys of four
-        // spheres in this order. So in the vector that has the key of sphere k, an equal key counts only
-        // if it stands before the key of sphere k.
+        // Of spheres with equal sort keys, the one with the lower index ranks first. A vector holds the
+        // keys of four spheres in the order of their indices. So in the vector of sphere k, an equal
+        // key is counted only if it is in a component before that of sphere k.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

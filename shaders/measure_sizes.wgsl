@@ -23,8 +23,8 @@ struct Addition {
     // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
     // far outliers.
     spheres: u32,
-    // Half the edge of the smallest grid cell that is large enough for the largest of these spheres or time
-    // segments, as the bits of a float32 number.
+    // Half the edge of the smallest grid cell that can hold any sphere or time segment of this
+    // contribution to the histogram, as the bits of a float32 number.
     half_cell: u32,
     // Bounds of the sphere centres in the middle of each time segment, as unsigned integers with the order
     // of the floats. Lower bounds are negated.

@@ -37,15 +37,16 @@ fn count_near(first: u32, own: u32, local: u32) {
     }
 }
 
-// Computes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th nearest
-// neighbours. Writes only the distances within octave number `octave` (a range of distances, whose upper end
-// is twice its lower end). The sphere has `near` neighbours within this octave, and `before` neighbours
-// nearer than it.
+// Computes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th
+// nearest neighbours in the sample. Each invocation handles one octave (range of distances whose ends
+// differ by a factor of 2), and writes only distances in this octave. In it, the sphere has `near`
+// neighbours. `before` neighbours are nearer.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // log2 of the factor by which the number of neighbours grows from the lower to the upper end of the
-    // octave of distance. If spheres fill space evenly, it is MAX_DIMENSION.
+    // log2 of the ratio of two numbers of neighbours: up to the upper end of the octave (range of
+    // distances whose ends differ by a factor of 2), and up to its lower end. If spheres fill space
+    // evenly, this log2 is MAX_DIMENSION.
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
     if until >= ranks.x && before < ranks.x {

@@ -14,9 +14,9 @@
 @group(0) @binding(4) var<storage, read> neighbors: array<CaromNeighbor>;
 @group(0) @binding(5) var<storage, read_write> neighbor_vectors: array<vec4<f32>>;
 
-// Returns the vector from particle i to the image of particle j. If the particles are near opposite faces of
-// the cell, their coordinates and the displacement of the image nearly cancel. So the rounding errors of
-// this sum are added to it.
+// Returns the vector from particle i to the image of particle j. The vector is a sum of the two
+// positions and the displacement of the image. Near opposite faces of the periodic cell, these terms
+// nearly cancel. So the rounding errors of the sum are computed too, and added to the result.
 fn vector_of(entry: CaromNeighbor) -> vec3<f32> {
     var sum = Sum(given_spheres[entry.j].center, vec3<f32>(0.0));
     sum = add(sum, -given_spheres[entry.i].center);

@@ -60,7 +60,8 @@ fn decide(@builtin(local_invocation_index) local: u32) {
         let size = select(list_sizes[i], vec2<u32>(0u), kept);
         list_dispatches[i] = DispatchArguments(size.x, size.y, 1u);
     }
-    // This barrier separates all reads of the neighbour list's state from the following write.
+    // Every invocation reads the state of the neighbour list before this barrier. One invocation
+    // changes this state after the barrier.
     storageBarrier();
     if local == 0u {
         atomicStore(&neighbor_state.moved, 0u);

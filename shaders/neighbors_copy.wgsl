@@ -24,9 +24,8 @@ fn main(
     var sphere = given_spheres[index];
     sphere.radius = padded_radius(sphere.radius);
     if sphere.radius > MAX_MAGNITUDE {
-        // A sphere may be so large that its radius is out of range after the padding of the neighbour search
-        // is added. It is replaced by a sphere with a negative radius, which marks it as invalid, as in
-        // `load_spheres`.
+        // The padding of the neighbour search may enlarge a radius beyond the allowed range. Such a
+        // sphere is marked as invalid by a negative radius, as in `load_spheres`.
         sphere = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0u);
         let place = atomicAdd(&counters.invalid, 1u);
         if place < INVALID_LISTED {

@@ -15,7 +15,8 @@
 fn main() {
     results.kept = neighbor_state.kept;
     if neighbor_state.kept != 0u {
-        // If the old list is kept, all results but the serial number are those of the step that made it.
+        // If the old neighbour list is kept, the results of the step that made the list stay, except
+        // the serial number of the step.
         results.serial = params.serial;
         return;
     }

@@ -10,8 +10,8 @@
 @group(0) @binding(1) var<storage, read> results: CaromResults;
 @group(0) @binding(2) var<storage, read> sorted_pairs: array<CaromCollision>;
 @group(0) @binding(3) var<storage, read> list_images: array<u32>;
-// The pairs (a, b), sorted by b. x is the index of particle b, and y is the index of the pair in the list
-// sorted by a.
+// One element for each pair (a, b) of particles, sorted by b: x is the index of particle b, and y is
+// the index of the pair in the list sorted by a.
 @group(0) @binding(4) var<storage, read> pairs_by_b: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> contact_starts: array<u32>;
 @group(0) @binding(6) var<storage, read> contact_offsets: array<u32>;
@@ -23,10 +23,10 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// In a periodic domain, two spheres a and b may be a pair several times, each time with another image of b.
-// These pairs are adjacent in the sorted list, in ascending order of the images. Seen from b, the images have
-// the opposite sign, and so the opposite order. Returns the pair that takes the place of pair `index` if
-// these pairs are listed in reverse.
+// Returns which pair takes the place of pair `index` if the order of all pairs of the same particles a
+// and b is reversed. In a periodic domain, there may be several such pairs, one for each image
+// (periodic copy) of b. The sorted list has them next to one another, in ascending order of the images.
+// Seen from particle b, the displacements change sign, so the order must be reversed.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;

@@ -12,7 +12,7 @@
 @group(0) @binding(4) var<storage, read_write> neighbors: array<CaromNeighbor>;
 @group(0) @binding(5) var<storage, read_write> neighbor_offsets: array<u32>;
 
-// Returns the number of pairs (a, b) with a below `row`.
+// Returns the number of pairs whose first particle has an index below `row`.
 fn before(row: u32) -> u32 {
     var low = 0u;
     var high = results.sorted;

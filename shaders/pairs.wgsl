@@ -18,8 +18,9 @@
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Adds a pair of spheres to the list of pairs, if they may touch. Leaves out pairs that ignore each other by
-// their collision groups, and time segments of the same sphere.
+// Tests a candidate pair in float32, and adds it to the list of pairs unless its spheres certainly do
+// not touch. Pairs that ignore each other by their collision groups are left out, and so are two time
+// segments of the same sphere.
 fn filter_and_report(searcher: Searcher, place: u32) {
     // XOR with params.zero, which is always 0, forces the compiler to reload the searching sphere instead of
     // keeping it in registers.

@@ -30,9 +30,9 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether the grids contain several images of the time segment in `tag`. A segment after the first that
-// has only one image has no `Entry` of its own, and uses the `Entry` of the first segment. The bit
-// SEVERAL_IMAGES of that `Entry` tells only about the first segment.
+// Returns whether the grids contain several images (periodic copies) of a time segment, which `tag`
+// identifies. Every segment with several images has an `Entry` of its own. A later segment of the same
+// sphere without one uses the first segment's `Entry`, whose bit SEVERAL_IMAGES does not apply to it.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
@@ -48,7 +48,8 @@ fn is_in_cell(one: Entry, other: Entry) -> bool {
     return all((vec3<i32>(x, y, z) >> vec3<u32>(FRACTION_BITS)) == vec3<i32>(0));
 }
 
-// Tests two spheres in float32, the second displaced by `image`, as filter_pair() does without an image.
+// Tests in float32 whether two spheres touch during the step, if the second one is displaced by
+// `image`.
 fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let apart = opaque3(j.center - i.center);
     let p = opaque3(apart + displacement(image));
@@ -56,8 +57,8 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // length_bound() bounds one component of the image's displacement. `distance` is a sum of three
-        // components.
+        // `distance` is a sum over three axes. length_bound() is an upper bound of the displacement
+        // along one axis, so three times this bound is added.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);

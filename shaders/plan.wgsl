@@ -153,7 +153,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         write_level(level, levels, sh_place[thread]);
         sh_side[sh_place[thread]] = side_of(own, level);
     }
-    // Makes the levels in the plan visible to the whole workgroup.
+    // This barrier makes the grids that write_level() has stored visible to the whole workgroup.
     storageBarrier();
     workgroupBarrier();
     if thread < levels {

@@ -25,7 +25,8 @@ fn main(
     }
     let bound = triangle_bounds[i];
     let moved = simulation_walls[simulation_triangles[i].mesh].point;
-    // The bounding sphere is enlarged by 1e-6 * size to cover the rounding error of its displaced centre.
+    // The margin 1e-6 * size covers the rounding error of the bounding sphere's centre, which moves with
+    // its mesh.
     let size = length(bound.center) + length(moved);
     let radius = bound.radius + length(bound.velocity) * simulation.substep + 1e-6 * size;
     moved_bounds[i] = Sphere(bound.center + moved, min(radius, MAX_MAGNITUDE), vec3<f32>(0.0), bound.groups);

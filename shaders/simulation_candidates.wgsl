@@ -1,7 +1,8 @@
-// Counts the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere dynamics.
-// After a prefix sum over the counts, `simulation_fill.wgsl` lists them. Their order varies from run to run, but no
-// result depends on this order. In a substep that is not needed, the results of the last search are still there, and
-// this kernel and `simulation_fill.wgsl` do nothing.
+// Counts the candidates of each sphere: the other spheres that it may meet in a substep of hard-sphere
+// dynamics. After a prefix sum over the counts, `simulation_fill.wgsl` lists them. Their order varies
+// from run to run, but no result depends on this order. If `simulation_plan.wgsl` has skipped the
+// substep, no search has run. Then this kernel and `simulation_fill.wgsl` do nothing, because they would
+// read the results of an earlier search.
 
 #import carom::{CaromCollision, CaromResults, CaromSimulation, carom_b, carom_image}
 #import compounds::{is_one_body}

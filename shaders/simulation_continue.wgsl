@@ -1,6 +1,7 @@
-// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds if no path has changed. Dispatched
-// as one invocation. The kernel `verify` does the same after spheres have got wider pads: the rounds go on if any has
-// further candidates.
+// Begins the next round of a substep of hard-sphere dynamics. In each round, impacts are added to the
+// paths of spheres or removed from them. If a round has changed no path, this kernel ends the rounds. It
+// is dispatched as one invocation. The kernel `verify` does the same after spheres have got wider pads
+// (bounds on their displacements): the rounds go on if any of these spheres has further candidates.
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
@@ -14,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> round_dispatch: DispatchArguments;
 @group(0) @binding(5) var<storage, read_write> pad_dispatch: DispatchArguments;
 @group(0) @binding(6) var<storage, read_write> left_spheres: array<atomic<u32>>;
-// In a simulation without meshes, another buffer is bound in place of this one.
+// In a simulation without meshes, another buffer is bound in place of `mesh_results`.
 @group(0) @binding(7) var<storage, read> mesh_results: CaromResults;
 
 // Begins the next round if any sphere is listed for it, and returns whether it does.

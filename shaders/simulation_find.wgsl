@@ -1,7 +1,8 @@
-// This kernel runs in each round of a hard-sphere simulation. It finds the next impact, on the current paths, of each
-// sphere whose path, or whose candidates' paths, have changed in the round before. An impact that an earlier round has
-// added to a path is wrong if another sphere crosses the path earlier, or if the impact is no longer on the path of the
-// other sphere. If a path has wrong impacts, the kernel instead finds the first of them, so that it can be removed.
+// This kernel runs in each round of a hard-sphere simulation. It finds the next impact of each sphere
+// whose path, or whose candidates' paths, have changed in the round before. Some impacts that earlier
+// rounds have added to a path may be wrong: another sphere now crosses the path earlier, or the impact
+// is no longer on the path of the other sphere. For a path with wrong impacts, the kernel instead finds
+// how many impacts come before the first wrong one. The kernel `strike` then removes the others.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -87,8 +88,9 @@ fn first_meeting(pair: Candidate) -> f32 {
     return NEVER;
 }
 
-// An impact of two spheres is stored in the paths of both. It is an *orphan* if the path of one of them no longer
-// has it. Returns how many impacts on the path of a sphere come before the first orphan.
+// An impact of two spheres is stored in the paths of both spheres. If it has been removed from one path,
+// it is an *orphan* in the other. Returns how many impacts on the path of a sphere come before the first
+// orphan.
 fn first_orphan(sphere: u32) -> u32 {
     let count = tracks[sphere].count;
     for (var number = 1u; number <= count; number++) {
@@ -134,13 +136,15 @@ fn meeting_at_triangle(near: Candidate, last: PathPiece) -> f32 {
     return select(NEVER, last.start + wait, wait < range);
 }
 
-// The first impact of a sphere at a wall or a triangle: its time, and what is hit, as in the field `next` of `Track`.
+// The first impact of a sphere at a wall or a triangle: its time, and the code of the wall or triangle,
+// as in the field `next` of the struct `Track`.
 struct AtWall {
     time: f32,
     next: u32,
 }
 
-// Returns whether a sphere hits `next` before `best` if it meets both, walls or triangles, at the same time.
+// If a sphere meets two walls or triangles at the same time, it hits them in a fixed order. Returns
+// whether `next` comes before `best` in this order.
 fn is_wall_before(next: u32, best: u32) -> bool {
     if next < NEXT_TRIANGLE || best < NEXT_TRIANGLE || best == NEXT_NONE {
         return next < best;
@@ -158,7 +162,8 @@ fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
     return at_wall;
 }
 
-// Returns the earlier one of a given impact of a sphere and its first impact at a wall of a simple shape.
+// Returns the earlier one of two impacts of a sphere: the impact `given`, and the sphere's first impact
+// at the wall `number`, a half-space, sphere or cylinder.
 fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> AtWall {
     var first = given;
     let wall = simulation_walls[number];
@@ -178,8 +183,9 @@ fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> 
     return first;
 }
 
-// The next impact of a sphere with another sphere, and with a wall or a triangle. `cut` is the first time at which the
-// sphere meets another one before the last impact of its path, or NEVER.
+// Two possible next impacts of a sphere: with another sphere (`time` and the candidate `index`), and at
+// a wall or a triangle (`at_wall`). `cut` is the first time at which the sphere meets another one before
+// the last impact of its path, or NEVER.
 struct Next {
     time: f32,
     index: u32,
@@ -187,7 +193,8 @@ struct Next {
     at_wall: AtWall,
 }
 
-// Takes a candidate of a sphere into account. `entry` is an entry of a row of candidates.
+// If a sphere meets one of its candidates earlier than the next impact found so far, updates `next`.
+// `entry` is an entry of the sphere's row or linked list of candidates.
 fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     if entry >= NEXT_TRIANGLE {
         let near = candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE];
@@ -203,9 +210,9 @@ fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     }
 }
 
-// Finds the next impact of a sphere. An impact on its path may have become wrong, because the partner's path
-// no longer has it or another impact now comes before it. In this case, finds instead how many impacts before
-// the wrong one are kept.
+// Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
+// impacts come before the first wrong one. An impact is wrong if the path of the other sphere no longer
+// has it, or if the sphere now meets another sphere before it.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

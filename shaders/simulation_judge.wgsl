@@ -22,26 +22,28 @@ const LONGER = 2.0;
 // A substep should have at most this many candidate pairs for each sphere.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
-// If more than this share of the capacity for triangles near spheres is used, the next substep is not longer
-// than the last one.
+// The next substep is not longer than the last one if the pairs of a sphere and a triangle that may meet
+// take more than this share of their capacity.
 const NEARLY_FULL = 0.75;
-// When the next duration of a substep is chosen from the number of impacts of all spheres in the last substep, this
-// many of the impacts are not counted. So a few impacts never shorten it.
+// The more impacts happen in a substep, the shorter is the next one. But this many impacts do not count,
+// so that a few impacts never make the next substep shorter.
 const FEW_IMPACTS = 8u;
 // If a substep needs more than this share of the recorded rounds, the next substep is shorter.
 const ROUNDS = 0.75;
-// The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times the
-// duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere moved
-// farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20 decreases, so
-// about one substep in twenty is rolled back. If spheres got wider pads instead, `pad_speed` grows only if they were
-// more than the share `MANY` of all spheres.
+// The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times
+// the duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere
+// moved farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20
+// decreases, so about one substep in twenty is rolled back. In open space, a sphere that moves farther
+// than its pad gets a wider one in the same substep. Then `pad_speed` grows only if more than the share
+// `MANY` of all spheres got wider pads.
 const FASTER = 1.25;
 const MANY = 0.006;
 // Edge of the cells near spheres that have left their pads, as a multiple of the mean of radius plus pad.
 const CELL = 2.0;
 const SLOWER = 0.99;
-// Lower limit, initial value and upper limit of `pad_speed` (the speed that determines the pads), relative to
-// the mean speed of the spheres.
+// Lower limit, initial value and upper limit of `pad_speed`, as multiples of the mean speed of the
+// spheres. The pad of a sphere (the assumed bound on its displacement) is at least this speed times the
+// duration of the substep.
 const LEAST_PAD = 0.5;
 const FIRST_PAD = 2.0;
 const MOST_PAD = 16.0;
@@ -83,7 +85,8 @@ fn lengthen() {
         longer = min(longer, 0.8);
     }
     var next = duration * longer;
-    // A shorter substep has as many pairs of spheres of one compound body, so these do not count.
+    // Pairs of spheres of one compound body do not count here, because a shorter substep would have as
+    // many of them.
     let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
     let load = f32(pairs) / (spheres * CANDIDATES);
     if pairs > FEW && load > 1.0 {
@@ -120,16 +123,17 @@ fn accept(sums: vec4<f32>) {
     lengthen();
 }
 
-// Returns whether the list of candidates is complete. The search leaves out a sphere if its radius plus its
-// pad (bound on its displacement) is out of range. So the list is complete only if the search has left out no
-// spheres but those with invalid values.
+// Returns whether the list of candidates is complete. The search leaves out two kinds of spheres.
+// Spheres with invalid values take no part in the simulation. But if a valid sphere with its pad (bound
+// on its displacement) is too large for the search, the list is incomplete.
 fn is_searched() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u
         && results.invalid == atomicLoad(&simulation_counters.invalid);
 }
 
-// Returns whether no sphere has an impact ahead or to remove. If the rounds ended because no path has changed, an
-// impact may still be ahead, because a path had no room for it.
+// Returns whether the paths are final: no impact has to be added to a path or removed from one. If no
+// path has changed in the last round, an impact may still be missing, because a path had no room for
+// another impact.
 fn is_settled() -> bool {
     return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
 }
@@ -145,9 +149,9 @@ fn reject(left: bool) {
         simulation.status |= CAROM_TOO_FEW_ROUNDS;
     } else if left || simulation.settled == 3u {
         simulation.status |= CAROM_LEFT_PAD;
-        // The sphere that moved farther than its pad (the assumed bound on its displacement) gets a wider
-        // pad, so the substep is first repeated with the same duration. It becomes shorter only after three
-        // failures in a row.
+        // A sphere that has moved farther than its pad (the assumed bound on its displacement) gets a
+        // wider pad in the next attempt. So this attempt has the same duration. Only after three
+        // failures in a row is the duration halved.
         shorter = !left || simulation.failures > 2u;
     } else {
         simulation.status |= CAROM_IMPACTS_FULL;

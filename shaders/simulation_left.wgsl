@@ -1,7 +1,7 @@
-// When the rounds of a substep end, finds the spheres that have moved farther than their pads (assumed bounds on their
-// displacements), and widens these pads. The kernels `widen` and `widen_triangles` then find the further candidates of
-// these spheres. In a periodic domain, or if the spheres are too many, the pads stay as they are, and the substep is
-// rolled back.
+// When the rounds of a substep end, finds the spheres that have moved farther than their pads (assumed
+// bounds on their displacements), and widens these pads. The kernels `widen` and `widen_triangles` then
+// find the further candidates of these spheres. If more than MOST_LEFT spheres have left their pads, or
+// in a periodic domain, the substep is rolled back instead.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, PathPiece, SimulationCounters, SimulationRequest, Track}
@@ -20,7 +20,9 @@
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> round_spheres: array<atomic<u32>>;
-// The number of spheres that have left their pads; 1 if all spheres have to be tested against them; and these spheres.
+// Element 0 is the number of spheres that have left their pads. Element 1 is 1 if all spheres have to be
+// tested against them, and 0 otherwise. The other elements are the indices of the spheres that have left
+// their pads.
 @group(0) @binding(8) var<storage, read_write> left_spheres: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
 
@@ -50,7 +52,8 @@ fn main(
     atomicAdd(&simulation_counters.widened, 1u);
     tracks[i].pad = WIDER * moved;
     padded_spheres[i].radius += (WIDER * moved - pad) * (1.0 + 1e-6);
-    // The sphere may now meet walls that were too far away.
+    // A sphere with a wider pad may meet walls that its old pad did not reach. So it is tested against
+    // all walls that it does not ignore.
     for (var k = 0u; k < simulation_request.walls; k++) {
         if !ignore_each_other(padded_spheres[i].groups, simulation_walls[k].groups) {
             tracks[i].walls |= 1u << k;

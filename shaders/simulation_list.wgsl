@@ -58,7 +58,8 @@ fn impact_at_wall(sphere: u32, number: u32) -> CaromImpact {
     if after.link >= NEXT_TRIANGLE {
         let near = candidates[simulation_request.near_capacity + after.link - NEXT_TRIANGLE];
         impact.b = CAROM_WALL + simulation_request.walls + near.b;
-        // The candidate has the image of the triangle. The image of the sphere is displaced by the opposite.
+        // `near.image` is the image of the triangle that the sphere hits. The list of impacts has the
+        // image of the sphere that hits the triangle itself, whose displacement is the opposite.
         impact.image = pack_image(-carom_image(near.image));
     } else {
         let code = after.link - NEXT_WALL;
@@ -82,7 +83,7 @@ fn list(sphere: u32) {
             }
             impact = impact_of_pair(pair, number);
         }
-        // The clock is already at the end of the substep.
+        // `simulation.time` is already the time at the end of the substep.
         impact.time = add_float(simulation.time, piece.start - simulation.substep);
         let place = atomicAdd(&simulation_counters.listed, 1u);
         if place < arrayLength(&impacts) {

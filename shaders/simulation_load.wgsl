@@ -49,7 +49,8 @@ fn load(i: u32) {
         mass = inverse_masses[simulation_request.mass_first + i * simulation_request.mass_stride];
     }
     padded_spheres[i] = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), own);
-    // As unsigned integers, the bits of a negative number are larger than those of every allowed magnitude.
+    // This test also rejects negative radii and inverse masses: as unsigned integers, their bits are
+    // larger than the bits of MAX_MAGNITUDE.
     let numbers = max(radius, mass) <= bitcast<u32>(MAX_MAGNITUDE);
     if !(numbers && is_allowed(place) && is_allowed(motion)) {
         bodies[i] = Body(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0.0);

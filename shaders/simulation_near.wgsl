@@ -1,5 +1,6 @@
-// Copies the spheres near meshes, so that the search for triangles has only these. `row_starts` has for each sphere the
-// number of such spheres before it.
+// Copies the padded spheres near meshes to an array of their own, which the search for spheres near
+// triangles reads. For each sphere, `row_starts` has the number of spheres near meshes that come before
+// it.
 
 #import carom::{CaromSimulation}
 #import invocation::{invocation}
@@ -9,7 +10,7 @@
 @group(0) @binding(1) var<storage, read> row_starts: array<u32>;
 @group(0) @binding(2) var<storage, read> padded_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read_write> near_spheres: array<Sphere>;
-// The index of each of these spheres among all spheres.
+// For each sphere in `near_spheres`, its index among all spheres.
 @group(0) @binding(4) var<storage, read_write> near_numbers: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)

@@ -29,7 +29,7 @@ const PAD = 1.1;
 
 struct NearWall {
     may_touch: bool,
-    // Whether there are more images than can be tested.
+    // Whether so many images of the sphere may touch the wall that they cannot all be tested.
     too_many: bool,
 }
 

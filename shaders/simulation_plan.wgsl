@@ -11,7 +11,8 @@
 @group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
 @group(0) @binding(3) var<storage, read_write> simulation_counters: SimulationCounters;
-// Dispatches over all spheres, and over the spheres of a round.
+// Sizes of the dispatches over all spheres, and of those over the spheres whose next impact has to be
+// found in the current round.
 @group(0) @binding(4) var<storage, read_write> simulation_dispatch: DispatchArguments;
 @group(0) @binding(5) var<storage, read_write> round_dispatch: DispatchArguments;
 @group(0) @binding(6) var<storage, read_write> round_spheres: array<atomic<u32>>;
@@ -37,7 +38,8 @@ fn first_pace() -> f32 {
     return time;
 }
 
-// Chooses the duration of the substep and the number of its spheres, which is 0 if no time remains.
+// Chooses the duration of the substep, and sets the number of spheres to be moved. This number is 0 if
+// no simulated time remains.
 fn choose() {
     simulation.spheres = 0u;
     simulation.accepted = 0u;
@@ -74,15 +76,16 @@ fn choose() {
     // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
-    // The subtraction of the duration from `remaining` must not round. `exact` is a duration close to the
-    // wanted one for which it does not.
+    // Subtracting the duration from the remaining time must be exact in float32. `exact` is such a
+    // duration, close to the wanted one.
     let exact = opaque(remaining - opaque(remaining - duration));
     simulation.substep = select(duration, exact, exact > 0.0);
     simulation.spheres = simulation_request.spheres;
     simulation.settled = 0u;
 }
 
-// Sets the sizes of the dispatches of a substep with this number of spheres. If it is 0, they run nothing.
+// Sets the sizes of all dispatches of a substep. If the number of spheres is 0, the dispatches run
+// nothing.
 fn dispatch_all(spheres: u32) {
     simulation_dispatch = dispatch_over(spheres);
     round_dispatch = simulation_dispatch;

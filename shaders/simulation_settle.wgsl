@@ -29,12 +29,13 @@ var<workgroup> sh_impacts: atomic<u32>;
 var<workgroup> sh_wall_impacts: atomic<u32>;
 var<workgroup> sh_left: atomic<u32>;
 var<workgroup> sh_pending: atomic<u32>;
-// Bit k is set if any sphere of the workgroup has an impact at wall k. The second variable is a copy for
-// workgroupUniformLoad().
+// Bit k of `sh_walls` is set if any sphere of the workgroup has an impact at wall k. `sh_any_walls` is a
+// copy for workgroupUniformLoad(), which reads no atomics.
 var<workgroup> sh_walls: atomic<u32>;
 var<workgroup> sh_any_walls: u32;
 
-// Returns the number of the wall or mesh of an impact at one, which is given by the field `link` of a piece.
+// Returns the number of the wall or mesh that a sphere has hit in an impact. `link` is the field of the
+// `PathPiece` that begins with the impact.
 fn wall_of(link: u32) -> u32 {
     if link >= NEXT_TRIANGLE {
         return candidates[simulation_request.near_capacity + link - NEXT_TRIANGLE].place_b;

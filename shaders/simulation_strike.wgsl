@@ -42,9 +42,10 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the speed at which a sphere leaves its partner after an impact. The impact is elastic if the last
-// one was less than the contact time ago. If a force presses the sphere against its partner, the speed is
-// high enough that the sphere comes back only after the contact time.
+// Returns the speed at which a sphere leaves another sphere or a wall after an impact. The impact is
+// elastic if `since`, the time since the last impact of one of the two, is less than the contact time.
+// `pressing` is the acceleration that presses the two together. The sphere leaves so fast that this
+// acceleration brings it back only after the contact time.
 fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
     let elastic = since < simulation_request.contact_time;
     let own = select(restitution, 1.0, elastic);
@@ -109,8 +110,9 @@ fn strike_pair(index: u32, time: f32) {
     turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
 }
 
-// Adds an impact at a wall. The normal is a unit vector from the sphere into the wall. `bend` is the acceleration
-// that the shape of the wall requires along the normal.
+// Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the
+// wall. `bend` is the centrifugal acceleration along the normal of a sphere that slides along the wall:
+// positive inside a hollow wall, negative outside a solid one.
 fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32) {
     let approach = max(dot(motion.velocity, normal), 0.0);
     let pressing = dot(motion.acceleration, normal) + bend;
@@ -127,8 +129,8 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(simulation_walls[near.place_b].velocity, near.apart, last, time);
     let away = beside_triangle(simulation_triangles[near.b], motion.place);
-    // `bend` is the acceleration of a sphere that turns to follow a curved wall. It is 0 here, because no part
-    // of a triangle curves towards the sphere.
+    // The centrifugal acceleration (`bend`) is 0, because no part of a triangle curves towards the
+    // sphere.
     leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
 }
 
@@ -177,8 +179,8 @@ fn main(
     } else if next >= NEXT_WALL {
         strike_wall(i, next - NEXT_WALL, time);
     } else {
-        // One of the two invocations adds the impact: that of sphere a, unless only sphere b is in the list of this
-        // round.
+        // Each sphere in the list of this round has an invocation. If both spheres of the impact are in
+        // the list, only the invocation of sphere a adds the impact.
         let a = candidates[next].a;
         let other = a + candidates[next].b - i;
         let adds = a == i || tracks[other].found != simulation.round;

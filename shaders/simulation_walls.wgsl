@@ -15,7 +15,7 @@
 @group(0) @binding(4) var<uniform> simulation_lattices: array<WallLattice, MOST_WALLS>;
 @group(0) @binding(5) var<storage, read_write> simulation_walls: array<CaromWall>;
 
-// Returns the upper half of the digits of a number.
+// Returns a number rounded to 12 binary digits, half of those of a float32.
 fn upper(x: f32) -> f32 {
     let large = opaque(4097.0 * x);
     return opaque(large - opaque(large - x));

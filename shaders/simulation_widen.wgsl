@@ -34,11 +34,11 @@ fn is_known(sphere: u32, other: u32) -> bool {
     return false;
 }
 
-// Adds the pair of a sphere and a sphere that has left its pad to the candidates, if they may meet.
+// Adds two spheres to the list of candidates if they may meet. Sphere `left` has left its pad.
 fn pair(i: u32, left: u32) {
     let sphere = padded_spheres[i];
     let padded = padded_spheres[left];
-    // The factor covers the rounding errors of the distance.
+    // The factor 1 + 1e-6 covers the rounding errors of the distance between the two centres.
     let reach = (sphere.radius + padded.radius) * (1.0 + 1e-6);
     let roughly = padded.center - sphere.center;
     if dot(roughly, roughly) > reach * reach || left == i {

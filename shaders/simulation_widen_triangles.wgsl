@@ -32,7 +32,8 @@ fn main(
     }
     let triangle = simulation_triangles[number];
     let mesh = simulation_walls[triangle.mesh];
-    // Only spheres in open space get wider pads, so there are no other images.
+    // No sphere gets a wider pad in a periodic domain, so only open space matters here, in which a
+    // triangle has no further images.
     let image = pack_image(vec3<i32>(0));
     for (var k = 0u; k < left_count(); k++) {
         let left = left_spheres[2u + k];

@@ -8,8 +8,8 @@
 // Number of words that hold one 16-bit count for each value of a sort digit.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// Each word of the digit counts is summed over all invocations of the workgroup. ADDERS invocations share
-// this work for one word, and each of them adds up COUNTS values.
+// Each invocation has counted the digits of its items in WORDS words. For each word, ADDERS invocations
+// compute the prefix sums over the workgroup, and each of them adds up COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 

@@ -1,6 +1,7 @@
-// Tests each sphere that is near the bounding sphere of a triangle against the triangle itself, and adds it to the
-// list of wall collisions. The pairs of spheres and bounding spheres come from a step of two sets.
-// Twin of `src/cpu/bounded_walls.rs`.
+// An earlier search lists the pairs of a sphere and a triangle in which the sphere may touch the
+// triangle's bounding sphere. This shader tests the sphere of each such pair against the triangle
+// itself. It adds the sphere to the list of wall collisions if the two may touch. Twin of
+// `src/cpu/bounded_walls.rs`.
 
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults, CaromTriangle, CaromWallCollision, carom_b, carom_image}
 #import carom::{carom_is_grazing}
@@ -54,8 +55,8 @@ fn main(
     var shift = vec3<f32>(0.0);
     var shift_size = 0.0;
     if wall_params.periodic != 0u {
-        // The list has the image of the triangle relative to the sphere. The sphere is displaced by the
-        // opposite.
+        // Each listed pair names the image (periodic copy) of the triangle that the sphere may touch.
+        // This shader displaces the sphere instead of the triangle, so the image is negated.
         image = -carom_image(mesh_images[place]);
         let n = vec3<f32>(image);
         let x = edge(0u);
@@ -67,8 +68,9 @@ fn main(
     let triangle = carom_b(pair);
     let found = filter_triangle(triangle_at(triangle), sphere_at(pair.a), shift, shift_size, params.dt);
     if found.may {
-        // A grazing pair (undecided in float32) may be listed several times, so its contact is not certain
-        // either.
+        // If a sphere and a bounding sphere are a grazing pair (undecided in float32), they may be
+        // listed several times. Only grazing wall collisions may be repeated, so this one is then marked
+        // as grazing.
         let certain = found.certain && !carom_is_grazing(pair);
         let collision = CaromWallCollision(
             pair.a,

@@ -9,7 +9,8 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The sorted pairs with repeats. The words are the bits of CaromCollision.
+// The sorted list of pairs, in which a pair may occur several times. Each element has the bits of a
+// CaromCollision.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
 // 1 for the first occurrence of each pair, and 0 for its repeats. Later the exclusive prefix sums of these
 // flags.

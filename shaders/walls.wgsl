@@ -62,7 +62,8 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
         }
         let begin = dot(dual.xyz, apart);
         let end = begin + dot(dual.xyz, motion);
-        // The margin of the image range covers all rounding errors.
+        // `around` includes a margin for rounding errors. So the range from `first` to `last` omits no
+        // image (periodic copy) of the sphere that may touch the wall.
         let around = dual.w * (wall.size + sphere.radius) * (1.0 + WALL_ERROR * EPSILON)
             + WALL_ERROR * EPSILON * dual.w * size + IMAGE_MARGIN;
         let first = ceil(-max(begin, end) - around);

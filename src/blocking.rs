@@ -19,8 +19,8 @@ pub(crate) enum Wait {
 /// completes at once.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // `work` usually completes in the first poll. This avoids a full executor, which would allocate
-    // memory.
+    // The future usually completes at once. So it is first polled without an executor, which would
+    // allocate memory.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),

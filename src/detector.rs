@@ -139,7 +139,8 @@ impl Detector {
     /// ```
     ///
     /// # Errors
-    /// The returned list is always complete. Otherwise the call returns one of these errors:
+    /// `detect` never returns an incomplete list of pairs. If it fails, it returns one of these
+    /// errors:
     ///
     /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidDomain`] or
     ///   [`Error::TooManySpheres`] for a step out of range.
@@ -188,9 +189,10 @@ impl Detector {
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
     ///
-    /// - On a GPU, carom starts a short-lived thread for each wait. It polls the device, so the application
-    ///   need not do so. In a browser, the event loop wakes the task instead.
-    /// - All work on the CPU is done by the thread that polls the future.
+    /// - Whenever the future waits for a GPU, carom starts a short-lived thread. This thread polls
+    ///   the GPU, so the application need not poll it. In a browser, carom starts no thread,
+    ///   because the browser polls the GPU itself.
+    /// - Work on the CPU occupies the thread that polls the future.
     ///
     /// The future may be dropped at any time, and the detector remains usable. If the GPU is still working on
     /// the dropped step, the next step creates new GPU buffers.

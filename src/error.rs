@@ -285,16 +285,16 @@ pub enum Error {
     DeviceTooSmall {
         /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Smallest value of the device limit that carom needs.
+        /// Smallest value of the limit `limit` with which carom works.
         needed: u64,
-        /// Value of this device limit with which the device was created.
+        /// Value of the limit `limit` with which the device was created.
         available: u64,
     },
-    /// A capacity in `gpu::BufferOptions` is 0.
+    /// A capacity in `gpu::BufferOptions` or `gpu::SimulationBufferOptions` is 0.
     #[error("the capacity for {what} is 0; set it to the largest number expected, at least 1")]
     #[non_exhaustive]
     ZeroCapacity {
-        /// Items that the capacity counts: spheres or recordings.
+        /// Name of the option that is 0, such as `spheres` or `recordings`.
         what: &'static str,
     },
     /// A time step has more spheres than the buffers can hold.
@@ -362,7 +362,8 @@ pub enum Error {
     )]
     #[non_exhaustive]
     NotAskedFor {
-        /// Field of `gpu::BufferOptions` or `gpu::SimulationBufferOptions` that enables the missing result.
+        /// Name of the option that requests the result: a field of `gpu::BufferOptions` or
+        /// `gpu::SimulationBufferOptions`.
         option: &'static str,
     },
     /// The results of a step were never computed, because its command encoder was dropped or the submission

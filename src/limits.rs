@@ -43,8 +43,8 @@ pub(crate) fn most_proxies(spheres: usize) -> u64 {
     // the grid for one segment costs as much as 20 tests or more. Without segments, there are at
     // most N²/2 tests.
     let worth = spheres + spheres.saturating_mul(spheres) / 32;
-    // In fuzzing builds, the cost does not limit the number of time segments, so that segments are
-    // tested even with few spheres.
+    // Fuzzing builds also allow time segments that cost more time than they save, so that segments
+    // are tested even with few spheres.
     let worth = if cfg!(carom_fuzzing) { u64::MAX } else { worth };
     (spheres * 16 + (1 << 18)).min(worth).min(1 << 31)
 }

@@ -33,7 +33,8 @@ pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 /// The particles are the centres of spheres, and their velocities do not count. Pairs that collision
 /// groups leave out ([`Sphere::with_groups`]) are no neighbours.
 ///
-/// [`Detector::find_neighbors`](crate::Detector::find_neighbors) makes the list.
+/// Pass the request to [`Detector::find_neighbors`](crate::Detector::find_neighbors), which returns
+/// the neighbour list.
 ///
 /// The type parameter `S` is the type of the set of spheres, as in a [`Step`](crate::Step).
 pub struct NeighborSearch<'a, S: ?Sized = [Sphere]> {
@@ -179,7 +180,8 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
         };
         match self.rule {
             Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
-            // An invalid radius is not changed, so that the search rejects it.
+            // `reach` returns an invalid radius unchanged, so that the search for neighbours
+            // rejects it.
             Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&own) => own,
             Rule::Radii => with_skin(own, self.skin / 2.0),
         }
@@ -313,8 +315,8 @@ impl NeighborList {
     /// and distances of its entries for the request's positions, and returns true. Otherwise changes nothing
     /// and returns false.
     ///
-    /// No entry is added or removed. So the distance of some entries may exceed the cutoff by up to twice the
-    /// skin.
+    /// `update` adds no entry to the list and removes none. So the list keeps particles that have
+    /// moved apart, and their distance may exceed the cutoff by up to twice the skin.
     ///
     /// ```
     /// use carom::{Detector, NeighborList, NeighborSearch, Options, Sphere};
@@ -355,8 +357,8 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the neighbour list with the pairs in `found`. A half list takes the images from `found`, and
-    /// leaves its old images there, so that none are copied.
+    /// Fills the neighbour list with the pairs in `found`. A half list and `found` exchange their
+    /// vectors of images, so that no image is copied.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -428,9 +430,10 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // A particle's neighbours of smaller index come first. If such a neighbour is listed
-        // several times, with different images, each image is negated, which reverses their order.
-        // So these entries are added from the last to the first.
+        // This loop adds each pair (a, b) as (b, a), with the image negated. The loop over the
+        // pairs (a, b) themselves follows, so a particle's neighbours of smaller index come first.
+        // Negation reverses the order of the images, so pairs that differ only in the image are
+        // added from the last to the first.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
@@ -507,9 +510,10 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
 fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
-    // After this loop, the entry of a particle is the number of pairs up to the last pair that has it as
-    // first particle, because each pair overwrites what the pairs before it have written. Counting the pairs
-    // of each particle would be slower, because each increment would wait for the one before.
+    // For each first particle a, this loop writes the number of pairs up to its last pair to
+    // `rows[a + 1]`. Each pair overwrites the smaller number that an earlier pair of the same
+    // particle has written. Counting the pairs of each particle would be slower, because each
+    // increment would wait for the previous one.
     for (before, pair) in pairs.iter().enumerate() {
         rows[pair.a as usize + 1] = before + 1;
     }

@@ -33,15 +33,17 @@ pub struct Options {
     /// Number of CPU threads that a detector uses. The CPU does a part of each step even if the backend is a
     /// GPU.
     ///
-    /// With 0, the default, the detector uses the rayon pool of the calling thread, or rayon's global pool if
-    /// the calling thread is in no pool. With any other number, the detector starts a rayon pool of its own.
-    /// A step with at most 1024 spheres and time segments
-    /// ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread alone.
+    /// If `threads` is 0, the default, the detector uses the rayon pool of the calling thread, or
+    /// rayon's global pool if the calling thread is in no pool. If `threads` is any other number,
+    /// the detector starts a rayon pool of its own. A step with at most 1024 spheres and time
+    /// segments ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread
+    /// alone.
     ///
-    /// Leave `threads` at 0 to run the steps of many worlds in parallel in rayon tasks. With any other
-    /// number, each step starts an extra thread that waits for the detector's pool. While a step waits, rayon
-    /// may run another of your tasks on the same thread. So while a step runs, its task must not hold a lock
-    /// or a `RefCell` borrow that your other tasks need.
+    /// Leave `threads` at 0 to run the steps of many worlds in parallel in rayon tasks. If
+    /// `threads` is any other number, each step starts an extra thread that waits for the
+    /// detector's pool. While a step waits, rayon may run another of your tasks on the same thread.
+    /// So while a step runs, its task must not hold a lock or a `RefCell` borrow that your other
+    /// tasks need.
     pub threads: usize,
     /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///

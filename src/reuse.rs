@@ -12,7 +12,8 @@ use crate::memory::resized;
 #[derive(Debug)]
 pub(crate) struct ReusedVec<T> {
     items: Vec<T>,
-    /// Number of the latest uses in a row that needed only a small part of the vector's memory.
+    /// Number of successive uses, up to the latest, that needed only a small part of the vector's
+    /// memory.
     oversized_uses: u32,
 }
 
@@ -29,9 +30,9 @@ impl<T> ReusedVec<T> {
     /// A reused vector is oversized if its capacity is more than this many times the number of
     /// items needed.
     const OVERSIZED: usize = 16;
-    /// Smallest number of items that a use of a reused vector is taken to need, even if it needs fewer. So a
-    /// small vector is never oversized in such a use. Only [`rest`](Self::rest), a use without items, counts
-    /// as 0.
+    /// A use of a reused vector that needs fewer items counts as one that needs this number of
+    /// items. So a small vector is never oversized while it is in use. The exception is
+    /// [`rest`](Self::rest), which counts as a use that needs 0 items.
     const MIN_NEEDED: usize = 1 << 8;
     /// A reused vector is freed if it was oversized in more than this number of successive uses. The number
     /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
@@ -50,8 +51,8 @@ impl<T> ReusedVec<T> {
         &mut self.items
     }
 
-    /// Counts as a use of the vector in which no item is needed. The items are kept, unless the vector has
-    /// been too large for many uses.
+    /// Records that a vector, kept from earlier steps, is not needed now. If the vector has been
+    /// too large for many uses, its memory is freed. Otherwise, it keeps its items.
     pub(crate) fn rest(&mut self) {
         self.judge(0, 0);
     }
@@ -60,9 +61,10 @@ impl<T> ReusedVec<T> {
         self.items.capacity() * size_of::<T>()
     }
 
-    /// Records a use of `count` or `min` items, whichever is more. Frees the memory if the vector
-    /// was oversized in this use and in the last [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES)
-    /// uses.
+    /// Records a use of the vector that needs `count` items. If `count` is less than `min`, the use
+    /// counts as one that needs `min` items. Frees the vector's memory if the vector has been
+    /// oversized in this use and in all of the previous
+    /// [`MAX_OVERSIZED_USES`](Self::MAX_OVERSIZED_USES) uses.
     fn judge(&mut self, count: usize, min: usize) {
         if self.items.capacity() / Self::OVERSIZED <= count.max(min) {
             self.oversized_uses = 0;
@@ -75,9 +77,10 @@ impl<T> ReusedVec<T> {
 }
 
 impl<T: Zeroable + Clone> ReusedVec<T> {
-    /// Returns the first `count` items of the vector, or [`Error::OutOfMemory`]. The items may have values
-    /// from earlier uses. The vector never gets shorter, so that only items that it did not have before are
-    /// initialized.
+    /// Returns the first `count` items of the vector, which grows if it is shorter, or
+    /// [`Error::OutOfMemory`]. The items have unspecified values, some of them from earlier uses.
+    /// The vector is never shortened, because items that are cut off would later be initialized
+    /// again.
     pub(crate) fn enough(&mut self, count: usize, what: &'static str) -> Result<&mut [T], Error> {
         self.judge(count, Self::MIN_NEEDED);
         if self.items.len() < count {

@@ -10,8 +10,10 @@ pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 
 /// A sphere that moves with constant velocity during a time step.
 ///
-/// The struct has 32 bytes and the layout of a GPU storage buffer. You choose the units of length and time.
-/// Numbers may have a magnitude of up to [`MAX_MAGNITUDE`].
+/// A `Sphere` takes 32 bytes, in the layout of a GPU storage buffer.
+///
+/// You choose the units of length and time of all spheres. The numbers in a sphere may have a
+/// magnitude of up to [`MAX_MAGNITUDE`].
 ///
 /// ```
 /// use carom::Sphere;
@@ -26,7 +28,8 @@ pub struct Sphere {
     pub center: [f32; 3],
     /// Radius, 0 or more. A sphere of radius 0 is a point, which acts as a ray of finite length if it moves.
     pub radius: f32,
-    /// Velocity during the time step, as length per unit of `dt`.
+    /// Velocity during the time step, in units of length per unit of `dt`. In a step `dt`, the sphere
+    /// moves by `velocity * dt`.
     pub velocity: [f32; 3],
     /// Collision groups, packed by [`Sphere::with_groups`]. With 0, the default, the sphere collides with
     /// every other sphere.

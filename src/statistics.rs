@@ -33,22 +33,22 @@ pub struct Statistics {
     pub slots: u64,
     /// Number of candidate pairs that were tested.
     pub candidates: u64,
-    /// Number of pairs that touch.
+    /// Number of pairs of spheres that touch during the step.
     pub pairs: u64,
     /// Number of grazing pairs: pairs, touching or not, that the first test (in float32 on a GPU,
     /// in float64 on the CPU) could not decide. They are too close to tangency, or to the end of a
     /// time segment or of the step.
     ///
-    /// Arithmetic of higher precision decides every grazing pair. This number does not include pairs that need
-    /// it only for the time of impact.
+    /// Arithmetic of higher precision decides whether a grazing pair touches. A pair that needs
+    /// this arithmetic only for its time of impact does not count as grazing.
     pub grazing: u64,
     /// Number of pairs that float64 could not decide, and exact integer arithmetic did.
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// Some memory is not included in this number. On the CPU, this is the memory of the caller's spheres, of
-    /// the detector's copy of two sets, and of the returned list. On a GPU, it is that of the buffers of
-    /// spheres and of pairs.
+    /// On the CPU, `memory` does not include the caller's spheres, the detector's copy of two sets,
+    /// and the returned list. On a GPU, `memory` does not include the buffers of spheres and of
+    /// pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,

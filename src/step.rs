@@ -197,8 +197,9 @@ impl<'a> UncheckedStep<'a> {
         Ok(self.checked(summary))
     }
 
-    /// Checks the size of the step and the numbers in its spheres, like [`check`](Self::check), and calls
-    /// `visit` for the spheres, in blocks: see [`check_and_visit`].
+    /// Checks the duration, the domain, the number of spheres and the numbers in the spheres, like
+    /// [`check`](Self::check). Also passes the spheres in blocks to the caller's function `visit`:
+    /// see [`check_and_visit`].
     pub(crate) fn check_and_visit<T: Default + Send>(
         self,
         block: usize,
@@ -249,8 +250,8 @@ impl<'a> UncheckedStep<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CheckedStep<'a> {
-    /// Spheres of the step. A second set follows the first. If one of two sets is empty, all are
-    /// left out, because the step has no pairs.
+    /// The spheres of the step: those of the first set, and then those of the second set, if there
+    /// is one. The slice is empty if one of two sets is empty, because the step then has no pairs.
     pub(crate) spheres: &'a [Sphere],
     pub(crate) sets: Sets,
     pub(crate) dt: f32,

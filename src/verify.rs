@@ -36,11 +36,13 @@ pub struct Verification<T = Collision> {
     /// Touching pairs that the list lacks, with their exact times and depths, sorted by their sphere indices
     /// (a, b).
     pub missing: Vec<T>,
-    /// Entries of the list that are not touching pairs: the spheres do not touch, collision groups leave out
-    /// the pair, an index is past the last sphere, or the entry pairs a sphere with itself.
+    /// Entries of the verified list that are not touching pairs of the step, for one of these
+    /// reasons: the two spheres do not touch, collision groups leave out the pair, an index is past
+    /// the last sphere, or the entry has the same sphere twice, without a periodic displacement.
     pub invented: Vec<T>,
-    /// Superfluous entries of touching pairs that the list has several times. One entry of each such pair is
-    /// not superfluous, and is left out: one with the right time and depth, if there is any.
+    /// Superfluous entries of the verified list. If the list has a touching pair several times, all
+    /// but one of its entries are superfluous. The remaining entry is one with the right time and
+    /// depth, if there is any.
     pub repeated: Vec<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
@@ -106,8 +108,8 @@ impl Mistakes {
         Ok(self)
     }
 
-    /// Converts the mistakes that the verification has found to the public result type. If `periodic` is
-    /// false, it has no periodic images.
+    /// Converts the mistakes that the verification has found to the public result type. If
+    /// `periodic` is false, the lists of periodic images in the result are empty.
     fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
         let entries = |list: &[ImageCollision]| list.iter().map(|c| entry(c.pair())).collect();
         let images = |list: &[ImageCollision]| {
@@ -259,7 +261,8 @@ pub fn verify(
     Ok(mistakes.public(periodic, |pair| *pair))
 }
 
-/// Returns an error unless there is an image for each entry of a list, or none in open space.
+/// Returns an error unless the number of periodic images is right: one for each pair of a list in a
+/// periodic domain, and 0 in open space.
 fn check_image_count(step: &Step<'_>, pairs: usize, images: usize) -> Result<(), Error> {
     let expected = if step.domain.is_open() { 0 } else { pairs };
     if images == expected {
@@ -346,7 +349,8 @@ fn compare_pairs(
 /// Compares those entries of a sorted list whose first index is `a` with the exact impacts of sphere `a`.
 struct Row<'a> {
     a: u32,
-    /// The entries of the verified list that have not been compared with an exact impact yet.
+    /// The entries of the verified list with the first index `a` that are not yet known to be right
+    /// or wrong.
     listed: &'a [ImageCollision],
     mistakes: Mistakes,
 }
@@ -361,8 +365,9 @@ impl Row<'_> {
         Some(*first)
     }
 
-    /// Compares the list with an exact impact, or with `None` for a pair that does not touch. The calls must be in
-    /// the order of the list: by b, then by image.
+    /// Compares the entries for a pair in the verified list with the exact impact of the pair, or
+    /// with `None` if the pair does not touch. The pair consists of sphere `a` and the image
+    /// `image` of sphere `b`. Calls must be in ascending order of `b`, and then of `image`.
     #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
     fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<Impact>) {
         let Some(Impact { toi, depth }) = touch else {

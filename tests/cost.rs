@@ -259,9 +259,9 @@ fn everything_in_an_oblique_plane_costs_no_more_than_eight_times_as_much() {
     assert_like_gas("an oblique plane", &plane(along), 8.0);
 }
 
-/// carom must not cut the paths of these spheres into time segments, because it would test neighbours within
-/// a swarm again in every segment. A test of all pairs, with which the cost is compared, takes N / 2 tests
-/// for each sphere.
+/// Two swarms of spheres fly through each other. carom must not cut their paths into time segments,
+/// because it would test the neighbours within a swarm again in every segment. A test of all pairs
+/// would take N / 2 tests for each sphere.
 #[test]
 fn swarms_through_one_another_cost_no_more_than_trying_all_pairs() {
     for speed in [100.0, 1000.0] {

@@ -128,8 +128,8 @@ fn check_order(
 
 fn check_fluid(seed: u64) {
     let (spheres, edge) = fluid(10, 0.3, seed);
-    // The longer a substep is, the more of its impacts depend on one another. So the test uses three durations,
-    // which the seed chooses.
+    // The longer a substep is, the more of its impacts depend on one another. So the seed chooses
+    // one of three durations of a substep.
     let impacts = [0.1, 0.4, 2.0][seed as usize % 3];
     let options = periodic(edge).with_impacts_per_substep(impacts);
     check_order(spheres, options, Some(edge), 5);
@@ -344,7 +344,7 @@ fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     assert!(images.iter().all(|&count| count >= 5), "{images:?}");
 }
 
-/// Few small balls in a periodic cell, which move many cells between two impacts.
+/// A few small spheres cross a periodic cell many times between two impacts.
 #[test]
 fn a_dilute_gas_in_a_small_cell_takes_a_long_step() {
     let mut rng = Rng::with_seed(1);
@@ -439,7 +439,8 @@ fn spheres_that_cannot_meet_take_a_long_step() {
     }
 }
 
-/// The spheres are much larger than their cell, so they have too many images, and too many pairs as well.
+/// The spheres are much larger than the periodic cell. So there are too many periodic images of
+/// spheres, and too many pairs as well.
 #[test]
 fn the_limit_that_is_exceeded_does_not_depend_on_the_number_of_threads() {
     let mut rng = Rng::with_seed(4);
@@ -790,7 +791,6 @@ fn removed_spheres_take_no_part_as_in_the_reference() {
         let times: Vec<_> = times.map(|one| (rounded(one.time), one.sphere)).collect();
         assert_eq!(times, gone);
         assert!((100..412).contains(&removed.len()), "{}", removed.len());
-        // The missing momentum and energy are those of the removed spheres.
         let momentum = |spheres: &[HardSphere]| -> DVec3 {
             spheres.iter().map(|sphere| sphere.velocity).sum()
         };
@@ -826,8 +826,8 @@ fn removals_have_the_same_bytes_for_any_number_of_threads() {
     assert_eq!(run(5), expected);
 }
 
-/// At time 1, sphere 0 hits sphere 1 and turns back, and sphere 1 is removed. So sphere 1 never hits sphere
-/// 2, and is put back later.
+/// At time 1, sphere 0 hits sphere 1 and turns back. The test's rule for impacts removes sphere 1,
+/// which therefore never hits sphere 2. At the end, the test puts sphere 1 back.
 #[test]
 fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);

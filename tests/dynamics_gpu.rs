@@ -469,7 +469,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .with_gravity([0.0, 0.0, -1.0]);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // These worlds have a hollow cylinder as a wall, a pillar and a moving ball in it.
+    // The worlds of seeds 6 to 8 have a hollow cylinder and a hollow sphere as walls, and in them a
+    // pillar and a moving ball.
     for seed in 6..9 {
         let mut rules = SimulationOptions::new().with_walls(Walls::from_iter([
             Wall::cylinder_inside([5.0, 5.0, 0.0], [0.0, 0.0, 2.0], 8.0),
@@ -492,7 +493,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .collect();
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.5, 2e-3));
     }
-    // These worlds have a small periodic cell, in which two spheres can meet in several images.
+    // The worlds of seeds 9 to 11 have a small periodic cell, in which two spheres can meet in
+    // several images.
     for seed in 9..12 {
         let mut rng = Rng::with_seed(seed);
         let mut spheres = [[0.5; 3], [2.0, 0.7, 1.9], [1.0, 2.2, 0.4]].map(|place| {
@@ -504,7 +506,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let rules = SimulationOptions::new().with_domain(domain);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // These worlds are slits between two walls, periodic along x and y, with different masses and gravity.
+    // The worlds of seeds 12 and 13 are slits between two parallel walls, periodic along x and y.
+    // The spheres have different masses, and there is gravity.
     for seed in 12..14 {
         let spheres = random_spheres(20, seed, 1.0);
         let domain = Domain::rectangular([0.0; 3], [10.0; 3]).with_periodic([true, true, false]);
@@ -524,7 +527,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
 
 #[test]
 fn impacts_on_a_line_happen_in_their_order_for_a_long_time() {
-    // A cradle: four balls at rest touch one another.
+    // A cradle: a moving ball hits the first of four balls at rest in a row, in which each ball
+    // touches the next.
     let mut balls: Vec<_> = (0..5)
         .map(|k| HardSphere::new([f64::from(k), 0.0, 0.0], 0.5))
         .collect();
@@ -616,8 +620,9 @@ fn a_full_list_of_impacts_loses_none() {
 
 #[test]
 fn impacts_across_the_faces_of_the_cell_have_images() {
-    // The first ball hits the second one across the face x = 0. The third ball hits a wall, or the edge of a mesh, across
-    // the faces y = 10 and z = 0.
+    // The first ball hits the second one across the face x = 0 of the periodic cell. The third ball
+    // leaves the cell through its edge at y = 10 and z = 0, and there hits the image of a wall or
+    // of a mesh's edge.
     let balls = [
         HardSphere::new([0.75, 3.0, 3.0], 0.25).with_velocity([-1.0, 0.0, 0.0]),
         HardSphere::new([9.7, 3.0, 3.0], 0.25).fixed(),
@@ -757,8 +762,9 @@ fn worlds_with_round_walls_and_meshes_in_periodic_domains_move_as_on_the_cpu() {
     let mut at_walls = 0;
     for seed in 40..46 {
         let mut spheres = random_spheres(24, seed, 0.0);
-        // A ball at a corner of the cell moves, and a pillar is parallel to an edge of the cell. In every other world,
-        // the ball is a mesh, and the pillar is inclined.
+        // The walls are a moving ball at a corner of the periodic cell, and a pillar that is
+        // parallel to an edge of the cell. In the worlds with odd seeds, the ball is a mesh, and
+        // the pillar is inclined.
         let center = [9.5, 0.25, 0.5];
         let velocity = [0.5, -0.75, 0.25];
         let is_mesh = seed % 2 == 1;
@@ -830,9 +836,11 @@ fn a_wall_that_crosses_the_periodic_cell_for_a_long_time_pushes_a_ball() {
     let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let plate = plate.with_velocity([2.0, 0.0, 0.0]);
     let ball = Wall::sphere([0.0, 5.0, 5.0], 1.0).with_velocity([2.0, 0.0, 0.0]);
-    // Each case has the walls, the half thickness of the wall, the number of impacts until time 1000, and the place of
-    // the ball then. The wall hits the ball at rest, which then has velocity 4, until it hits the next image of the wall
-    // and is at rest again. Between two impacts, the distance of 10 minus both thicknesses is passed with speed 2.
+    // Each case has a wall that moves with speed 2, the number of its impacts on a ball until time
+    // 1000, and the coordinate x of the ball then. The wall hits the ball at rest. The ball then
+    // has velocity 4, hits the next image of the wall, and is at rest again. So between two
+    // impacts, the ball moves relative to the wall with speed 2, by the edge 10 of the cell minus
+    // the thicknesses of ball and wall.
     let cases = [
         (Walls::from_iter([ball]), 286, 7.0),
         (with_mesh(Walls::new(), plate), 222, 3.0),
@@ -893,10 +901,12 @@ fn a_ball_hits_the_face_the_edge_and_the_corner_of_a_triangle() {
     let corners = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     let mesh = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let down = DVec3::new(0.0, 0.0, -1.0);
-    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after the
-    // impact, and the time of the impact. In the first and fourth case, the ball hits the face. In the
-    // second, it moves down past an edge at a horizontal distance of 0.6. It hits the edge when its centre is
-    // √(1 − 0.6²) = 0.8 above it. In the third, it hits a corner in the same way.
+    // Each case has the centre and velocity of a ball of radius 1 at the start, its velocity after
+    // the impact, and the time of the impact. The triangle is in the plane z = 0. In the first and
+    // fourth case, the ball hits the face of the triangle. In the second case, the ball moves down,
+    // past an edge of the triangle at a horizontal distance of 0.6. It hits the edge when its
+    // centre is at z = √(1 − 0.6²) = 0.8. In the third case, it hits a corner of the triangle in
+    // the same way.
     let cases = [
         ([1.0, 1.0, 3.0], down, -down, 2.0),
         ([2.0, -0.6, 3.0], down, DVec3::new(0.0, -0.96, 0.28), 2.2),
@@ -1240,7 +1250,8 @@ fn bullets_among_compound_bodies_move_as_on_the_cpu() {
         let with_list = rules.clone().with_impact_list();
         let mut alone = Simulation::new(spheres.clone(), with_list).expect("a simulation");
         apart += alone.step(0.2).expect("a step").impacts;
-        // A body has the spheres of an eighth of the cube, but not the bullets.
+        // Each compound body has the spheres in one octant of the cubic world. The bullets are in
+        // no body.
         let body = |sphere: &HardSphere| {
             let place = sphere.center.cmpgt(DVec3::splat(5.0));
             (sphere.velocity == DVec3::ZERO).then_some(place.bitmask())
@@ -1266,8 +1277,9 @@ fn bullets_among_compound_bodies_move_as_on_the_cpu() {
     assert!(rollbacks <= 2, "{rollbacks}");
 }
 
-/// A wall and a mesh hit a small ball in front of them after they have crossed a hundred thousand lengths. Rounded to
-/// float32, their displacement would be so wrong that they were behind the ball.
+/// A moving wall or mesh hits a small ball in front of it after it has moved by a hundred thousand
+/// units of length. If this displacement were rounded to float32, the error could be larger than
+/// the gap to the ball.
 #[test]
 fn walls_that_have_moved_far_in_a_periodic_domain_lose_no_impact() {
     let edge = 7.3_f32;
@@ -1283,7 +1295,8 @@ fn walls_that_have_moved_far_in_a_periodic_domain_lose_no_impact() {
     ] {
         let rules = periodic(edge.into()).with_walls(walls).with_impact_list();
         let options = SimulationBufferOptions::new(1).with_simulation(rules);
-        // Walls pass through spheres of infinite mass, so this sphere only lets the time pass.
+        // A sphere of infinite mass passes through walls. So this sphere has no impacts while the
+        // walls move for a long time.
         let fixed = HardSphere::new([3.0; 3], radius).fixed();
         let mut world = World::new(&[fixed], &options);
         let mut state = world.advance(60_000.0);

@@ -449,7 +449,8 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
-        // carom may test more pairs if subnormal numbers lose digits, but not four times as many.
+        // If the numbers of a world are so small that subnormal numbers lose digits, carom may test
+        // more pairs than in the same world with ordinary numbers, but not four times as many.
         let most = 4 * exact(&device, &mut buffers, &Step::new(&spheres, 1.0))
             .summary
             .candidates;
@@ -889,8 +890,9 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// A step fails if the number of spheres in a device buffer exceeds the caller's limit `at_most`.
-/// Larger buffers would not change this, so the summary must not ask for them.
+/// A step fails if the count in a device buffer says that there are more spheres than the caller's
+/// limit `at_most`. carom's own buffers are not too small in this case, so the summary of the step
+/// must not request larger ones.
 #[test]
 fn a_count_above_at_most_requires_no_capacity() -> Result {
     let device = Device::real();

@@ -217,8 +217,8 @@ fn sphere_trees_find_the_same_spheres_as_all_pairs() {
         found.sort_by_key(|hit| (hit.a, hit.b));
         assert_eq!(found.len(), direct.len());
         for (found, direct) in found.iter().zip(&direct) {
-            // The indices b count from the first sphere of the second body in both lists, so the pairs can
-            // be compared.
+            // The hierarchies and the test of all pairs both count the index `b` from the first
+            // sphere of the second body, so their lists can be compared.
             assert_eq!(
                 (found.a, found.b, found.toi),
                 (direct.a, direct.b, direct.toi)
@@ -297,7 +297,8 @@ fn hard_spheres_prints_one_json_object_for_each_packing_fraction() {
                 .unwrap_or_else(|| panic!("{key}: {json}"))
         };
         assert_eq!(value("eta"), eta);
-        // Kolafa's equation of state, written out independently of the example.
+        // The test computes the compressibility factor of a hard-sphere fluid by Kolafa's equation
+        // of state, without the code of the example.
         let z = (1.0 + eta + eta * eta - eta * eta * eta * (1.0 + eta) * 2.0 / 3.0)
             / (1.0 - eta).powi(3);
         assert!((value("kolafa") / z - 1.0).abs() < 1e-12);

@@ -477,11 +477,12 @@ fn slow_motion_and_long_steps_leave_few_grazing_pairs() {
     }
 }
 
-/// A detector releases memory only after a number of steps of small worlds, because the next world
-/// may be large again.
+/// After a large world, a detector keeps its memory during a number of steps with small worlds,
+/// because the next world may be large again. Then it releases the memory.
 #[test]
 fn the_memory_of_a_large_world_is_released_eventually() {
-    // Returns `count` separate places in a row, with `crowd` spheres at each place.
+    // Returns `count` spheres at places along a line, with `crowd` spheres at each place. Spheres
+    // at different places do not touch.
     let row = |count: u32, crowd: u32| -> Vec<Sphere> {
         let place = |i: u32| [3.0 * (i / crowd) as f32, 0.0, 0.0];
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()

@@ -56,8 +56,8 @@ fn run(
     sum
 }
 
-/// Calls the caller's function `count`, which returns the allocations of `STEPS` time steps, until only
-/// rayon's queue allocates memory.
+/// Calls `count` until it reports that only rayon's queue allocates memory. The caller's function
+/// `count` runs `STEPS` time steps, and returns how many blocks and bytes they allocate.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
     // Allocations stop only after rayon's threads have started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());

@@ -495,9 +495,9 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_velocity(at(0, 16)),
         DeviceSpheres::new(10, at(0, 16), at(12, 16)).with_groups(at(12, 16)),
-        // The buffer has a row of points, each followed by a radius. Sphere i begins the step at point i and
-        // ends it at point i + 1, so the points are shared by successive spheres. Its radius is that of point i
-        // or that of point i + 1.
+        // The buffer is an array of points, each followed by a radius. Sphere i moves from point i
+        // to point i + 1, so successive spheres share points. The first of the next two layouts
+        // takes the radius of sphere i at point i, the second at point i + 1.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
         // Each centre is at the start of a struct of 64 bytes. All ten radii are in the first struct, one

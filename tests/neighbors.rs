@@ -73,9 +73,10 @@ impl World {
         entries
     }
 
-    /// Returns the range of n for which the particles `one` and `other` are at most `reach` apart along axis
-    /// k, if `other` is displaced by n times edge k of the periodic cell. `later` has the displacements by
-    /// the edges after k. The edges before k have no component along axis k.
+    /// Returns a range that has every n for which the particles `one` and `other` are at most
+    /// `reach` apart along axis k, if `other` is displaced by n times edge k of the periodic cell.
+    /// `later` tells how many times `other` is also displaced by the edges after k. The edges
+    /// before k do not matter, because they have no component along axis k.
     fn images(
         &self,
         k: usize,

@@ -231,7 +231,9 @@ fn lists_are_those_of_the_cpu() {
     assert!(entries > 10_000, "{entries}");
 }
 
-/// In open space, buffers without the options `contacts` and `periodic` can make half lists, but no full lists.
+/// A half list has each pair of neighbours once, and a full list has it in both directions. Only
+/// full lists need buffers with the option `contacts`, and only periodic domains need the option
+/// `periodic`.
 #[test]
 fn half_lists_need_neither_contacts_nor_periodic_buffers() {
     let mut rng = Rng::with_seed(32);
@@ -311,8 +313,8 @@ fn a_list_is_kept_until_something_changes() {
     let made = world.search(&search(&first));
     assert!(!made.kept && !made.entries.is_empty());
 
-    // All particles move by a little less than half the skin, so the list is kept. The vectors are those of the
-    // new positions.
+    // All particles move by a little less than half the skin, so the neighbour list is kept. The
+    // vectors between neighbours are those of the new positions.
     let mut moved = first.clone();
     for sphere in &mut moved {
         let along = [0; 3].map(|_| rng.f32() - 0.5);

@@ -155,9 +155,10 @@ fn float64_is_right_where_it_answers() {
         let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
         let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
         let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
-        // In each pair, the vector between the centres at the closest approach has the length 5·size, and is
-        // perpendicular to the motion. The sum of the radii is 5·size, too, unless a radius is changed by an
-        // ulp. So pairs are often exactly tangent.
+        // In each pair, the vector between the two centres at the closest approach is perpendicular
+        // to the motion, and is 5 times as long as the random length `size`. The sum of the radii
+        // is the same length, but one radius may be an ulp larger or smaller. So many pairs are
+        // exactly tangent.
         let across: [f32; 3] = *rng
             .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
             .expect("not empty");
@@ -199,8 +200,6 @@ fn float64_is_right_where_it_answers() {
             }
         }
     }
-    // The random pairs must include many that float64 decides, many that float64 leaves open, and many that
-    // collide.
     assert!(
         told > 10_000 && untold > 10_000 && hits > 10_000,
         "float64 decided {told} pairs and left {untold} open, {hits} pairs collide"
@@ -261,8 +260,8 @@ fn scenes_have_their_names_and_sizes() {
 #[test]
 fn groups_leave_pairs_out() {
     let place = |groups: (u16, u16)| at([0.0; 3], 1.0).with_groups(groups.0, groups.1);
-    // Spheres 0 and 1 are in collision group 0 and ignore it. Sphere 2 ignores group 1, and sphere 3 is in
-    // group 1. Spheres 4 and 5 are in group 15, and sphere 4 ignores it.
+    // Spheres 0 and 1 are in collision group 0, and both ignore group 0. Sphere 2 ignores group 1,
+    // and sphere 3 is in group 1. Spheres 4 and 5 are in group 15, and sphere 4 ignores group 15.
     let spheres = [
         (1, 1),
         (1, 1),

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A word in a comment or document that begins with one of these folders counts as a path from the root of
-/// the repository.
+/// Folders in the root of the repository. The test treats each word of a comment or document that
+/// begins with one of them as a path.
 const FOLDERS: [&str; 6] = [
     "src/",
     "shaders/",
@@ -50,7 +50,8 @@ fn is_file_name(word: &str) -> bool {
     stem.is_some_and(|stem| !stem.is_empty() && !stem.ends_with('/'))
 }
 
-/// Returns whether a path exists, possibly without the extension of the file.
+/// Returns whether `path` names an existing file or folder. If it names a file, it may lack the
+/// file's extension.
 fn exists(root: &Path, path: &str) -> bool {
     let path = root.join(path);
     path.exists()

@@ -237,7 +237,9 @@ fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     );
 }
 
-/// The copies of the dust on the second face are found as quickly as the dust itself.
+/// Dust (many small spheres) lies among large spheres on one face of a periodic cell. Its periodic
+/// copies lie on the opposite face. No two spheres or copies must be tested against each other
+/// twice.
 #[test]
 fn dust_in_an_oblique_channel_is_tested_once_against_large_spheres() {
     let (spheres, domain) = dust_in_an_oblique_channel();

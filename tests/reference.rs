@@ -313,8 +313,8 @@ fn within(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     cpu
 }
 
-/// Returns the colliding pairs between two sets of spheres. The CPU and the GPU backend must find the same
-/// pairs.
+/// Returns the colliding pairs between two sets of spheres, on which the CPU and the GPU backend
+/// must agree.
 fn between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
     let [cpu, gpu] = both(
         |detector| match detector.detect(&Step::between(first, second, dt)) {

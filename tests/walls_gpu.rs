@@ -76,7 +76,7 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
             "{found:?}"
         );
         if found.grazing || hit.wall >= simple {
-            // The times and depths of entries at triangles are tested by `check_estimates`.
+            // `check_estimates` tests the times and depths of collisions with triangles.
             continue;
         }
         let mut sphere = spheres[hit.sphere as usize];
@@ -406,8 +406,8 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     );
 }
 
-/// Some drivers end long loops of a shader early. In this case, the step must return an error. Otherwise, the list
-/// must be complete.
+/// Some drivers end long loops of a shader early, so that some walls are not tested. In this case,
+/// the step must return an error. A step without an error must list all wall collisions.
 #[test]
 fn a_hundred_thousand_walls_are_all_tested_or_the_step_fails() {
     let device = Device::real();
@@ -783,9 +783,9 @@ fn unit_vector(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. A sphere that
-/// touches the triangle at this point and has its centre in this direction from the point touches the
-/// triangle nowhere else.
+/// Returns a random point on the face, an edge or a corner of a triangle, and a direction. If a
+/// sphere touches the triangle at this point, and its centre lies in this direction from the point,
+/// it touches the triangle nowhere else.
 fn place_on(rng: &mut Rng, corners: [DVec3; 3]) -> (DVec3, DVec3) {
     let first = rng.usize(..3);
     let [a, b, c] = [0, 1, 2].map(|k| corners[(first + k) % 3]);

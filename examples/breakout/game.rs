@@ -65,7 +65,7 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    /// Puts balls in the middle of the well. They fly apart at a speed of 1.
+    /// Creates a game with balls in the middle of the round well. The balls fly apart at unit speed.
     pub(crate) fn new(balls: u32) -> Result<Self, Error> {
         let mut walls = Walls::new();
         walls.push(Wall::cylinder_inside([0.0; 3], [0.0, 0.0, 1.0], 1.0));
@@ -104,8 +104,9 @@ impl Game {
     pub(crate) fn play(&mut self) -> Result<Vec<Event>, Error> {
         let from = self.simulation.time();
         let before = self.simulation.spheres().to_vec();
-        // The function that decides about impacts must be pure. So it reads only `bats`, which do not change
-        // during the step.
+        // The function that decides about impacts must give the same answer whenever it is called
+        // during a step. So it reads only the list of bats (boxes), which does not change during
+        // the step.
         let bats = &self.bats;
         let report =
             self.simulation

@@ -152,8 +152,8 @@ impl Drawing {
         ));
     }
 
-    /// Writes text of the given size. `anchor` is `start`, `middle` or `end`: the part of the text that stands at
-    /// the point.
+    /// Writes text of the given size at the point `at`. `anchor` is `start`, `middle` or `end`, and
+    /// tells which part of the text is at this point.
     pub(crate) fn text(&mut self, at: DVec2, text: &str, size: f64, anchor: &str) {
         self.add(format_args!(
             "<text x=\"{:.4}\" y=\"{:.4}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \

@@ -219,9 +219,10 @@ impl<'a> Makings<'a> {
         }
     }
 
-    /// Creates a render pipeline. A solid pipeline writes depth. It also turns a fragment's alpha into
-    /// coverage: the fraction of the pixel's samples that the fragment covers. So edges are smooth in any
-    /// drawing order. Other pipelines blend fragments by alpha.
+    /// Creates a render pipeline. A solid pipeline writes depth and uses alpha-to-coverage: the
+    /// alpha of a fragment determines how many samples of its pixel it covers. So solid primitives
+    /// have smooth edges, and need not be sorted by depth. Other pipelines blend fragments by
+    /// alpha.
     fn pipeline(
         &self,
         [vertex, fragment]: [&str; 2],

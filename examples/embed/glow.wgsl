@@ -1,5 +1,5 @@
-// Lets the spheres glow that bounced in a frame. A bounce raises the glow of a sphere to at least the magnitude of
-// the change of its velocity, and the glow decays with time.
+// Updates the glow of each sphere once in a frame. If the sphere has bounced, its glow rises to at least
+// the magnitude of the change of its velocity. Otherwise, the glow decays with time.
 
 struct Params {
     count: u32,

@@ -23,13 +23,14 @@ const SPHERE: u64 = size_of::<[f32; 4]>() as u64;
 /// Time in seconds after which the glow of a sphere has decayed to 1/e.
 const GLOW: f32 = 0.35;
 
-/// Largest number of substeps in a frame. If they do not suffice, the frame shows what was reached, and the next frame
-/// goes on from there.
+/// Largest number of substeps in a frame. If a frame needs more to simulate its time, it shows the
+/// spheres at the time that they have reached, and the next frame simulates the rest.
 const SUBSTEPS: u32 = 3;
 
 /// What the simulation starts with: the walls, and the positions, radii and velocities of the spheres.
 pub(crate) struct World {
-    /// Half the sides of the box that is drawn around the spheres, from `-half` to `half`.
+    /// Half the length of each side of the box around the spheres. The box extends from `-half` to
+    /// `half`.
     pub(crate) half: [f32; 3],
     /// The six walls of the box, and a mesh.
     pub(crate) walls: Walls,
@@ -208,11 +209,12 @@ impl Simulation {
             encoder.clear_buffer(self.buffers.state(), 0, None);
         }
         let masses = Attribute::new(&self.velocities, 12, SPHERE);
-        // `SimulationBuffers::record` only adds commands to the encoder. It does not submit, poll or block. The time
-        // is added to the time that earlier frames have not reached.
+        // `SimulationBuffers::record` only adds commands to the encoder. It does not submit, poll
+        // or block. When the commands run, the GPU simulates the time `dt`, and any time that
+        // earlier frames have not completed.
         self.buffers
             .record(encoder, &spheres, Some(masses), self.dt)?;
-        // Read back the state, unless the readback of an earlier state is still in flight.
+        // The state is copied to the host, unless an earlier copy is still in flight.
         if self.ticket.is_none() {
             self.ticket = Some(self.buffers.read_state(encoder)?);
         }

@@ -1,4 +1,4 @@
-//! The simulation of the fluid, on the CPU or on a GPU.
+//! The simulation of a fluid of hard spheres, on the CPU or on a GPU.
 
 use carom::{Domain, HardSphere, Simulation, SimulationOptions};
 
@@ -61,8 +61,8 @@ impl Engine {
         }
     }
 
-    /// Advances the simulation by the time `duration`. Returns its time and the total number of
-    /// impacts, among other sums, since the start of the simulation.
+    /// Advances the simulation by the time `duration`. Returns totals since the start of the
+    /// simulation, such as the simulated time and the number of impacts.
     pub(crate) fn step(&mut self, duration: f64) -> anyhow::Result<Totals> {
         match self {
             Self::Cpu { simulation, totals } => {

@@ -9,8 +9,9 @@ pub(crate) struct Overlaps {
     edge: f64,
     /// Unit in the last place of the number 1: 2⁻²³ for float32 coordinates, 2⁻⁵² for float64.
     unit: f64,
-    /// Deepest overlap so far, in radii. An overlap of 4 units in the last place of the largest coordinate is
-    /// subtracted.
+    /// Deepest overlap of two spheres so far, as a fraction of the smaller radius. Of each overlap,
+    /// 4 units in the last place of the largest coordinate are subtracted, because rounding may
+    /// cause this much.
     pub(crate) deepest: f64,
 }
 
@@ -25,8 +26,9 @@ impl Overlaps {
         })
     }
 
-    /// Searches for overlaps of the spheres, and updates `deepest`. A detector first finds in float32 all
-    /// pairs that may overlap. The depths of their overlaps are then computed in float64.
+    /// Searches for overlaps of the spheres, and keeps the deepest one in `deepest`. A detector
+    /// first finds, in float32, all pairs that may overlap. Then the depths of their overlaps are
+    /// computed in float64.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a margin covers the rounding to float32"

@@ -63,7 +63,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time of the first impact between spheres of the two bodies, or `None` if they do not collide.
+/// Returns the time of the first impact between the two bodies, which consist of spheres, or `None`
+/// if they do not collide. `levels` has the results for each level of their hierarchies.
 fn first(levels: &[Level]) -> Option<f32> {
     let touching = levels.last().map(|level| &level.touching);
     let times = touching.into_iter().flatten().map(|hit| hit.toi);

@@ -52,16 +52,16 @@ impl Tree {
     }
 }
 
-/// Result of the search in one level of the two hierarchies. It has the pairs of nodes that were tested and the
-/// pairs that touch.
+/// Result of the search in one level of the hierarchies of bounding spheres of two bodies.
 pub(crate) struct Level {
-    /// For each of the two bodies, the number of its hierarchy's nodes (spheres) that were searched in this
-    /// level.
+    /// For each of the two bodies, the number of bounding spheres that were searched in this level
+    /// of the body's hierarchy.
     pub(crate) spheres: [usize; 2],
-    /// Pairs of nodes, one of each body's hierarchy, that are tested in this level because their parents
-    /// touch.
+    /// Pairs of bounding spheres, one of each body, that are tested in this level of the
+    /// hierarchies because their parents touch.
     pub(crate) pairs: Vec<[u32; 2]>,
-    /// The pairs of nodes that touch. `a` is a node of the first body, and `b` of the second.
+    /// The tested pairs of bounding spheres that touch. `a` is a sphere of the first body's
+    /// hierarchy, and `b` one of the second body's.
     pub(crate) touching: Vec<Collision>,
 }
 

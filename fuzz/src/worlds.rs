@@ -78,8 +78,9 @@ fuzz_target!(|data: &[u8]| {
     let head = bytes.byte();
     let two_sets = head % 4 == 0;
     let (mut spheres, dt) = world(&mut bytes);
-    // In a build with `--cfg carom_fuzzing`, carom derives the number of time segments of the longest path
-    // from the collision groups 12 to 14 that the first sphere ignores. These groups have no members.
+    // In a build with `--cfg carom_fuzzing`, carom derives the number of time segments of the
+    // longest path from the first sphere: from which of the collision groups 12 to 14 it ignores.
+    // No sphere is in these groups, so this has no effect on which spheres collide.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

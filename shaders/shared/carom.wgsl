@@ -54,8 +54,8 @@ struct CaromResults {
     found: vec2<u32>,
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
-    // Number of time segments of fast spheres, without the first segment of each
-    // sphere, plus the number `images`.
+    // Number of time segments of fast spheres, without the first segment of each sphere.
+    // In a periodic domain, it includes the number of images in the next field.
     segments: vec2<u32>,
     // In a periodic domain: number of images (periodic copies) of spheres or time
     // segments that are added to the grids because they reach into the domain's cell.
@@ -102,9 +102,10 @@ struct CaromResults {
     // CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. With two sets, sphere i of the second set
     // has index b_offset + i. Triangle i of all meshes has index CAROM_WALL + i.
     out_of_range: u32,
-    // Number of entries in the neighbour list, and number of workgroups along x in an
-    // indirect dispatch over them, which carom_index() takes. Only searches for neighbours
-    // write these two fields and the next field, `kept`.
+    // Number of entries in the neighbour list. `neighbor_columns` is the number of
+    // workgroups along x in an indirect dispatch over the list. Pass it to
+    // carom_index(). Only searches for neighbours write `neighbors`, `neighbor_columns`
+    // and `kept`.
     neighbors: u32,
     neighbor_columns: u32,
     // 1 if the search kept the neighbour list of an earlier search, because no particle
@@ -145,8 +146,8 @@ const CAROM_UNFINISHED = 32u;
 // Status bit: a sphere is too far from the cell of the periodic domain, or reaches into
 // too many images of the cell. Pairs are missing.
 const CAROM_IMAGE_OUT_OF_RANGE = 64u;
-// Status bit: the list of wall collisions overflowed. It holds only results.walls of
-// the wall collisions found.
+// Status bit: the list of wall collisions has no room for all wall collisions found. It
+// holds only some of them, and results.walls is the number of these.
 const CAROM_WALLS_TRUNCATED = 128u;
 // Status bit: more spheres are near triangles than the buffers can hold. Wall collisions
 // with triangles are missing.
@@ -167,9 +168,11 @@ fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u3
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that carom computes on request from the list of pairs, which may be
-// truncated. Some reductions have one row per sphere. In a step of two sets, the row of sphere i of
-// the second set is results.b_offset + i.
+// Reductions are results that carom computes on request from the list of pairs. Pairs
+// that are missing from this list (see CAROM_TRUNCATED) are also missing from the
+// reductions. Some reductions have one row per sphere. In a step of two sets, the rows
+// of the second set follow those of the first: sphere i of the second set has row
+// results.b_offset + i.
 
 // First impact of a sphere: its time, and the index of the sphere that is hit, or the
 // smallest index if several are hit. With two sets, it is an index in the set of that
@@ -213,9 +216,9 @@ struct CaromNeighbor {
     j: u32,
     // Image (periodic copy) of particle j, to be read with carom_image().
     image: u32,
-    // 1 if float32 rounding leaves open whether the particles are neighbours, otherwise
-    // 0. They are if their distance was at most the cutoff plus the skin when the list
-    // was made.
+    // 1 if float32 rounding leaves open whether the particles were neighbours when the
+    // list was made, otherwise 0. Two particles are neighbours if their distance is at
+    // most the cutoff (or the sum of their radii) plus the skin.
     grazing: u32,
 }
 
@@ -289,7 +292,8 @@ fn carom_is_grazing_wall(collision: CaromWallCollision) -> bool {
 
 // Geometry of the contact of a sphere with a wall, in float32.
 struct CaromWallContact {
-    // At the time of impact, the point of the sphere's surface in the direction of `normal`.
+    // The contact point: the point of the sphere's surface in the direction of `normal`,
+    // at the time of impact.
     point: vec3<f32>,
     // Speed at which sphere and wall approach along the normal. Negative for a sphere
     // that leaves the wall.
@@ -323,7 +327,8 @@ fn carom_wall_contact(
     if wall.kind != CAROM_HALF_SPACE {
         var away = center - wall.point + approach * toi;
         away -= wall.direction * dot(wall.direction, away);
-        // Dividing by the largest component first avoids overflow and underflow.
+        // The vector is divided by its largest component before it is normalized,
+        // because the square of its length may overflow or underflow.
         let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
         // A direction perpendicular to the axis of the wall. It is the normal if the centre
         // of the sphere lies on the axis, at the same distance from all sides of the wall.
@@ -377,8 +382,9 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xx = dot(x, x);
     let xy = dot(x, y);
     let yy = dot(y, y);
-    // In the plane of the triangle (0, x, y), the point nearest to q is a·x + b·y. Its
-    // coordinates are the quotients a = of_x / all and b = of_y / all.
+    // In units of `scale`, the triangle has the corners 0, x and y, and q is the given
+    // point. The point nearest to q in the triangle's plane is a·x + b·y, with the
+    // quotients a = of_x / all and b = of_y / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;
@@ -387,8 +393,9 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
         return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
     // If the nearest point of the triangle is not inside its face, it is on one of the
-    // edges. These numbers are the positions of the nearest points of the edges, as
-    // fractions of their lengths.
+    // three edges: x, y, and z from x to y. `on_x` is the position of the nearest point
+    // on edge x, from 0 at the start of the edge to 1 at its end. `on_y` and `on_z` are
+    // the same for the other edges.
     let z = y - x;
     let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
     let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
@@ -444,14 +451,17 @@ const CAROM_SPHERES_LEFT_OUT = 8u;
 // Status bit: the list of impacts had no room for the impacts of a substep.
 const CAROM_IMPACTS_FULL = 16u;
 
-// State of a hard-sphere simulation, written by the GPU. Counts of two words have the low
-// word first. A number of two float32 is the sum of both.
+// State of a hard-sphere simulation, written by the GPU. A recording is a call of
+// `SimulationBuffers::record` in Rust: its commands move the spheres by a number of
+// substeps. Counts of two words have the low word first. A number of two float32 is the
+// sum of both.
 struct CaromSimulation {
-    // Time that the spheres have reached.
+    // Simulated time so far.
     time: vec2<f32>,
-    // Time that recordings have requested and that has not been reached yet.
+    // Time that recordings have requested and that has not been simulated yet.
     remaining: f32,
-    // 0, or the sum of those of the status bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL that apply.
+    // Status of the last recording: 0, or a combination of the bits
+    // CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -464,8 +474,8 @@ struct CaromSimulation {
     // Numbers of complete substeps and of substeps that were rolled back, so far.
     substeps: u32,
     rollbacks: u32,
-    // The largest number of rounds that any substep of the last recording took, among
-    // those that were completed.
+    // Largest number of rounds in any complete substep of the last recording. See
+    // `round`.
     rounds: u32,
     // The status of the last search for candidate pairs that was incomplete. Its bits are those of
     // `CaromResults.status`, and tell why the search was incomplete.
@@ -482,12 +492,13 @@ struct CaromSimulation {
     // The assumed bound on the displacement of a sphere in a substep is at least this
     // speed times the duration of the substep.
     pad_speed: f32,
-    // Edge of the cells that are marked near spheres which have moved farther than the
-    // assumed bound.
+    // Edge of the cells of a coarse grid. In this grid, cells are marked near spheres
+    // that have moved farther than the assumed bounds on their displacements.
     cell: f32,
-    // Number of the current round. In each round of a substep, impacts are added to the paths of spheres
-    // and removed from them. `settled` is 0 while impacts are processed, 1 if none is left, 2 if also no
-    // sphere has moved farther than assumed, and 3 if too many spheres have.
+    // Number of the current round. In each round of a substep, impacts are added to the
+    // paths of spheres and removed from them. `settled` is 0 in the rounds. It is 1 if
+    // no path has changed in the last round, 2 if also no sphere has moved farther than
+    // the assumed bound on its displacement, and 3 if too many spheres have.
     round: u32,
     settled: u32,
     // Number of spheres whose next impact has to be found in the current round.
@@ -498,7 +509,7 @@ struct CaromSimulation {
     committed: u32,
     // Number of substeps in a row that were rolled back.
     failures: u32,
-    // Serial number of the last recording.
+    // Serial number of the last recording: 1 for the first recording of the simulation.
     serial: u32,
     // Number of impacts in the list of impacts: those of the last recording.
     listed: u32,
@@ -507,7 +518,7 @@ struct CaromSimulation {
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.
 struct CaromImpact {
-    // Time of the impact, on the clock of `CaromSimulation.time`. It is the sum of both.
+    // Simulated time of the impact, like `CaromSimulation.time`: the sum of two float32.
     time: vec2<f32>,
     // Index of the sphere, or the smaller of the two indices for an impact of two spheres.
     a: u32,
@@ -515,7 +526,8 @@ struct CaromImpact {
     b: u32,
     // Unit vector from the centre of sphere a to the contact point.
     normal: vec3<f32>,
-    // Momentum that passes along the normal from sphere a to its partner.
+    // Magnitude of the momentum that sphere a passes to sphere b or to the wall. Its
+    // direction is `normal`.
     impulse: f32,
     // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
     // that hits a wall. Pass it to carom_image().

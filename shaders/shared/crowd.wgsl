@@ -20,7 +20,8 @@ fn may_be_crowded() -> bool {
 // With two sets of spheres, returns false, because spheres of one set are not tested against each other.
 fn must_be_crowded() -> bool {
     let fullest = f32(atomicLoad(&counters.fullest));
-    // The factor 1.001 leaves a margin for the rounding errors of `pairs`.
+    // The factor 1.001 leaves a margin for the rounding errors of the number of pairs, which is
+    // computed in float32.
     let pairs = 0.5 * fullest * (fullest - 1.0);
     return (params.flags & FLAG_TWO_SETS) == 0u && pairs > 1.001 * allowed_candidates();
 }

@@ -8,15 +8,14 @@ struct Digit {
     // the digit's lowest bit in this word.
     word: u32,
     shift: u32,
-    // Selects the items to sort: 0 for one item for each pair in the list of found pairs, 1 for one item
-    // for each pair in the sorted list, which has no repeats.
+    // Selects the list of pairs from which the sort items are made, one item for each pair. 0: the
+    // found pairs, which may have a pair several times. 1: the sorted list, which has each pair once.
     distinct: u32,
     unused: u32,
 }
 
 fn digit_of(item: vec4<u32>) -> u32 {
-    // The function `select` avoids a dynamic index into `item`, for which compilers would move this vector
-    // from registers to memory.
+    // Uses select(), because compilers move vectors with a dynamic index from registers to memory.
     let word = select(select(item.x, item.y, digit.word == 1u), item.z, digit.word == 2u);
     return ((word & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }

@@ -17,7 +17,8 @@ struct SimulationRequest {
     contact_time: f32,
     // Target for the mean number of impacts of a sphere in a substep.
     impacts: f32,
-    // Number of walls of simple shapes, and number of walls and meshes together.
+    // Number of walls of simple shapes (half-spaces, spheres and cylinders). `surfaces` is this number
+    // plus the number of meshes.
     walls: u32,
     surfaces: u32,
     spheres: u32,
@@ -82,15 +83,17 @@ struct Track {
     // Number of the last round in which the kernel `find` determined the next impact of the sphere. In each round of a
     // substep, impacts are added to paths and removed from them.
     found: u32,
-    // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair, or
-    // NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a sphere and a
-    // triangle, or NEXT_NONE. If `next` is NEXT_CUT, wrong impacts have to be removed, and `time` is instead the
-    // number of impacts that the sphere keeps.
+    // The next impact of the sphere: its time, and what is hit. `next` is the index of a candidate pair,
+    // or NEXT_WALL plus the code of a wall and an image, or NEXT_TRIANGLE plus the index of a pair of a
+    // sphere and a triangle, or NEXT_NONE. If `next` is NEXT_CUT, impacts at the end of the sphere's
+    // path have turned out to be wrong, and `time` is instead the number of impacts that stay on the
+    // path.
     time: f32,
     next: u32,
     // Assumed bound on the displacement of the sphere, for which candidate pairs were searched.
     pad: f32,
-    // Negative time of the sphere's last impact before the substep, or 0 if there was none.
+    // Time of the sphere's last impact before this substep, relative to the start of the substep, so it
+    // is negative. 0 if there was no such impact.
     since: f32,
     // If the last bound on the displacement of the sphere was too small: a speed from which the next bound is
     // computed. Otherwise 0.
@@ -108,16 +111,18 @@ struct PathPiece {
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,
-    // The impact with which this piece of a path begins. For an impact at a wall or a triangle: the field `next` of
-    // `Track`. For an impact with a sphere: MOST_IMPACTS times the index of the candidate pair, plus how many impacts
-    // the other sphere had before.
+    // The impact with which this piece of a path begins. For an impact at a wall or a triangle, `link`
+    // is a code as in `Track.next`. For an impact with another sphere, it is MOST_IMPACTS times the
+    // index of the candidate pair, plus the number of impacts that the other sphere had earlier in this
+    // substep.
     link: u32,
 }
 
-// A candidate pair: two spheres a < b that may meet in the substep. The list of candidates continues from the index
-// `near_capacity` of the request on with pairs of a sphere and a triangle. There, `a` is the sphere, `b` the triangle,
-// and `image` the image of the triangle. `apart` is the centre of the sphere minus corner a of that image, and
-// `place_b` is the number of the mesh in the list of walls.
+// A candidate: two spheres a < b that may meet in the substep, or a sphere `a` and a triangle `b`. The
+// list of candidates has pairs of spheres first. Pairs of a sphere and a triangle begin at the index
+// `SimulationRequest.near_capacity`. In such a pair, `image` is the image of the triangle, `apart` is
+// the centre of the sphere minus corner a of that image, and `place_b` is the number of the mesh in the
+// list of walls.
 struct Candidate {
     // Centre of the image of sphere b minus the centre of sphere a.
     apart: vec3<f32>,

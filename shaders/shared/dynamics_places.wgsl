@@ -16,8 +16,8 @@ const FARTHEST_IMAGE = 127;
 // Largest number of images of a sphere that are tested against a wall.
 const MOST_WALL_IMAGES = 4096u;
 
-// Returns a position relative to the wall's centre, to a point on its axis, or to its plane, at the start of
-// the substep.
+// Returns the position of a point relative to a wall at the start of the substep: relative to the centre
+// of a sphere, to a point on the axis of a cylinder, or to a point in the plane of a half-space.
 fn place_at_wall(wall: CaromWall, place: vec3<f32>) -> vec3<f32> {
     var point = wall.point;
     if wall.kind == CAROM_HALF_SPACE {
@@ -26,8 +26,8 @@ fn place_at_wall(wall: CaromWall, place: vec3<f32>) -> vec3<f32> {
     return place - point;
 }
 
-// Returns the largest gap between a sphere and a wall at the start of the substep with which they may touch in the
-// substep. `pad` is the assumed bound on the displacement of the sphere.
+// Returns the largest gap between a sphere and a wall that their motion in the substep may close. `pad`
+// is the assumed bound on the displacement of the sphere.
 fn reach_at_wall(wall: CaromWall, center: vec3<f32>, pad: f32) -> f32 {
     let duration = simulation.substep;
     let fallen = 0.5 * length(simulation_request.gravity) * duration * duration;

@@ -3,13 +3,15 @@
 #import dynamics::{MeshTriangle, NEVER}
 #import meeting::{MOST_STEPS, Motion, RESTING, advanced, is_contact, safe_time}
 
-// Returns the vector from the nearest point of an edge to a place. The edge leads from the origin to `end`.
+// Returns the vector from the nearest point of an edge to the point `place`. The edge leads from the
+// origin to `end`.
 fn beside_edge(end: vec3<f32>, place: vec3<f32>) -> vec3<f32> {
     let share = dot(end, place) / max(dot(end, end), MIN_POSITIVE);
     return place - end * clamp(share, 0.0, 1.0);
 }
 
-// Returns the vector from the nearest point of a triangle to a place. The place is relative to corner a.
+// Returns the vector from the nearest point of a triangle to the point `place`, which is given relative
+// to corner a.
 fn beside_triangle(triangle: MeshTriangle, place: vec3<f32>) -> vec3<f32> {
     let b = triangle.b;
     let c = triangle.c;

@@ -5,8 +5,10 @@
 #import paths::{place_at}
 #needs bodies, simulation_request
 
-// Returns the motion of sphere b relative to sphere a from `time` on, for the given pieces of their paths.
-// Gravity cancels, unless one of the spheres has infinite mass and therefore does not fall.
+// Returns the position, velocity and acceleration of sphere b relative to sphere a at the time `time`.
+// At this time, sphere a is on the piece `one` of its path, and sphere b on the piece `other` of its
+// own. Gravity accelerates both spheres alike, so the relative acceleration is 0, unless exactly one
+// sphere has infinite mass and does not fall.
 fn pair_motion(pair: Candidate, one: PathPiece, other: PathPiece, time: f32) -> Motion {
     var share = 0.0;
     if bodies[pair.a].inverse_mass == 0.0 {

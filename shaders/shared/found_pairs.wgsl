@@ -1,4 +1,4 @@
-// The list of pairs that may touch. A workgroup first collects the pairs that it finds in workgroup memory,
+// Makes the list of pairs that may touch. Each workgroup first collects its pairs in workgroup memory,
 // and then appends them to the list in one block.
 
 #import carom::{CAROM_GRAZING, CaromCollision}

@@ -9,7 +9,7 @@ fn left_count() -> u32 {
     return min(left_spheres[0], MOST_LEFT);
 }
 
-// Adds a pair of spheres.
+// Adds a pair of spheres to the list of candidates.
 fn add_pair(found: Candidate) {
     let index = atomicAdd(&round_spheres[ALL_PAIRS], 1u);
     if index >= simulation_request.near_capacity {
@@ -23,7 +23,7 @@ fn add_pair(found: Candidate) {
     add_to_round(found.b);
 }
 
-// Adds a pair of a sphere and a triangle.
+// Adds a pair of a sphere and a triangle to the list of candidates.
 fn add_near(found: Candidate) {
     let index = atomicAdd(&round_spheres[ALL_NEAR], 1u);
     if index >= simulation_request.near_capacity {

@@ -22,13 +22,15 @@ fn entry_of_cell(cell: vec3<i32>) -> u32 {
     return cell_entry_of(hash % simulation.spheres);
 }
 
-// Marks the cells in which sphere `number` of those that have left their pads may overlap a sphere whose radius is at
-// most an edge of a cell. Returns whether it could.
+// Marks the cells around a sphere that has left its pad: those that may contain the centre of another
+// sphere that overlaps it and has a radius of at most one cell edge. `number` is the position of the
+// sphere in the list of spheres that have left their pads. Returns false and marks nothing if the cells
+// would be too many.
 fn mark_cells(number: u32, sphere: Sphere) -> bool {
     if !(simulation.cell > 0.0) {
         return false;
     }
-    // The last term covers the rounding of places.
+    // The term 1e-6 * length(sphere.center) covers the rounding errors of coordinates.
     let reach = (sphere.radius + simulation.cell) * 1.0001 + 1e-6 * length(sphere.center);
     let low = left_cell_of(sphere.center - reach);
     let sides = left_cell_of(sphere.center + reach) - low + 1;
@@ -46,7 +48,8 @@ fn mark_cells(number: u32, sphere: Sphere) -> bool {
     return true;
 }
 
-// Returns the bits of the cell of a sphere.
+// Returns, as a bit mask, the spheres near a given sphere that have left their pads. Bit k stands for
+// spheres k, k + 32, k + 64 and so on in the list of the spheres that have left their pads.
 fn left_nearby(sphere: Sphere) -> u32 {
     if !(simulation.cell > 0.0) || sphere.radius > simulation.cell {
         return ALL_BITS;

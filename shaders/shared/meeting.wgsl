@@ -72,8 +72,8 @@ fn safe_time(gap: f32, rate: f32, bend: f32) -> f32 {
     return select(usual, (root + rate) / bend, rate > 0.0 && bend > 0.0);
 }
 
-// Returns the time after a step of an iteration. A minimum step ensures progress when rounding would make the step
-// 0.
+// Returns the next time of a root search: `time` + `step`. The increase has a lower limit, so that the
+// search makes progress even if rounding makes the sum equal to `time`.
 fn advanced(time: f32, step: f32, range: f32) -> f32 {
     return max(time + step, time + 1e-6 * (time + 0.001 * range));
 }
@@ -91,21 +91,20 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         let v = motion.velocity + motion.acceleration * time;
         let distance = length(p);
         let gap = side * (distance - reach);
-        // The rate at which the gap between the point and the surface at distance `reach` grows.
         let rate = side * dot(p, v) / max(distance, MIN_POSITIVE);
         if is_contact(gap, rate, reach, RESTING * (speeds + strength * range)) {
             return time;
         }
-        // The gap is the distance of the point from the surface, and this bounds its deceleration (the negative
-        // second derivative). For a point inside the surface, the bound holds only at distances of at least
-        // reach / 2 from the centre.
+        // `bend` is an upper bound of the negative second derivative of the gap (distance) between the
+        // moving point and the surface. Inside a hollow surface of radius `reach`, it holds only at
+        // distances of at least reach / 2 from the centre.
         var bend = strength;
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // In a hollow wall of radius `reach`, the bound on the second derivative does not hold nearer
-                // to the centre than reach / 2. So the time advances only until the moving point can reach
-                // this distance.
+                // Nearer to the centre of a hollow surface than half its radius, `bend` does not bound
+                // the second derivative of the gap. So the time advances only until the moving point
+                // can be half the radius from the centre.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;

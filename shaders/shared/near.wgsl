@@ -7,8 +7,8 @@
 #import tag::{segment_of, segment_power}
 #import types::{SortedProxy}
 
-// Time that a sphere spends in one time segment (equal part of its path): the middle of this time, and half
-// its length plus a margin.
+// The interval of time during which a sphere is in one time segment (one of the equal parts of its
+// path). `middle` is the middle of the interval. `half` is half its length, plus a margin.
 struct Window {
     middle: f32,
     half: f32,

@@ -8,8 +8,8 @@
 #import types::{Sphere}
 #needs simulation, simulation_request
 
-// Returns the vector from corner a of an image of a triangle to a point. The rounding errors of the sum are added to
-// it.
+// Returns the vector from corner a of an image of a triangle to a point. The vector is a sum of
+// coordinates that nearly cancel, so the rounding errors of the sum are computed and added to it.
 fn place_at_triangle(point: vec3<f32>, triangle: MeshTriangle, mesh: CaromWall, word: u32) -> vec3<f32> {
     var sum = Sum(point, vec3<f32>(0.0));
     sum = add(sum, -triangle.a);

@@ -19,9 +19,11 @@ struct NeighborRequest {
     full: u32,
     // Length to be added to each radius.
     padding: f32,
-    // 2 / skin, or 0 if any movement of a particle makes the list invalid.
+    // Reciprocal of skin / 2, the largest distance that a particle may move while the neighbour list
+    // stays valid. 0 if any movement makes the list invalid.
     inverse_reach: f32,
-    // Always 1, so that a buffer filled with zeros is not mistaken for a request.
+    // Always 1 in a real request. A buffer filled with zeros has 0 here, so it is not mistaken for a
+    // request.
     made: u32,
     unused: u32,
 }

@@ -18,7 +18,8 @@ fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     if segment_power(tag_i) == 0u && segment_power(tag_j) == 0u {
         return OWN;
     }
-    // Bounds of the time of closest approach, in units of the shortest possible time segment.
+    // Lower and upper bounds of the time at which the two spheres are closest, in units of the shortest
+    // possible time segment.
     let finest = f32(1u << SEGMENT_BITS);
     let speed = largest(abs(s.v));
     var low = 0.0;

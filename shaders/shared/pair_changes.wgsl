@@ -75,7 +75,8 @@ fn flag_change(index: u32) {
     change_flags[index] = select(0u, 1u, changed);
 }
 
-// Writes pair `index` to the list of changes. Needs the prefix sums of the flags.
+// Writes the pair of flag number `index` to the list of changes. Before this, prefix sums must have
+// replaced the flags, which mark pairs that began or ended.
 fn list_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {

@@ -77,8 +77,8 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     return least;
 }
 
-// `cell` is the edge of the cells in a grid layout, or 0 if the layout is impossible. `part_hashed` is the
-// fraction of the grid's spheres that are outside the box.
+// The cells of a possible grid layout. `cell` is their edge, or 0 if the layout is impossible.
+// `part_hashed` is the fraction of the grid's spheres in cells that have no table entries of their own.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
@@ -148,9 +148,9 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a grid with the layout `chosen`. It may use `share` + MIN_HASHED_SLOTS entries of the table of
-// cells, which this function numbers from 0. Later, write_level() moves them behind the entries of other
-// grids.
+// Returns a grid with the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries in the table
+// of cells. The entries are numbered from 0 here. Later, write_level() adds the number of entries of
+// the grids before this one.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
@@ -168,8 +168,8 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // The box of cells with their own table entries gets one more cell on each side. So most of the
-        // searched rows of cells are in the box.
+        // Spheres also search the neighbours of their own cells. So the box of cells with their own
+        // table entries is one cell larger on each side than its spheres need.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }

@@ -34,8 +34,9 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds for every n the best division of the first n size ranges (groups of spheres of similar size) into
-// grids. Thread k computes the costs if the last grid begins with range k.
+// Finds for every n the cheapest division of the first n size ranges (groups of spheres of similar
+// size) into grids. Thread k computes the least cost of the divisions whose last grid begins with size
+// range k.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {

@@ -7,7 +7,8 @@
 #import sortable::{from_sortable}
 
 const THREADS = MAX_LEVELS;
-// Number of size classes (groups of spheres of similar size) per thread: as many as a vec4<u32> has bits.
+// Number of size classes (groups of spheres of similar size) that each thread handles. It is 128, so
+// that a vec4<u32> has one bit for each of these classes.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
@@ -20,8 +21,9 @@ struct SizeRange {
     inside: f32,
     // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
     half_cell: f32,
-    // Lower and upper bounds of the centres of all spheres in this range of sizes, half-way through the step
-    // or through each time segment. The coordinates are relative to the moving origin of the grids.
+    // Lower and upper bounds of the positions of all spheres in the size range. A position is that of
+    // the centre half-way through the step or, if the path is cut, half-way through a time segment. It
+    // is relative to the origin of the grids, which moves as most spheres do.
     low: vec3<f32>,
     high: vec3<f32>,
     // Highest number of a size class in the size range, even if no sphere is in this class.
@@ -29,9 +31,11 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // In a step with one set, other size ranges search this range if their `half_cell` is less than this
-    // limit. In a step with two sets, ranges of the other set do so if theirs is at most this limit. A range
-    // that was merged from several ranges has the smallest of their limits or, with two sets, the largest.
+    // Limit for the other size ranges that search this range for neighbours. In a step with one set,
+    // they have a `half_cell` (half the edge of the smallest possible grid cell) below this limit. In a
+    // step with two sets, they are of the other set, and have a `half_cell` that is at most this limit.
+    // A range merged from several ranges has the smallest of their limits or, with two sets, the
+    // largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -40,10 +44,10 @@ struct SizeRange {
 // All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// Counts from which the number s is chosen, for size ranges that are runs of 2^s neighbouring size classes. A
-// size class in use starts a range if it is the first one in use in its run. Entry s counts the classes that
-// start a range if runs have 2^s classes, but not if they have 2^(s + 1). The last entry counts the classes
-// that start a range for every s.
+// A histogram from which the length of the size ranges is chosen. A size range is a run of 2^s
+// neighbouring size classes (groups of spheres of similar size). The first class in use in each run
+// starts a range. With larger s, runs are longer, so fewer classes start a range. Each class in use is
+// counted in one entry: that of the largest s with which it starts a range.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
@@ -69,17 +73,16 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's size classes in use to the counts in sh_parted. The longer the runs of classes, the
-// fewer classes are the first one in use in their run. For each class, the thread finds the largest s for
-// which the class is the first one in its run of 2^s classes, and adds 1 to entry s.
+// Counts this thread's size classes in use in the histogram sh_parted. Each class is counted in entry s
+// if s is the largest number with which it starts a size range of 2^s classes.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // A size range never has classes of two threads. So the first class in use that a thread counts
-        // starts a size range for any s.
+        // No size range has classes of two threads. So the first class in use of each thread starts a
+        // size range, however long the ranges are.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
@@ -178,10 +181,11 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search another size range, which has spheres of
-// set `of_set` and the size limit `reference`. In a step with one set, they do if they are smaller than the
-// limit. With two sets, they do if the two ranges are of different sets and the spheres are not larger than
-// the limit. The size of a sphere is half the edge of the smallest grid cell that is possible for it.
+// Returns whether the spheres of size range number `range` search another size range for neighbours.
+// The other range has spheres of set `of_set`, and `reference` limits the `half_cell` (half the edge of
+// the smallest possible grid cell) of ranges that search it. With one set, the `half_cell` must be
+// below the limit. With two sets, the two ranges must be of different sets, and the `half_cell` must be
+// at most the limit.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

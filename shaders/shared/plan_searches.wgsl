@@ -1,7 +1,7 @@
-// Decides, for any two grids, whether the spheres of the first search for neighbours in the second, or the
-// reverse. Twin of `src/cpu/plan/searches.rs`, with one more rule: on a GPU, spheres search a grid with
-// smaller cells only if each of them searches few rows of cells and meets few spheres there. One shader
-// invocation searches for one sphere, and the other invocations of its subgroup wait for the longest search.
+// Decides for any two grids which of them is searched by the spheres of the other. Twin of
+// `src/cpu/plan/searches.rs`, with one more rule: spheres search a grid with smaller cells only if each
+// of them searches few rows of cells and meets few spheres there. A long search is costly on a GPU,
+// because all other invocations of its subgroup wait for it.
 
 #needs counters, plan
 #import grid::{cell_of, in_box}
@@ -10,7 +10,8 @@
 #import space::{others}
 #import types::{Level}
 
-// What is known about a grid, beside its entry in the plan, to decide which of two grids searches the other.
+// Data of a grid that the plan (the list of all grids) does not hold. They are needed to decide which
+// of two grids searches the other.
 struct Side {
     proxies: f32,
     power: u32,
@@ -40,7 +41,8 @@ fn has_bit(mask: vec2<u32>, number: u32) -> bool {
     return any((mask & bit_of(number)) != vec2<u32>(0u));
 }
 
-// Returns whether the step has two sets of spheres, and both grids hold spheres of the same set.
+// Returns whether the spheres of two grids are never tested against each other, because the step has
+// two sets and both grids hold spheres of the same set.
 fn never_meet(one: u32, other: u32) -> bool {
     return are_two_sets() && plan.level[one].of_set == plan.level[other].of_set;
 }
@@ -59,14 +61,16 @@ fn others_met(origin: u32, to: u32) -> f32 {
     return others(sh_side[to].proxies, 0.5 * plan.level[origin].cell + plan.level[to].cell);
 }
 
-// Returns the expected cost if each sphere of the grid `origin` searches the grid `to` in `slabs` time slabs
-// (parts of the step).
+// Returns the expected cost if each sphere in the grid `origin` searches the grid `to` for neighbours.
+// The sphere searches separately in each of `slabs` time slabs (equal parts of the step).
 fn search_cost(origin: u32, to: u32, slabs: f32) -> f32 {
     return sh_side[origin].proxies * (rows_searched(origin, to) * SEARCH_COST * slabs + others_met(origin, to));
 }
 
 fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
-    // Each searched row is one range of the sorted spheres only if each cell has its own table entry.
+    // Searching a row of cells is cheap only if its spheres are adjacent in the sorted list. So each
+    // cell of the finer grid must have its own table entry, and no separate entries for parts of the
+    // step.
     if !sh_side[fine].all_in_box || plan.level[fine].time_power > 0u {
         return false;
     }
@@ -78,8 +82,8 @@ fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
     return search_cost(coarse, fine, 1.0) < search_cost(fine, coarse, slabs);
 }
 
-// Chooses the grids with smaller cells that the spheres of a grid search. The plan has the grids in the order
-// of their cell edges.
+// Chooses which finer grids (with smaller cells) the spheres in the grid `number` search for
+// neighbours. The plan holds the grids in ascending order of their cell edges.
 fn find_finer(number: u32) {
     var finer = vec2<u32>(0u);
     for (var fine = 0u; fine < number; fine++) {
@@ -96,9 +100,10 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Writes to the plan which grids the spheres of the grid `number` search. They search the finer grids that
-// sh_finer lists for `number`. They also search each coarser grid that does not itself search the grid
-// `number`. So of any two grids whose spheres may touch, one searches the other.
+// Stores which grids the spheres in the grid `number` search for neighbours: the finer grids that
+// find_finer() has chosen, and each coarser grid that does not itself search the grid `number`. With
+// one set of spheres, also their own grid. So of any two grids whose spheres may touch, exactly one
+// searches the other.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;

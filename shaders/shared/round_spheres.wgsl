@@ -1,11 +1,11 @@
-// The lists of the spheres whose next impact has to be found, one for the current round and one for the next. The
-// buffer `round_spheres` contains:
-// - the number of spheres in the next list,
-// - the number of candidate pairs, with those that were found for spheres which have left their pads,
-// - the number of pairs of a sphere and a triangle, likewise,
-// - for each sphere, the number of the last round in whose list it is,
+// Two lists of the spheres whose next impact has to be found: one for the current round and one for the
+// next. The buffer `round_spheres` contains:
+// - the number of spheres in the list for the next round,
+// - the number of candidate pairs of spheres, with those found after a sphere has left its pad,
+// - the number of pairs of a sphere and a triangle, with those found after a sphere has left its pad,
+// - for each sphere, the number of the latest round whose list contains the sphere,
 // - the two lists, which change places after each round,
-// - for each sphere, the first entry of its list of candidates that were found because a sphere has left its pad, or
+// - for each sphere, the first entry of its list of candidates found after a sphere has left its pad, or
 //   NEXT_NONE: see `further_entries.wgsl`,
 // - a table of the cells near spheres that have left their pads: see `left_cells.wgsl`.
 
@@ -28,12 +28,13 @@ fn cell_entry_of(number: u32) -> u32 {
     return HEADERS + 4u * simulation.spheres + number;
 }
 
-// Returns where entry `number` of the list of a round is.
+// Returns the index in `round_spheres` of the entry at position `number` in the list of a round.
 fn entry_of(round: u32, number: u32) -> u32 {
     return HEADERS + (1u + round % 2u) * simulation.spheres + number;
 }
 
-// Returns sphere `number` of the current round. The first round has all spheres.
+// Returns the sphere at position `number` in the list of the current round. The first round has all
+// spheres.
 fn sphere_of_round(number: u32) -> u32 {
     if simulation.round == 0u {
         return number;

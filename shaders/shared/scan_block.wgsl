@@ -6,12 +6,12 @@ const_assert SCAN_GROUP * SCAN_GROUP == SCAN_WORKGROUP;
 var<workgroup> sh_sums: array<u32, SCAN_WORKGROUP>;
 var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 
-// Returns the sum of `own` over all invocations of the workgroup with lower indices. After one more barrier,
-// sh_sums holds the inclusive prefix sums. A second call needs a barrier before it only if sh_sums has been
-// read.
+// Returns the sum of `own` over all invocations of the workgroup with lower indices. Also writes the
+// inclusive prefix sums of `own` to sh_sums, which other invocations can read after a further barrier. A
+// barrier must separate such reads from a second call of this function.
 //
-// Each invocation adds up the numbers of its group of 16 invocations, and the sums of the groups before it.
-// It reads 32 numbers but needs only two barriers. A doubling scan would need 16.
+// The 256 invocations form 16 groups of 16. Each invocation reads the numbers of its own group and the
+// sums of all groups. This takes only two barriers. A Hillis-Steele scan would take 16 barriers.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();

@@ -53,11 +53,12 @@ struct Searcher {
 // from 0 on.
 struct Candidates {
     count: u32,
-    // Number of candidates up to the end of each range, counted from the start of the first range. The fifth
-    // range needs no such number, because it is `count`.
+    // Running total of the candidates: entry k is the number of candidates in the ranges 0 to k of the
+    // five ranges. The total of all five ranges is `count`.
     past: vec4<u32>,
-    // The candidates are in five ranges of the sorted spheres. For each of the first four ranges, this is the
-    // number to add to a candidate's number, modulo 2^32, to get its index among the sorted spheres.
+    // The candidates of a sphere are numbered across five ranges of the sorted spheres. The number of a
+    // candidate in range k, plus entry k of `shift` (modulo 2^32), is the candidate's index among the
+    // sorted spheres. For the fifth range, `last_shift` is added instead.
     shift: vec4<u32>,
     last_shift: u32,
 }
@@ -73,9 +74,11 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of a sphere: the spheres in its own cell and in 13 of the 26 neighbouring cells. So
-// each pair is found from one side only. Each cell must have its own table entry. All loads come before the
-// first use of a result, so that their latencies overlap.
+// Returns the candidates of a sphere: the spheres that come after it in its own grid cell, and all
+// spheres in 13 of the 26 neighbouring cells. Of two neighbouring cells on opposite sides, only one is
+// searched, so each pair is found once. All these cells must lie in the grid's box, where no two cells
+// share an entry of the table of cells. All loads come before the first use of a result, so that their
+// latencies overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -129,7 +132,8 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Returns whether a cell and its 26 neighbours all have their own table entries (lie in the grid's box).
+// Returns whether a grid cell and its 26 neighbours all lie in the grid's box. No two cells in the box
+// share an entry of the table of cells.
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
     // The dimensions of the box are 0 if the grid has no box.
@@ -184,8 +188,8 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    // FAR limits the numbers of cells. Otherwise the cell of a far-away sphere in a grid with small cells
-    // might have a number that overflows.
+    // The magnitudes of cell coordinates are limited to FAR. Otherwise the coordinates of a distant
+    // sphere in a grid with small cells might overflow.
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
@@ -202,9 +206,9 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // If true, the piece holds all spheres from its first cell to the end of the row of cells that was asked
-    // for. If false, it holds only the spheres of one entry of the table of cells, which several cells may
-    // share.
+    // A piece is a range of the sorted spheres. If `whole` is true, the range holds the spheres of all
+    // cells that are to be searched in a row of grid cells. If it is false, the range holds the spheres
+    // of one entry of the table of cells, which several cells may share.
     whole: bool,
 }
 
@@ -332,7 +336,8 @@ fn count_candidates_for_all() {
     }
 }
 
-// Chooses the next task of the workgroup, after all its invocations have searched.
+// Chooses what the workgroup does after all its invocations have finished a search. It either tests the
+// candidates that it has only counted so far, or stops.
 fn next_task() {
     if sh_task != TEST {
         count_candidates_for_all();

@@ -59,8 +59,8 @@ fn segments_power(extent: Extent, length: f32) -> u32 {
     return power;
 }
 
-// Returns how far a sphere reaches along each axis during a time segment (one of 2^power), from its place in
-// the middle of the segment. Includes a margin for rounding errors.
+// Returns half the edge lengths of the box that contains a sphere throughout one of its 2^power time
+// segments. The box has a margin for rounding errors.
 fn reaches(path: Path, power: u32) -> vec3<f32> {
     let shift = abs(path.shift);
     let far = largest(abs(path.center) + shift);
@@ -68,8 +68,8 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Returns half the edge of the smallest allowed grid cell for a time segment of a path. The path is
-// cut into 2^power segments.
+// Returns half the edge length of the smallest grid cell that may hold one of the 2^power time segments
+// of a path.
 fn half_cell_of(extent: Extent, power: u32) -> f32 {
     let half = extent.radius + extent.shift * part_of(power + 1u);
     return max(opaque(half + MARGIN * EPSILON * (extent.far + half)), 0.5 * SMALLEST_CELL);

@@ -8,8 +8,8 @@ struct SourceLayout {
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // Radius and collision groups of all spheres. Each is used only if radius.y or groups.y, respectively,
-    // is 0.
+    // The radius of all spheres if `radius.y` is 0, otherwise unused. The next field has the collision
+    // groups of all spheres if `groups.y` is 0.
     constant_radius: f32,
     constant_groups: u32,
     // Kind of motion values: MOTION_NONE, MOTION_VELOCITY, or MOTION_PREVIOUS (previous centres).

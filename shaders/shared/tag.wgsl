@@ -19,8 +19,9 @@ fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the number of the time slab that contains a time segment. The time slabs are 2^time_power equal parts
-// of the step. A sphere has at least as many segments as there are slabs, so no segment is in two slabs.
+// Returns the number of the time slab that contains a time segment. The step is divided into
+// 2^time_power equal slabs, and the sphere's path into 2^n equal segments. n is at least time_power, so
+// each segment lies in one slab.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

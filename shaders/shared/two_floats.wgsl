@@ -1,4 +1,4 @@
-// Numbers with the digits of two float32.
+// Arithmetic with numbers of twice the precision of float32. Each is stored as the sum of two float32.
 
 #import opaque::{opaque}
 

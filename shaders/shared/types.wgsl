@@ -81,8 +81,8 @@ struct Space {
     // 2^(i - 127) around a sphere.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
-    // Corner of the trimmed box, which holds most of the spheres but no far outliers. It is relative to the
-    // moving origin of the cells.
+    // Corner of the trimmed box, which holds most of the spheres but no far outliers. It is relative to
+    // the moving origin from which grid cells are counted.
     trimmed_low: vec3<f32>,
     // Length limit of time segments: a sphere that moves farther than this limit and farther than its
     // diameter is cut.
@@ -110,19 +110,19 @@ struct Ranks {
     unused: f32,
 }
 
-// The histogram entry of one size class (spheres and time segments of similar size). All words begin as 0,
-// and atomic operations only increase them. So bounds are stored as unsigned integers with the order of the
-// floats, and lower bounds are negated.
+// The histogram entry of one size class (spheres and time segments of similar size). All words begin as
+// 0, and atomic operations only increase them. So the bounds of positions are stored as unsigned
+// integers in the order of the floats. Lower bounds are negated first, so that they grow too.
 struct SizeClass {
     count: atomic<u32>,
     // Number of time segments (or uncut spheres) of the size class that are in the trimmed box, which
     // excludes far outliers.
     inside: atomic<u32>,
-    // Bits of half the edge of the smallest grid cell that may hold any sphere or time segment of the size
-    // class.
+    // Half the edge length of the smallest grid cell that may hold any sphere or time segment of the
+    // size class, as the bits of a float32.
     half_cell: atomic<u32>,
-    // Bounds of the sphere centres in the middle of each time segment of the size class, relative to the
-    // moving origin of the cells.
+    // Bounding box of the sphere centres in the middle of each time segment of the size class. It is
+    // relative to the moving origin from which grid cells are counted.
     low: array<atomic<u32>, 3>,
     high: array<atomic<u32>, 3>,
 }
@@ -154,8 +154,9 @@ struct Level {
     of_set: u32,
     // Half the width of the largest sphere (or time segment) in the grid along any axis, in cell edges.
     reach: f32,
-    // Bit mask of the grids that the spheres in this grid search. In a step with one set, the grid itself is
-    // one of them. In a step with two sets, all are grids of the other set. The low word comes first.
+    // Bit mask of the grids in which the spheres of this grid search for candidates, low word first. In
+    // a step with one set of spheres, each grid also searches itself. In a step with two sets, a grid
+    // searches only grids of the other set.
     searched: vec2<u32>,
 }
 
@@ -169,7 +170,8 @@ struct Plan {
     frame: Frame,
     level: array<Level, MAX_LEVELS>,
     level_of_size_class: array<u32, SIZE_CLASSES>,
-    // An upper bound of the number of cells that all spheres (and time segments) search.
+    // An upper bound of the sum, over all spheres (and time segments), of the number of grid cells that
+    // each of them searches.
     cells_searched: f32,
 }
 

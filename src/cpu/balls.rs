@@ -22,8 +22,8 @@ pub(crate) struct Ball {
 /// the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Factor of the rounding margin by which a path is widened before it is tested against bounding
-/// spheres. It is a multiple of [`MARGIN`], the factor for one axis.
+/// Rounding margin of a sphere's path that is tested against bounding spheres. It is twice
+/// [`BALL_MARGIN`], the margin of a bounding sphere. docs/exact.md (lemma 2.7) has the proof.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.
@@ -83,8 +83,9 @@ impl Probe for BallProbe {
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
-    /// 1 / |`to_end`|², or 0 if the square underflows. With 0, the path is tested as a point at its
-    /// middle, and `reach` includes half the length of the path.
+    /// 1 / |h|² for the vector h from the middle of the path to its end (`to_end`). If |h|² may
+    /// have lost digits to underflow, this is 0. The path is then tested as a point, and half its
+    /// length is added to `reach`.
     inverse: f32x4,
     reach: f32x4,
 }

@@ -1,7 +1,8 @@
-//! The part `bounded_walls` of the stage `walls`: finds the spheres that touch walls of finite size (triangles
-//! and solid spheres) in a periodic domain. In open space, `walls.rs` and `meshes.rs` find them. Here, the
-//! bounding spheres of these walls are the second set of an ordinary step of two sets. Each pair that this step
-//! lists is then tested against the wall itself. Twin of `shaders/triangles.wgsl`.
+//! Finds the spheres that touch walls of finite size (triangles and solid spheres) in a periodic
+//! domain. In open space, `walls.rs` and `meshes.rs` find them. Each of these walls has a bounding
+//! sphere. A search between two sets, the spheres of the step and the bounding spheres, lists the
+//! pairs that touch. Each listed sphere is then tested against the wall itself. Twin of
+//! `shaders/triangles.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,7 +22,8 @@ use crate::threads::Threads;
 use crate::walls::{Solid, Walls};
 use crate::{Collision, Domain, Error, Sphere, WallCollision};
 
-/// Memory that is kept from step to step, for the stage `bounded_walls`.
+/// Memory, kept from step to step, of the search for spheres that touch walls of finite size in a
+/// periodic domain.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedWalls {
     /// The spheres of the step, followed by the bounding spheres of the walls of finite size.
@@ -208,8 +210,9 @@ impl BoundedWalls {
             append(&mut found.hits, &part.hits)?;
             append(&mut found.images, &part.images)?;
         }
-        // In a periodic domain, the collisions found here are in the order of the images of the walls. The list
-        // has to be in the order of the images of the spheres, whose numbers are the negatives.
+        // In a periodic domain, several images of a sphere may touch one wall. The collisions are
+        // now in the order of the wall's displacements. The list must have them in the order of the
+        // sphere's displacements, which have the opposite signs.
         if other_walls || !step.domain.is_open() {
             found.sort();
         }

@@ -26,8 +26,9 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, space, binned, chunks, piece, &mut unfilled);
 }
 
-/// Copies the spheres of some chunks of the input to the buckets of a sort. `unfilled` is the free
-/// space of each bucket. If there are more than `piece` chunks, two parallel tasks share them.
+/// Copies the spheres in the range `chunks` of input chunks to the buckets of a sort. `unfilled` is
+/// the free space of each bucket. A range of more than `piece` chunks is halved, and two parallel
+/// tasks copy one half each.
 fn bring_chunks(
     spheres: &[Sphere],
     space: impl ProxySpace,

@@ -47,9 +47,10 @@ pub(crate) fn list(
     })
 }
 
-/// Fills `list` with all items of `pairs` and `images`, sorted by index a, by index b and by image.
-/// Fills `list_images` with their images. `images` has the same number of buckets as `pairs`, and
-/// `ends` is scratch memory.
+/// Fills `list` with the pairs of `pairs` and of `images`, sorted by index a, then by index b, then
+/// by periodic image. Fills `list_images` with the image of each pair in `list`, or [0, 0, 0] for
+/// pairs without an image. `images` has the same number of buckets as `pairs`. `ends` is scratch
+/// memory.
 pub(crate) fn list_with_images(
     pairs: &Buckets<Collision>,
     images: &Buckets<ImageCollision>,
@@ -79,8 +80,9 @@ pub(crate) fn list_with_images(
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
-        // Sets the old images to 0. For a flat slice of numbers, one call of a fast library function does
-        // this.
+        // The reused part of `list_images` has images of an earlier step, which are set to 0 here.
+        // They are filled as a flat slice of numbers, because this is one call of a fast library
+        // function.
         let kept = kept.saturating_sub(len(0..bucket)).min(list_images.len());
         list_images[..kept].as_flattened_mut().fill(0);
         let all = plain.chain(images);

@@ -143,7 +143,6 @@ impl<'a> Meshes<'a> {
         Ok(hits)
     }
 
-    /// Tests spheres that are near the same mesh.
     fn test_one_mesh(
         &self,
         spheres: &[Sphere],

@@ -72,10 +72,10 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns the five ranges of the sorted spheres that a sphere searches in its own grid.
-    /// Returns `None` if a searched cell has no table entry of its own, or if the step has two
-    /// sets. Otherwise the entries of the searched cells are at fixed distances from the entry of
-    /// the sphere's cell.
+    /// Returns half the neighbourhood of a sphere in its own grid, as five ranges of the sorted
+    /// spheres. Each range contains the spheres of up to three neighbouring cells in a row along x.
+    /// Returns `None` if a cell of the neighbourhood has no table entry of its own, or if the step
+    /// has two sets.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -137,8 +137,8 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Along each axis, the middles of two touching time segments are at most the sum of
-            // half their widths apart.
+            // If two time segments touch, their middles are not farther apart along each axis than
+            // half the extents of both segments together.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
@@ -158,8 +158,9 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the cells from `low` to `high` in one part of the step. Each cell has its own table
-    /// entry, so cells with equal y and z contain one range of the sorted spheres.
+    /// Visits the spheres in the cells from `low` to `high`, in one time slab (part of the step
+    /// with separate cells). Each of these cells has its own table entry. So the spheres of all
+    /// cells with the same y and z are one range of the sorted spheres.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -201,9 +202,9 @@ impl Grids<'_> {
         visit(&[level.spheres(self.starts)], None);
     }
 
-    /// Visits the cells from `low` to `high` of a grid with larger cells, in one part of the step.
-    /// Some cells may share table entries by a hash, so they are looked up one by one. There are at
-    /// most four along each axis.
+    /// Visits the spheres in the cells from `low` to `high` of a grid with larger cells, in one
+    /// time slab (part of the step with separate cells). Cells that share table entries by a hash
+    /// are looked up one by one. There are at most four cells along each axis.
     fn visit_rows(
         &self,
         number: u32,
@@ -221,8 +222,9 @@ impl Grids<'_> {
         }
     }
 
-    /// Clips the range of cells from `low` to `high` to the box of cells that have their own table
-    /// entries. Returns false, without clipping, if spheres of the grid lie outside the box.
+    /// Clips the range of cells from `low` to `high` to the box of the grid, in which each cell has
+    /// its own table entry. If any sphere of the grid lies outside the box, returns false and does
+    /// not clip the range.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let nothing = !level.has_outside(self.starts);
@@ -281,8 +283,9 @@ mod tests {
     use crate::shared::tag::make_tag;
     use crate::shared::units::Units;
 
-    /// A sphere visits each sphere of a grid with smaller cells once, even if some lie outside the
-    /// box of that grid, which the plan does not expect. The searched cells would be 10¹⁵.
+    /// A sphere searches a grid with much smaller cells, of which 10¹⁵ are near the sphere. Some
+    /// spheres of that grid lie outside its box (the block of cells that have table entries of
+    /// their own), which the plan does not expect. Each sphere of that grid is visited once.
     #[test]
     fn a_search_of_many_small_cells_visits_each_sphere_once() {
         let fine = Level {
@@ -301,7 +304,8 @@ mod tests {
             hash_mask: 3,
             ..Level::default()
         };
-        // The finer grid has seven spheres in one cell of its box, and four in each other entry.
+        // The grid `fine` has seven spheres in one cell of its box. It has four in each of the four
+        // table entries that cells outside the box share.
         let starts: Vec<u32> = (0..36_u32)
             .map(|slot| {
                 if slot < 14 {

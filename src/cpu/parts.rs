@@ -10,10 +10,10 @@ pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// Divides `all` into consecutive parts, one for each number in the range `parts`, and calls `work`
-/// in parallel with the number and the contents of each part. The function `take` is called to
-/// divide `all`. It receives some parts and a range of part numbers. It removes the parts with
-/// these numbers, which are the first ones, and returns them.
+/// Divides `all` into consecutive parts, which are numbered by the range `parts`. Calls `work` in
+/// parallel with the number and the contents of each part. The caller's function `take` divides a
+/// run of consecutive parts in two. It gets the run and the numbers of the first parts in it,
+/// removes these parts from the run, and returns them.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,
     all: T,

@@ -29,8 +29,9 @@ use crate::shared::segments::{Cut, Frame};
 use crate::shared::units::Scale;
 use crate::{Error, Sphere};
 
-/// Spheres are copied to their bucket before the sort if the bucket takes spheres from more chunks
-/// of the input than this, on average. Otherwise, most of the spheres are still in the cache.
+/// Limit for the average number of input chunks from which a bucket takes its spheres. If there are
+/// more chunks, all spheres are copied to their buckets before the sort. If there are fewer, most
+/// of the spheres are still in the cache, and no copy is needed.
 const FEW_CHUNKS: usize = 16;
 
 pub(crate) fn scatter(
@@ -109,9 +110,9 @@ impl<'a> BucketPart<'a> {
     /// and the slot of each item.
     ///
     /// For each sorted item, `order` gets three numbers: the index of its sphere, the 32-bit word
-    /// that names the sphere or its image, and a tag with its grid and time segment. The index
-    /// refers to the bucket's own copy of the spheres if `brought` is true, and to the input
-    /// otherwise.
+    /// that names the sphere or its image, and a tag with its grid and time segment. If `brought`
+    /// is true, the spheres have been copied to the bucket, and the index is a position in this
+    /// copy. Otherwise, the index is a position in the input.
     fn sort(
         &mut self,
         bucket: usize,

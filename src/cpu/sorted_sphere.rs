@@ -1,12 +1,12 @@
-//! A sphere in the sorted order, in the form in which the search for pairs reads it.
+//! The entries of the sorted list of spheres, in the form in which the search for pairs reads them.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// A sphere in the sorted order, in the caller's units. It describes the motion of the whole sphere
-/// even if it stands for one time segment. So all segments of two spheres give the same test
-/// result.
+/// An entry of the list of spheres and time segments that is sorted by grid cell, in the caller's
+/// units. An entry for a time segment has the motion of its sphere in the whole step. So the test
+/// of two spheres gives the same result for all of their time segments.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {

@@ -26,7 +26,8 @@ use crate::{Domain, Error, Sphere};
 /// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md
 /// (section 6) has the proof.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Added to all lengths of the float32 filter, because a relative margin does not cover underflow.
+/// Absolute error margin that is added to the lengths in the float32 filter. It covers underflow,
+/// which the relative margin [`ERROR`] does not cover.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
 /// Number of spheres that are checked before they are tested. It is small, so that the processor tests the walls
 /// while it waits for the next spheres from memory.
@@ -62,8 +63,8 @@ struct Task<'a> {
     domain: Domain,
     walls: Vec<Tested>,
     meshes: Option<Meshes<'a>>,
-    /// The half-spaces whose planes are perpendicular to a coordinate axis. All other walls that are tested
-    /// one by one are in `filters`.
+    /// The half-spaces whose planes are perpendicular to a coordinate axis, which are tested all at
+    /// once. The walls in `filters` are tested one by one.
     faces: Faces,
     filters: Vec<Filter>,
     /// Whether the images (periodic copies) of spheres are tested against any of the walls.
@@ -185,8 +186,8 @@ enum Images {
     None,
     /// The wall is a solid cylinder. Only images of a sphere that may reach the cylinder are tested.
     Around(CylinderImages),
-    /// No images are tested here, because a wall of finite size in a periodic domain is tested in the file
-    /// `bounded_walls.rs`.
+    /// The wall is a solid sphere in a periodic domain. It is tested in `bounded_walls.rs`, and not
+    /// in this file.
     Elsewhere,
 }
 
@@ -405,7 +406,8 @@ impl Faces {
         }
     }
 
-    /// Adds the half-space if it is perpendicular to a coordinate axis. Returns false for all other walls.
+    /// Adds a wall to these half-spaces if it is a half-space whose plane is perpendicular to a
+    /// coordinate axis. Returns whether the wall was added.
     fn take(&mut self, filter: &Filter) -> bool {
         let &Filter::HalfSpace { normal, offset } = filter else {
             return false;

@@ -5,7 +5,8 @@
 //! eight successive leaves share a node, each eight nodes share a node of the next level, and so on. So the tree
 //! needs no links.
 //!
-//! All tests are in float32. They discard no pair of spheres that overlap.
+//! The tree tests in float32 whether boxes and spheres overlap, with margins for the rounding
+//! errors. So it finds every pair of spheres that overlap.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -19,13 +20,13 @@ use crate::{Error, Sphere};
 /// Number of spheres in a leaf of a tree, and number of child boxes in an inner node.
 pub(crate) const EIGHT: usize = 2 * LANES;
 
-/// More than the rounding errors of the square of a distance, relative to the square.
+/// Bound on the relative rounding error of a squared distance.
 const ERROR: f32 = 1.0 / (1 << 20) as f32;
 
 /// A sphere is *wide* if its radius is larger than this, in mean radii.
 const WIDE: f64 = 8.0;
 
-/// Largest number of wide spheres.
+/// Largest number of spheres that a tree lists as wide (much larger than the others).
 const MOST_WIDE: usize = 64;
 
 /// A coordinate that is far from all spheres.
@@ -89,7 +90,7 @@ pub(crate) struct NearLeaves {
     /// Working memory.
     hits: Vec<u32>,
     found: Vec<u32>,
-    /// Number of spheres that were found.
+    /// Number of spheres that [`Boxes::find`] has written to the start of `found`.
     count: usize,
 }
 
@@ -162,7 +163,8 @@ impl Leaf {
         bounds
     }
 
-    /// Returns a mask of the spheres that overlap a sphere.
+    /// Returns an 8-bit mask. Bit k is 1 if the sphere at place k of the leaf overlaps the sphere
+    /// `own`.
     #[inline(always)]
     fn overlaps(&self, own: &[f32x4; 4]) -> u32 {
         let half = |h: usize| {
@@ -173,7 +175,7 @@ impl Leaf {
     }
 }
 
-/// The bounds of eight leaves or nodes.
+/// An inner node of the tree: the boxes of its eight children, which are leaves or other nodes.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     low: [Eight; 3],
@@ -209,7 +211,7 @@ impl Node {
         bounds
     }
 
-    /// Makes the box of a child contain another box.
+    /// Enlarges the box of one child of this tree node so that it also contains the box `by`.
     fn grow(&mut self, place: usize, by: &Bounds) {
         let mut child = self.child(place);
         child.join(by);
@@ -219,7 +221,8 @@ impl Node {
         }
     }
 
-    /// Returns a mask of the children that overlap a box.
+    /// Returns an 8-bit mask. Bit k is 1 if the box of the node's child k overlaps the box
+    /// `bounds`.
     #[inline(always)]
     fn overlaps(&self, bounds: &Bounds) -> u32 {
         let half = |h: usize| {
@@ -280,7 +283,7 @@ fn splat(sphere: &Sphere) -> [f32x4; 4] {
     ]
 }
 
-/// Returns a mask of the four boxes that overlap a sphere.
+/// Tests four boxes. Returns a mask in which bit k is 1 if box k overlaps the sphere `own`.
 #[inline(always)]
 fn boxes_overlap([low, high]: &[[f32x4; 3]; 2], own: &[f32x4; 4]) -> u32 {
     let away = |k: usize| {
@@ -299,14 +302,15 @@ pub(crate) struct Boxes {
     levels: Vec<Vec<Node>>,
     /// The few spheres that are much wider than the others.
     wide: Vec<u32>,
-    /// Largest radius of the spheres that are not in this list.
+    /// Largest radius of the spheres that are not listed in `wide`.
     most_radius: f32,
-    /// Spheres up to this radius are not wide.
+    /// Spheres with a radius above this limit count as wide (much larger than the others).
     narrow: f32,
 }
 
 impl Boxes {
-    /// Builds the tree from its leaves. `any_wide` says whether to tell wide spheres apart.
+    /// Builds the tree from its leaves. `any_wide` says whether to list the wide spheres (those
+    /// much larger than the others).
     pub(crate) fn fill(
         &mut self,
         leaves: impl IndexedParallelIterator<Item = Leaf>,
@@ -348,7 +352,7 @@ impl Boxes {
         Ok(())
     }
 
-    /// Lists the wide spheres.
+    /// Lists the wide spheres (those much larger than the others).
     fn find_wide(&mut self) -> Result<(), Error> {
         let chunks = self.leaves.par_chunks(512).map(|leaves| {
             let radii = leaves.iter().flat_map(Leaf::radii).map(f64::from);
@@ -377,23 +381,28 @@ impl Boxes {
         Ok(())
     }
 
-    /// Returns the largest radius of the spheres that are not in the list of wide ones.
+    /// Returns the largest radius of the spheres that are not listed as wide (much larger than the
+    /// others).
     pub(crate) fn most_radius(&self) -> f32 {
         self.most_radius
     }
 
-    /// Returns the wide spheres. Right after [`fill`](Self::fill), they are in order.
+    /// Returns the indices of the wide spheres (those much larger than the others).
+    /// [`fill`](Self::fill) sorts them, and [`grow`](Self::grow) may append others.
     pub(crate) fn wide(&self) -> &[u32] {
         &self.wide
     }
 
-    /// Returns whether a sphere is wide right after [`fill`](Self::fill).
+    /// Returns whether the radius of a sphere is above the limit for wide spheres (those much
+    /// larger than the others). Right after [`fill`](Self::fill), exactly these spheres are in
+    /// [`wide`](Self::wide).
     #[inline]
     pub(crate) fn is_wide(&self, sphere: &Sphere) -> bool {
         sphere.radius > self.narrow
     }
 
-    /// Makes a sphere, and the boxes around it, larger.
+    /// Enlarges the sphere number `index` to the radius of `sphere`, and enlarges the boxes of the
+    /// tree so that they contain it.
     pub(crate) fn grow(&mut self, index: u32, sphere: &Sphere) {
         let mut place = index as usize;
         let lane = place % EIGHT;
@@ -483,8 +492,8 @@ impl Boxes {
     }
 }
 
-/// Writes the places of the bits of a mask, each plus `first`, and returns their number. The list has room for eight
-/// numbers. This has no branches.
+/// Writes the positions of the 1 bits of an 8-bit mask, each plus `first`, to `list`. Returns the
+/// number of 1 bits. `list` must have room for eight numbers. A table of all masks avoids branches.
 #[inline(always)]
 fn pick(mask: u32, first: usize, list: &mut [u32]) -> usize {
     let Picked { places, count } = &PICKED[mask as usize];
@@ -503,7 +512,7 @@ struct Picked {
     count: u32,
 }
 
-/// The bits of all masks.
+/// The positions of the 1 bits in each 8-bit mask.
 static PICKED: [Picked; 1 << EIGHT] = {
     let mut table = [Picked {
         places: [0; EIGHT],

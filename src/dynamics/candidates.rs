@@ -24,8 +24,8 @@ use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Detector, Error, Sphere};
 
-/// First pad of a sphere (a bound on the distance that it moves), as a multiple of the distance that it moves
-/// until the next search if it meets nothing.
+/// The pad of a sphere is an assumed bound on its displacement until the next search. At first, it
+/// is this multiple of the distance that the sphere moves without impacts.
 const PAD: f64 = 1.2;
 
 /// Slowest speed that a pad is made for, relative to the mean speed of all spheres. A slow sphere is likely to
@@ -41,7 +41,8 @@ pub(crate) struct Candidate {
     /// The sphere. Of two spheres, it is the one with the smaller index in the caller's list.
     pub(crate) sphere: u32,
     pub(crate) partner: Partner,
-    /// Image of the second sphere, or the image of the sphere that may touch a wall.
+    /// Numbers of a periodic image, one along each edge of the domain: of the second sphere in a
+    /// pair of spheres, or of the sphere at a wall.
     pub(crate) image: [i32; 3],
 }
 
@@ -50,13 +51,14 @@ pub(crate) struct Candidate {
 pub(crate) struct Near<'a> {
     /// The other sphere of the candidate. In a candidate of a sphere and a wall, the sphere itself.
     pub(crate) other: u32,
-    /// The stored candidate, or `None` for a pair of spheres without an image, of which only the
-    /// other sphere is stored.
+    /// The whole candidate, if it is stored. It is `None` for a pair in [`Neighbors`], which stores
+    /// only the index of the other sphere.
     pub(crate) special: Option<&'a Candidate>,
 }
 
 impl Near<'_> {
-    /// Returns a candidate of a sphere and the sphere `other`, without an image.
+    /// Returns the candidate pair of a sphere and the sphere `other`, neither of them a periodic
+    /// image.
     #[inline]
     pub(crate) fn plain(other: u32) -> Self {
         Self {
@@ -65,8 +67,8 @@ impl Near<'_> {
         }
     }
 
-    /// Returns the candidate, which names both of its spheres. `sphere` is the sphere whose list
-    /// contains it.
+    /// Returns the whole candidate, with both of its spheres. One of them is `sphere`, and this
+    /// entry comes from its list of candidates.
     pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
         match self.special {
             Some(candidate) => *candidate,
@@ -75,16 +77,17 @@ impl Near<'_> {
     }
 }
 
-/// The end of a list of candidates.
+/// Marks the end of a linked list of candidates.
 const NONE: u32 = u32::MAX;
 
 /// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and pairs that
 /// were added after the search because a sphere left its pad. They are in a linked list for each sphere.
 #[derive(Debug, Default)]
 struct Special {
-    /// Each candidate, with the place of the next one in the lists of both spheres.
+    /// Each candidate is in the linked lists of both of its spheres. The two numbers are the
+    /// indices in `list` of the next candidate in each of these linked lists.
     list: Vec<(Candidate, [u32; 2])>,
-    /// The place of the first candidate of each sphere, or [`NONE`].
+    /// For each sphere: the index in `list` of its first candidate, or [`NONE`].
     heads: Vec<u32>,
 }
 
@@ -127,12 +130,12 @@ pub(crate) struct Candidates {
     /// For how long after the search the candidates can be used.
     horizon: f64,
     origins: Vec<DVec3>,
-    /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a sphere
-    /// was outside the cell at the time of the search.
+    /// How far the centres of spheres were outside the cell of a periodic domain at the time of the
+    /// search: for each edge, the largest distance as a multiple of the edge.
     beyond: [f64; 3],
     pads: Vec<f64>,
-    /// The spheres at rest in the places where they were at the search, with radii that are enlarged by their
-    /// pads.
+    /// All spheres at their places at the time of the search, without velocities. The radius of
+    /// each sphere includes its pad (the bound on its displacement).
     padded: Vec<Sphere>,
     /// A tree of `padded`.
     boxes: Boxes,
@@ -141,10 +144,10 @@ pub(crate) struct Candidates {
     flights: Vec<Flight>,
     units: Units,
     special: Special,
-    /// Length of the list in `special` right after the search. Later, candidates of spheres with
-    /// wider pads are added to this list.
+    /// Length of `special.list` right after the search. The list grows when spheres leave their
+    /// pads (the bounds on their displacements).
     at_search: usize,
-    /// Whether the images of the spheres matter.
+    /// Whether a sphere may meet a periodic image of another sphere.
     any_images: bool,
     /// The indices of all spheres that have not been removed.
     everyone: Vec<u32>,
@@ -163,8 +166,8 @@ impl Candidates {
         self.valid && !many && time - self.time + duration <= self.horizon
     }
 
-    /// Searches for all pairs that may touch from the time of `start` until the duration `horizon` has
-    /// passed, however many substeps this takes.
+    /// Finds the candidates: all pairs that may touch within the time `horizon` after the state
+    /// `start`. This time may span several substeps.
     pub(crate) fn search(
         &mut self,
         detector: &mut Detector,
@@ -313,20 +316,22 @@ impl Candidates {
         Ok(new)
     }
 
-    /// Returns the wide spheres whose images another sphere may overlap.
+    /// Returns all wide spheres (those much larger than the others) except `sphere` itself.
     fn wide_near(&self, sphere: u32) -> impl Iterator<Item = u32> {
         let wide = self.boxes.wide().iter().copied();
         wide.filter(move |&other| other != sphere)
     }
 
-    /// Returns the images of the second sphere, a wide one, that the first one may overlap.
+    /// Returns the periodic images of the second sphere of a pair that the first sphere may
+    /// overlap. The second sphere is wide (much larger than the others).
     fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<Images, Error> {
         let spheres = pair.map(|place| &self.padded[place as usize]);
         let images = images_of_pair(spheres, start.lattice);
         images.ok_or(out_of_range(start.ids[pair[0] as usize]))
     }
 
-    /// Returns the images of others that a sphere may overlap, without those of wide spheres.
+    /// Returns the periodic images in which a sphere may overlap other spheres. The other spheres
+    /// do not include wide spheres (those much larger than the others).
     fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
         if !self.any_images {
             return Ok(Images::default());
@@ -338,7 +343,7 @@ impl Candidates {
         images.ok_or(out_of_range(start.ids[sphere as usize]))
     }
 
-    /// Returns the candidates of a sphere and another sphere that are not in the lists of
+    /// Searches for all spheres that may touch the sphere `sphere`. Returns the pairs that are not
     /// candidates yet.
     fn near(&self, sphere: u32, start: &Start<'_>) -> Result<Vec<Candidate>, Error> {
         let (mut new, mut near) = (Vec::new(), NearLeaves::default());
@@ -377,8 +382,8 @@ impl Candidates {
         Ok(())
     }
 
-    /// Adds to `new` the candidates of a sphere and the image `image` of another sphere that are
-    /// not in the lists of candidates yet.
+    /// Searches for all spheres whose periodic image number `image` may touch the sphere `sphere`.
+    /// Adds the pairs that are not candidates yet to `new`.
     fn near_image(
         &self,
         sphere: u32,
@@ -404,11 +409,12 @@ impl Candidates {
 
     fn has(&self, candidate: &Candidate, ids: &[u32]) -> bool {
         let [a, b] = candidate.ends();
-        // A special candidate is in the lists of both spheres. The list of a wide sphere may be long,
-        // so the list of the smaller sphere is searched.
+        // A candidate in `special` is in the lists of both of its spheres. The list of a large
+        // sphere may be long, so only the list of the smaller sphere is searched.
         let [wide_a, wide_b] = [a, b].map(|sphere| self.padded[sphere as usize].radius);
         let mut special = self.special.of(if wide_a <= wide_b { a } else { b });
-        // Rounding may put a pair that barely overlaps into the row of only one of its two spheres.
+        // Each sphere has a row of neighbours. Because of rounding, a pair that barely overlaps may
+        // be in the row of only one of its spheres. Such a pair counts as missing.
         let rows = |ends: [u32; 2]| self.neighbors.of(ends[0]).contains(&ends[1]);
         special.any(|other| other == candidate)
             || (*candidate == pair([a, b], [0; 3], ids) && rows([a, b]) && rows([b, a]))
@@ -432,9 +438,9 @@ impl Candidates {
         (&self.flights, &self.units)
     }
 
-    /// Sets new bounds of the speeds of spheres after a replay has changed their paths. Only the spheres of the
-    /// islands from number `first` on are affected. The bounds are for the mean over the substep, and only
-    /// grow.
+    /// Raises the bounds on the mean speeds of spheres in the substep after impacts have changed
+    /// their paths. These are the spheres of the islands (groups of spheres that hit each other)
+    /// from number `first` on.
     pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {
@@ -444,20 +450,21 @@ impl Candidates {
         }
     }
 
-    /// Returns the flights of all spheres (their motions in float32), and the units of length and time of the
-    /// flights. The caller changes the flights at the end of a substep.
+    /// Returns the flights of all spheres (their motions in float32), which the caller updates at
+    /// the end of a substep. Also returns the units of length and time of the flights.
     pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], Units) {
         (&mut self.flights, self.units)
     }
 
-    /// Returns the candidate pairs without images, in a row for each sphere.
+    /// Returns the rows of neighbours: for each sphere, the other spheres that it forms a candidate
+    /// pair with. Pairs with periodic images of spheres are not included.
     #[inline]
     pub(crate) fn neighbors(&self) -> &Neighbors {
         &self.neighbors
     }
 
-    /// Returns the candidates of a sphere that are not in its row of neighbours. These are pairs with
-    /// walls, pairs with images, and pairs that were found after the search.
+    /// Returns the candidates of a sphere that are not in its row of neighbours: pairs with walls,
+    /// pairs with periodic images, and pairs found after the search.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         self.special.of(sphere).map(move |candidate| Near {
@@ -484,9 +491,9 @@ impl Candidates {
         rest.filter(move |near| near.other >= sphere)
     }
 
-    /// Returns the candidates of a sphere: first its pairs with the spheres in `row`, and then its
-    /// candidates at walls, with images, or found after the search. `row` is the list of its
-    /// neighbours, or a part of this list.
+    /// Returns first the pairs of a sphere with the spheres in `row`, which are all or some of its
+    /// neighbours. Then come its special candidates: pairs with walls, pairs with periodic images,
+    /// and pairs found after the search.
     #[inline]
     fn rest<'a>(&'a self, sphere: u32, row: &'a [u32]) -> impl Iterator<Item = Near<'a>> {
         let row = row.iter().filter(move |&&other| other != sphere);
@@ -503,9 +510,9 @@ impl Candidates {
     }
 }
 
-/// Errors name a sphere by its index in the step. Replaces this index by the caller's index of the same
-/// sphere. The second set of a step has the bounding spheres of walls, so an error about a sphere of this set
-/// stays as it is.
+/// Makes an error name a sphere by the caller's index, and not by its index in the detector's step.
+/// An error about the second set of the step does not change, because this set has bounding spheres
+/// of walls.
 pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
     let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
     match error {
@@ -594,15 +601,15 @@ fn index(number: usize) -> u32 {
 }
 
 /// Computes the pads of all spheres (assumed bounds on their displacements). Returns the size of a
-/// typical sphere with its pad and, for each edge of a periodic domain, the largest distance, in
-/// cells, by which a centre lies outside the cell.
+/// typical sphere with its pad. Also returns how far centres lie outside the cell of a periodic
+/// domain: for each edge, the largest distance as a multiple of the edge.
 fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,
     horizon: f64,
 ) -> Result<(f64, [f64; 3]), Error> {
     let spheres = start.spheres;
-    // The mean speed that gravity alone gives to a sphere during the time `horizon`.
+    // Mean speed of a sphere that falls from rest for the time `horizon`.
     let falling = 0.5 * start.options.gravity.length() * horizon;
     let chunks = spheres.par_chunks(4096).map(|chunk| {
         let (mut sums, mut beyond) = ([0.0; 2], [0.0; 3]);
@@ -668,7 +675,8 @@ fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
     }
 }
 
-/// Returns images of the second sphere that include all that the first one overlaps, or `None` if they are too far away.
+/// Returns a range of periodic images of the second sphere. It includes every image that overlaps
+/// the first sphere. Returns `None` if an image is more than [`Lattice::MOST_CELLS`] cells away.
 pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<Images> {
     let places = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
     let reach = f64::from(spheres[0].radius) + f64::from(spheres[1].radius);
@@ -679,13 +687,14 @@ pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option
 pub(crate) fn overlap([sphere, other]: [&Sphere; 2], image: [i32; 3], lattice: &Lattice) -> bool {
     let [a, b] = [sphere, other].map(|sphere| DVec3::from(sphere.center.map(f64::from)));
     let reach = f64::from(sphere.radius) + f64::from(other.radius);
-    // The radii allow for most of the rounding.
+    // The radii already cover the rounding of the centres to float32. The additions to `reach`
+    // cover the rounding of this test.
     let reach = reach * (1.0 + 1e-9) + 8.0 * f64::EPSILON * (a.length() + b.length());
     a.distance_squared(b + lattice.shift(image)) <= reach * reach
 }
 
-/// Returns whether certainly no two spheres can meet: there is one only, all have infinite mass, or all belong to one
-/// body.
+/// Returns true if no two spheres can ever meet, because there is only one sphere, all spheres have
+/// infinite mass, or all belong to one body.
 fn none_meet(start: &Start<'_>) -> bool {
     let (spheres, bodies) = (start.spheres, &start.options.bodies);
     let body = |place: usize| bodies.get(start.ids[place] as usize).copied().flatten();

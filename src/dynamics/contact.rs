@@ -33,15 +33,17 @@ pub(crate) enum Contact<'a> {
     },
 }
 
-/// The geometry of an impact.
+/// Data of an impact of a sphere and its partner (a sphere or a wall), from which the change of
+/// their velocities is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blow {
     /// Unit vector from the sphere to its partner.
     pub(crate) normal: DVec3,
     /// Speed of approach along the normal.
     pub(crate) approach: f64,
-    /// Acceleration of the sphere towards its partner (a sphere or a wall) along the normal, if it
-    /// slides along its partner.
+    /// Acceleration with which gravity and the curvature of the surfaces press a sphere that slides
+    /// along its partner (a sphere or a wall) against it. Negative if the sphere would leave its
+    /// partner.
     pub(crate) pressing: f64,
     /// Distance between the centres of two spheres, or 0 at a wall.
     pub(crate) distance: f64,

@@ -13,8 +13,9 @@ fn value(polynomial: &[f64], t: f64) -> f64 {
 /// Returns the first time from 0 to `end` at which the polynomial is 0 or less and falls, and which `accept`
 /// accepts.
 ///
-/// A polynomial that is 0 or less at 0 counts as falling there if its slope is below −`tolerance`, or if its
-/// slope is 0 within the tolerance and its second derivative is negative.
+/// Suppose that the polynomial is 0 or negative at time 0. It then counts as falling at time 0 in
+/// two cases: its slope is below −`tolerance`, or its slope is within `tolerance` of 0 and its
+/// second derivative is negative.
 pub(crate) fn first_descent(
     polynomial: &Polynomial,
     end: f64,
@@ -42,7 +43,8 @@ pub(crate) fn first_descent(
         }
         from = to;
     }
-    // If `end` is 0, there is no interval in which the polynomial could fall, so its derivatives at 0 decide.
+    // If `end` is 0, the interval from 0 to `end` is a single point. Then the derivatives at 0
+    // decide whether the polynomial falls there.
     let falls = slope < -tolerance || (slope <= tolerance && bend < 0.0);
     (end == 0.0 && polynomial[0] <= 0.0 && falls && accept(0.0)).then_some(0.0)
 }
@@ -56,7 +58,8 @@ fn turning_points(polynomial: &[f64], end: f64) -> ArrayVec<f64, 4> {
     if slope.len() < 2 {
         return turns;
     }
-    // Between the turning points of the slope, the slope changes its sign at most once.
+    // Between two successive sign changes of the second derivative, the slope is monotonic. So it
+    // changes its sign at most once between them.
     let mut inner = turning_points(&slope, end);
     inner.push(end);
     let mut from = 0.0;

@@ -17,7 +17,7 @@ use crate::lanes::LANES;
 /// magnitudes of the numbers in the term.
 const ERROR: f32 = 1.0 / (1 << 17) as f32;
 
-/// Bound of a float32 product that is so small that it is rounded to 0.
+/// A float32 product that underflows to 0 is smaller than this number.
 const TINY: f32 = 1e-30;
 
 /// The motion of a sphere in a substep: its centre and radius at the start of the substep, its
@@ -73,9 +73,11 @@ pub(crate) struct Units {
     pub(crate) time: f64,
     /// 1 by the unit of length.
     pub(crate) per_length: f64,
-    /// The centre of all spheres at the search. Coordinates relative to it have smaller rounding errors.
+    /// Middle of the box around the centres of all spheres at the time of the search for
+    /// candidates. Coordinates relative to this point have smaller rounding errors.
     pub(crate) center: DVec3,
-    /// Largest magnitude of a coordinate relative to the centre, in the unit of length.
+    /// Bound on the magnitudes of the coordinates of all spheres with their pads (the bounds on
+    /// their displacements). The coordinates are relative to `center` and in the unit of length.
     pub(crate) most: f32,
 }
 
@@ -88,12 +90,14 @@ impl Units {
         ((center - self.center) * self.per_length).to_array()
     }
 
-    /// Raises the bound of coordinates to those in a sphere with its pad.
+    /// Raises the bound `most` on coordinates so that it covers the sphere `padded`. The radius of
+    /// this sphere includes its pad (the bound on its displacement).
     pub(crate) fn include(&mut self, padded: &Sphere) {
         self.most = self.most.max(self.farthest(padded));
     }
 
-    /// Returns a bound of the coordinates in a sphere with its pad.
+    /// Returns a bound on the coordinates, relative to `center`, of all points in the sphere
+    /// `padded`. The radius of this sphere includes its pad (the bound on its displacement).
     pub(crate) fn farthest(&self, padded: &Sphere) -> f32 {
         let away = DVec3::from(padded.center.map(f64::from)) - self.center;
         next_up((away.abs().max_element() + f64::from(padded.radius)) * self.per_length)
@@ -110,8 +114,9 @@ impl Units {
         ])
     }
 
-    /// Returns the motion of a sphere along its flight, from the start of the substep to the time
-    /// `until`, for tests against other flights.
+    /// Converts the flight of a sphere (its straight motion in the substep) to the form in which it
+    /// is tested against four other flights. The tests cover the time from the start of the substep
+    /// to `until`.
     #[inline]
     pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> Probe {
         let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
@@ -126,8 +131,9 @@ impl Units {
         }
     }
 
-    /// Returns the motion of a sphere on a piece of its path, from the time `from` to the time
-    /// `until`, for tests against other flights.
+    /// Converts the motion of a sphere on a piece of its path to the form in which it is tested
+    /// against the flights (straight motions) of four other spheres. The tests cover the time from
+    /// `from` to `until`.
     #[inline]
     pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
         let four = |x: f64| f32x4::splat(x as f32);
@@ -162,8 +168,9 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
-    /// it by the end of the probe's range of times, whatever the directions in which both move.
+    /// Returns a 4-bit mask. Bit k is 1 if the moving sphere that this probe describes may meet
+    /// sphere k of `others` by the end of the probe's time range, whatever directions the two move
+    /// in.
     #[inline(always)]
     pub(crate) fn is_near(&self, others: &Four) -> u32 {
         let [x, y, z] = [0, 1, 2].map(|k| others.center[k] - self.center[k]);
@@ -175,11 +182,13 @@ impl Probe {
         !far.to_bitmask() & ((1 << LANES) - 1)
     }
 
-    /// Returns a mask of four spheres. The bit of a sphere is set if the sphere of the probe may meet
-    /// it in the probe's range of times. If the bit is not set, the two certainly do not meet.
+    /// Returns a 4-bit mask. Bit k is 1 if the moving sphere that this probe describes may meet
+    /// sphere k of `others` in the probe's time range. If bit k is 0, the two certainly do not
+    /// meet.
     ///
-    /// This is the test [`may_meet`](super::predict::may_meet) in float32, with allowances for
-    /// rounding errors. If any number is NaN, the bit is 1.
+    /// For each of the four pairs, this is the test [`may_meet`](super::predict::may_meet) in
+    /// float32, with margins for rounding errors. If a number of a pair is NaN, the bit of this
+    /// pair is 1.
     #[inline(always)]
     pub(crate) fn may_meet(&self, others: &Four) -> u32 {
         let &Four {
@@ -297,8 +306,7 @@ mod tests {
         assert!(met > 50_000 && passed < 190_000, "{met} of {passed}");
     }
 
-    /// One sphere meets another one in front of it. It does not meet four others that move or lie
-    /// differently.
+    /// A moving sphere meets another sphere that comes towards it, and misses four further spheres.
     #[test]
     fn most_pairs_that_do_not_meet_are_told_apart() {
         let units = Units {

@@ -91,7 +91,8 @@ impl HardSphere {
         }
     }
 
-    /// Checks that the numbers are in range. The error names the sphere by `index`.
+    /// Returns an error if the centre, velocity, radius or mass of this sphere is out of range. The
+    /// error names the sphere by `index`.
     pub(crate) fn check(&self, index: usize) -> Result<(), Error> {
         let most = f64::from(MAX_MAGNITUDE);
         let (c, v) = (self.center, self.velocity);
@@ -117,7 +118,7 @@ impl HardSphere {
             let allowed = format!("a finite number from 0 to {most:e}");
             return Err(invalid("radius", self.radius, &allowed));
         }
-        // A normal number has a finite reciprocal.
+        // A subnormal mass is an error, because its reciprocal may be infinite.
         if self.mass > 0.0 && (self.mass.is_normal() || self.is_fixed()) {
             return Ok(());
         }

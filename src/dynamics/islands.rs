@@ -23,11 +23,11 @@ pub(crate) struct Island {
     /// Index in `Islands::parts` of the [`Part`] to which the replay of this island wrote its
     /// results.
     pub(crate) part: u32,
-    /// The range of the island's impacts in the list of impacts of its part. Each island's impacts are
-    /// sorted by time.
+    /// The impacts of the spheres in this island, sorted by time: a range of [`Part::impacts`]. The
+    /// field `part` says which [`Part`] has them.
     pub(crate) impacts: Range<u32>,
-    /// The spheres that the island's impacts removed: a range of the list `removed` of the island's part (see
-    /// `part`), sorted by sphere.
+    /// The spheres that impacts in this island removed from the simulation, sorted by sphere: a
+    /// range of [`Part::removed`]. The field `part` says which [`Part`] has them.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -49,7 +49,8 @@ pub(crate) struct Track {
     pub(crate) span: f64,
 }
 
-/// The results of some islands. Times count from the start of the substep.
+/// The results of one task, which processes the impacts of up to [`ISLANDS`] islands (groups of
+/// spheres that hit each other). Times count from the start of the substep.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) pieces: Vec<Piece>,
@@ -59,7 +60,7 @@ pub(crate) struct Part {
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
-/// Islands to be replayed, with the memory for the results.
+/// Islands whose impacts one thread processes, with the memory for the results.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) number: u32,
@@ -74,7 +75,7 @@ pub(crate) struct Task<'a> {
 pub(crate) struct Islands {
     /// Disjoint-set forest. The root of a set is its smallest sphere.
     parents: Vec<u32>,
-    /// Place of each sphere in `members`, or [`NONE`].
+    /// For each sphere: its index in `members`, or [`NONE`] if it belongs to no island.
     places: Vec<u32>,
     /// One bit for each sphere: whether the sphere belongs to an island.
     joined: Vec<u64>,
@@ -82,8 +83,8 @@ pub(crate) struct Islands {
     /// For each sphere in `members`: its track, the range of the pieces of its path.
     tracks: Vec<Track>,
     list: Vec<Island>,
-    /// The results of groups of islands. The first `used` parts belong to the current substep. The others
-    /// only keep their memory for later substeps.
+    /// The results of the tasks, one [`Part`] for each task (a group of islands). The first `used`
+    /// parts belong to the current substep. The others only keep their memory for later substeps.
     parts: Vec<Part>,
     used: usize,
     /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
@@ -161,8 +162,8 @@ impl Islands {
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
-                // Until all spheres of the new islands are known, `members.end` is the number of
-                // spheres of the island.
+                // While this loop counts the spheres of each new island, `members.end` holds the
+                // count. Afterwards, `members` becomes the range of the island's spheres.
                 self.list[island as usize].members.end += 1;
                 push(&mut self.sorted, Member { sphere, island })?;
             }
@@ -196,8 +197,9 @@ impl Islands {
         self.touched[sphere as usize / 64] |= 1 << (sphere % 64);
     }
 
-    /// Returns the tasks that replay the islands from number `first` on, and a lookup from a sphere
-    /// to its island. Each task has a [`Part`] for its results.
+    /// Divides the islands (groups of spheres that hit each other) from number `first` on into
+    /// tasks, which threads can process in parallel. Each task has a [`Part`] for its results. Also
+    /// returns a [`Lookup`], which finds the spheres of an island.
     pub(crate) fn tasks(&mut self, first: usize) -> Result<(Vec<Task<'_>>, Lookup<'_>), Error> {
         let count = self.list[first..].len().div_ceil(ISLANDS);
         let from = self.used;
@@ -257,7 +259,6 @@ impl Islands {
         &self.part(island).removed[start as usize..end as usize]
     }
 
-    /// Returns the members of an island.
     pub(crate) fn members(&self, island: &Island) -> &[Member] {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
@@ -324,7 +325,6 @@ pub(crate) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
-    /// Returns the members of an island.
     pub(crate) fn members(&self, island: &Island) -> &'a [Member] {
         &self.members[island.members.start as usize..island.members.end as usize]
     }

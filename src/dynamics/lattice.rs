@@ -129,14 +129,16 @@ impl Lattice {
         self.images(ends, reach)
     }
 
-    /// Returns images that include every image n such that the first place may lie within `reach` of the image n of the
-    /// second one. Returns `None` if the images are too far away.
+    /// Returns a range of periodic images of the second place. It includes every image within the
+    /// distance `reach` of the first place. Returns `None` if an image is more than
+    /// [`MOST_CELLS`](Self::MOST_CELLS) cells away.
     pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<Images> {
         let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
         self.images(ends, reach)
     }
 
-    /// Returns the images that lie between two ends, in cells along each edge, or within `reach` of that.
+    /// Returns the periodic images between the two numbers that `ends` gives for each edge of the
+    /// domain, as multiples of the edge. The distance `reach` extends this range at both ends.
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<Images> {
         let mut images = Images {
             first: [0; 3],
@@ -174,8 +176,8 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Rounding down is slow, and not needed for a sphere in the cell of the domain, as most
-            // are.
+            // Most places lie in the cell of the domain, which has the number 0. Testing this first
+            // avoids the slow function `floor`.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

@@ -23,9 +23,9 @@ use crate::{Detector, Error};
 /// Smallest number of islands that a thread tests.
 const ISLANDS: usize = 64;
 
-/// Processes the impacts of the islands whose number is `first` or higher. Returns the spheres that
-/// have left their pads (the bounds on their displacements), each with the distance that it has
-/// moved from its place at the search for candidates.
+/// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
+/// on. Returns the spheres that have left their pads (the bounds on their displacements since the
+/// search for candidates), each with its displacement.
 pub(crate) fn replay_from(
     first: usize,
     islands: &mut Islands,
@@ -62,7 +62,8 @@ pub(crate) fn replay_from(
             }
             Ok(())
         });
-    // The first error in the order of islands does not depend on the threads.
+    // If several islands fail, the first error in the order of islands is returned. So the error
+    // does not depend on which thread fails first.
     let results: Vec<_> = replays.collect();
     results.into_iter().collect::<Result<(), Error>>()?;
     let mut leavers = Vec::new();
@@ -74,9 +75,10 @@ pub(crate) fn replay_from(
     Ok(leavers)
 }
 
-/// Returns the pairs of spheres that meet although they are in different islands, which have been
-/// replayed without regard to each other. Tests two kinds of pairs: the spheres of the islands from
-/// number `first` on with all spheres outside their islands, and the candidates in `new`.
+/// Returns the pairs of spheres that meet although they do not share an island (a group of spheres
+/// whose impacts are processed together). It tests the spheres of the islands from number `first`
+/// on against their candidates outside the island. It also tests the pairs in `new`, which have
+/// just become candidates.
 pub(crate) fn find_meetings(
     first: usize,
     new: &[Candidate],
@@ -163,8 +165,9 @@ fn find_outside(
             let may_meet = probes.iter().fold(setting.mixed, may_meet);
             let joined = |lane: usize| {
                 let other = others[lane];
-                // If all islands are new (`first` is 0), both spheres search for each other. Then
-                // only the one with the smaller index tests the pair.
+                // If `first` is 0, all islands are new, so each of two neighbours in islands would
+                // be tested against the other. One test suffices, which starts from the sphere of
+                // smaller index.
                 let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
                 (
                     u32::from(is_tested) << lane,
@@ -204,9 +207,9 @@ fn find_outside(
     Ok(())
 }
 
-/// Returns whether a sphere and its partner in a candidate meet on their present paths. Only
-/// meetings after the first impact of either of them count. Until then, both are on straight paths,
-/// which were tested before.
+/// Returns whether a sphere and its partner (a sphere or a wall) meet on their present paths. The
+/// time before the first impact of either is left out: both paths are then straight, and were
+/// tested earlier.
 #[inline]
 fn meets_near(
     (sphere, path, until): (u32, &[Piece], f64),
@@ -233,11 +236,11 @@ fn meets_near(
     })
 }
 
-/// Returns whether the sphere and the partner of a candidate meet on their present paths. Only
-/// meetings after the first impact of either of them count. Until then, both are on straight paths,
-/// which were tested before.
+/// Returns whether the sphere of a candidate and its partner (a sphere or a wall) meet on their
+/// present paths. The time before the first impact of either is left out: both paths are then
+/// straight, and were tested earlier.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
-    // If the candidate is a sphere and a wall, both of its ends are the sphere.
+    // For a candidate of a sphere and a wall, `ends` has the sphere twice.
     let ends = candidate.ends();
     let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
     let [a, b] = ends.map(|sphere| islands.path(sphere));
@@ -252,9 +255,13 @@ fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> boo
     })
 }
 
-/// Runs rounds until no islands meet and no sphere has left its pad (the bound on its displacement). Each
-/// round processes the impacts of the new islands and then tests the new paths. Returns the number of rounds.
-/// `hits` are the pairs that meet on straight paths.
+/// Processes all impacts of a substep in rounds, and returns the number of rounds. `hits` are the
+/// pairs that meet on straight paths. They form the first islands (groups of spheres that hit each
+/// other).
+///
+/// A round processes the impacts inside each new island. Then it tests the new paths against
+/// spheres outside the island, and merges islands whose spheres meet into new islands. The rounds
+/// end when no new island arises.
 pub(crate) fn settle(
     hits: &[Vec<[u32; 2]>],
     start: &Start<'_>,

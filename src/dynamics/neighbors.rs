@@ -1,5 +1,6 @@
-//! Finds all candidate pairs of spheres in the tree of boxes. Lists, in a row for each sphere, its
-//! pairs without images.
+//! Finds all candidate pairs of spheres in the tree of boxes. The *row* of a sphere lists the other
+//! spheres that it forms a pair with. Pairs with a periodic image of a sphere are listed
+//! separately.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,8 +19,9 @@ use crate::{Error, Options, Sphere};
 /// Number of successive spheres whose neighbours are stored in one [`Chunk`].
 const SPHERES: usize = 64 * EIGHT;
 
-/// The candidate pairs without images. Each pair is in the rows of both spheres. A row has first the spheres of smaller
-/// index than its own, and then those of larger index.
+/// The candidate pairs of spheres. The row of a sphere lists its neighbours: first the spheres of
+/// smaller index than its own, and then the spheres of larger index. Pairs with a periodic image of
+/// a sphere are not in the rows.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbors {
     chunks: Vec<Chunk>,
@@ -40,20 +42,21 @@ struct Chunk {
     with_images: Vec<([u32; 2], [i32; 3])>,
 }
 
-/// A search for pairs that overlap.
+/// The data that all threads of a search share. The search finds the pairs of spheres that overlap
+/// when their radii are enlarged by their pads (the bounds on their displacements).
 #[derive(Debug)]
 struct Search<'a> {
     /// All spheres, each with its radius enlarged by its pad (an assumed bound on its displacement).
     padded: &'a [Sphere],
     boxes: &'a Boxes,
     start: &'a Start<'a>,
-    /// For each edge of a periodic domain, the largest distance, in cells, by which the centre of a
-    /// sphere lies outside the cell.
+    /// How far the centres of spheres lie outside the cell of a periodic domain: for each edge, the
+    /// largest distance as a multiple of the edge.
     beyond: [f64; 3],
     /// Whether any two spheres may meet, because there are no bodies, no groups, no removed spheres
     /// and no spheres of infinite mass.
     all_meet: bool,
-    /// Whether a sphere may meet an image of another one.
+    /// Whether to search for pairs of a sphere and a periodic image of another sphere.
     any_images: bool,
     /// Number of entries in the lists so far, two for each pair.
     entries: AtomicU64,
@@ -67,9 +70,10 @@ struct Scratch {
 }
 
 impl Neighbors {
-    /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads. `boxes` is
-    /// the tree of these spheres. `any_images` says whether to find pairs with images, too. Along
-    /// each edge, the centres lie at most `beyond` cells outside the cell of a periodic domain.
+    /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads (the bounds
+    /// on their displacements). `boxes` is the tree of these spheres. `any_images` says whether to
+    /// find pairs with periodic images of spheres, too. `beyond` says how far the centres lie
+    /// outside the cell of a periodic domain, as a multiple of each edge.
     pub(crate) fn search(
         &mut self,
         padded: &[Sphere],
@@ -105,7 +109,8 @@ impl Neighbors {
         Ok(())
     }
 
-    /// Returns the pairs with images. The image is that of the second sphere.
+    /// Returns the pairs of a sphere and a periodic image of a second sphere, each with the numbers
+    /// of this image along the three edges of the domain.
     pub(crate) fn with_images(&self) -> impl Iterator<Item = ([u32; 2], [i32; 3])> {
         let chunks = self.chunks.iter();
         chunks.flat_map(|chunk| chunk.with_images.iter().copied())
@@ -130,18 +135,17 @@ impl Neighbors {
         &chunk.entries[chunk.middles[place] as usize..chunk.starts[place + 1] as usize]
     }
 
-    /// Returns the neighbours of a sphere in groups of four. Each group comes with the number of
-    /// its entries that are neighbours. Only in the last group can this number be smaller than
-    /// four.
+    /// Returns the neighbours of a sphere in arrays of four, each with the number of neighbours in
+    /// it. Only the last array can have fewer than four neighbours.
     #[inline]
     pub(crate) fn groups_of(&self, sphere: u32) -> impl Iterator<Item = ([u32; LANES], usize)> {
         let (chunk, place) = self.place(sphere);
         chunk.groups(chunk.starts[place], chunk.starts[place + 1])
     }
 
-    /// Returns the neighbours of a sphere that have a larger index than the sphere, in groups of
-    /// four. Each group comes with the number of its entries that are such neighbours. Only in the
-    /// last group can this number be smaller than four.
+    /// Returns the neighbours of a sphere that have a larger index than the sphere. They are in
+    /// arrays of four, each with the number of neighbours in it. Only the last array can have fewer
+    /// than four.
     #[inline]
     pub(crate) fn groups_of_larger(
         &self,
@@ -186,7 +190,8 @@ impl Chunk {
         Ok(())
     }
 
-    /// Lists the pairs of each sphere of a leaf with other spheres, without images.
+    /// Writes the row of each sphere of a leaf: the other spheres that overlap it, without periodic
+    /// images.
     fn list(
         &mut self,
         leaf: std::ops::Range<usize>,
@@ -214,9 +219,9 @@ impl Chunk {
         search.count_entries(self.entries.len() - before)
     }
 
-    /// Lists the pairs of a sphere of a leaf and an image of another sphere. If both or neither of
-    /// the two are wide, the one with the smaller index lists the pair. If one of them is wide, it
-    /// lists the pair.
+    /// Lists the pairs of a sphere in `group` and a periodic image of another sphere, each pair
+    /// once. If only one of the two is wide (much larger than the other spheres), the pair is
+    /// listed for the wide sphere. Otherwise, it is listed for the sphere of smaller index.
     fn list_images(
         &mut self,
         group: std::ops::Range<usize>,
@@ -247,7 +252,8 @@ impl Chunk {
         result
     }
 
-    /// Lists the pairs of a wide sphere and the images of another wide sphere.
+    /// Lists the periodic images of a wide sphere that overlap another wide sphere. Wide spheres
+    /// are much larger than the other spheres.
     fn list_wide(&mut self, pair: [u32; 2], search: &Search<'_>) -> Result<(), Error> {
         if !search.meet(pair) {
             return Ok(());
@@ -266,9 +272,9 @@ impl Chunk {
         search.count_entries(2 * (self.with_images.len() - before))
     }
 
-    /// Finds the pairs of a sphere and the image `image` of a sphere that is not wide. The first
-    /// spheres of the pairs are those in `scratch.displaced`, which have the indices from `first`
-    /// on.
+    /// Lists the pairs of the spheres in `scratch.displaced` with the periodic image number `image`
+    /// of other spheres, except wide spheres (those much larger than the others). The spheres in
+    /// `scratch.displaced` have the indices from `first` on.
     fn list_image(
         &mut self,
         first: usize,
@@ -311,7 +317,8 @@ impl Search<'_> {
         self.boxes.is_wide(&self.padded[place])
     }
 
-    /// Returns the groups of spheres of a leaf whose images are found together. A wide sphere is alone.
+    /// Divides the spheres of a leaf into groups. One search finds the periodic images near all
+    /// spheres of a group. A wide sphere (one much larger than the others) is a group of its own.
     fn groups(&self, leaf: std::ops::Range<usize>) -> impl Iterator<Item = std::ops::Range<usize>> {
         let mut end = leaf.start;
         let own = self.padded[leaf].chunk_by(|one, other| {
@@ -325,7 +332,9 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the images of spheres that are not wide that a group may overlap, or `None` if they are too far away.
+    /// Returns the periodic images in which a group of spheres may overlap other spheres, except
+    /// wide spheres (those much larger than the others). Returns `None` if an image is too many
+    /// cells away.
     fn images(&self, group: &std::ops::Range<usize>) -> Option<Images> {
         let own = &self.padded[group.clone()];
         let (center, reach) = match own {
@@ -335,16 +344,19 @@ impl Search<'_> {
         self.images_within(center, reach)
     }
 
-    /// Returns the images of spheres that are not wide that come within `reach` of a place, or `None` if they are too far
-    /// away.
+    /// Returns the periodic images in which other spheres may come within the distance `reach` of a
+    /// place. Wide spheres (those much larger than the others) are left out. Returns `None` if an
+    /// image is too many cells away.
     fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
         let reach = reach + f64::from(self.boxes.most_radius());
         let lattice = self.start.lattice;
         lattice.images_within(place, reach, self.beyond)
     }
 
-    /// Returns the number of images that a group may overlap, and, for a wide sphere, about how many of them it overlaps
-    /// only because of its pad. Returns `None` if they are too far away.
+    /// Returns two numbers. The first is the number of periodic images that a group of spheres may
+    /// overlap. If the group is a wide sphere (one much larger than the others), the second says
+    /// about how many images it overlaps only because of its pad (the bound on its displacement).
+    /// Otherwise, the second is 0. Returns `None` if an image is too many cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();
         if !self.is_wide(group.start) {
@@ -361,7 +373,8 @@ impl Search<'_> {
         Some([sum, count.saturating_sub(8 * at_rest)])
     }
 
-    /// Returns the wide spheres of larger index if a group is a wide sphere, and else none.
+    /// If a group is a wide sphere (one much larger than the others), returns the wide spheres of
+    /// larger index. Otherwise, returns no spheres.
     fn wide_after(&self, group: &std::ops::Range<usize>) -> impl Iterator<Item = u32> {
         let wide: &[u32] = if self.is_wide(group.start) {
             self.boxes.wide()
@@ -373,8 +386,9 @@ impl Search<'_> {
         wide.filter(move |&other| other as usize > first)
     }
 
-    /// Returns an error if the images that are to be searched are too many or too far away. This is before any pair is
-    /// found, so which error it is does not depend on the number of threads.
+    /// Returns an error if a search would need too many periodic images, or images that are too far
+    /// away. This check precedes the search for pairs, so its error does not depend on the number
+    /// of threads.
     fn check_images(&self) -> Result<(), Error> {
         if !self.any_images {
             return Ok(());
@@ -388,8 +402,9 @@ impl Search<'_> {
         let counts = leaves.map(|first| count(first..all.min(first + EIGHT)));
         let sum = counts.reduce(|| Some([0; 2]), |a, b| Some(add(a?, b?)));
         let [images, of_pads] = sum.ok_or_else(|| self.out_of_range())?;
-        // A wide sphere overlaps nearly all spheres in most of its images. Time and memory are better spent on shorter
-        // substeps than on so many pairs.
+        // A wide sphere (one much larger than the others) overlaps nearly all spheres in most of
+        // its periodic images. Time and memory are better spent on shorter substeps than on so many
+        // pairs.
         let needed = images.max(of_pads.saturating_mul(all as u64));
         let limit = most_images(all);
         if needed > limit {
@@ -410,9 +425,9 @@ impl Search<'_> {
         out_of_range(widest.map_or(0, |(_, &id)| id))
     }
 
-    /// Adds to the number of entries, two for each pair. Returns an error if there are too many
-    /// pairs. The error always names one pair more than the limit, because the count at which the
-    /// threads stop depends on timing.
+    /// Adds `count` to the number of list entries, which is twice the number of pairs. Returns an
+    /// error if there are more pairs than the limit. The error always names one pair more than the
+    /// limit, because the count at which the threads stop depends on timing.
     fn count_entries(&self, count: usize) -> Result<(), Error> {
         let count = count as u64;
         let limit = Options::new().max_pairs;

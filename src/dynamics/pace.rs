@@ -9,8 +9,8 @@ const CANDIDATES: f64 = 5.0;
 /// Largest number of substeps that use the candidates of one search.
 const SUBSTEPS: f64 = 2.0;
 
-/// If a substep has more than this many times the duration that its load calls for, it is begun
-/// anew with a shorter duration.
+/// If a substep is longer than this multiple of the duration that [`Pace::set`] chooses for the
+/// next one, it is begun again with the chosen duration.
 const TOO_LONG: f64 = 3.0;
 
 /// Largest ratio of the durations of two successive substeps.
@@ -26,7 +26,8 @@ const FIRST: f64 = 0.1;
 /// less than this distance, in mean radii. An even shorter substep would not have fewer candidates.
 const LEAST: f64 = 0.001;
 
-/// Up to this number of candidate pairs, no substep is too long.
+/// A substep with at most this number of candidate pairs is never begun again with a shorter
+/// duration.
 const FEW: usize = 1000;
 
 /// The numbers of spheres, candidates and impacts in a substep, which determine its computing time.
@@ -37,7 +38,7 @@ pub(crate) struct Load {
     pub(crate) pairs: usize,
     /// Whether the candidates have been sought for this substep.
     pub(crate) searched: bool,
-    /// Number of candidates whose straight paths meet, later than at the very start of the substep.
+    /// Number of candidates that meet on straight paths in the substep, except at its very start.
     pub(crate) hits: usize,
 }
 
@@ -64,8 +65,8 @@ impl Pace {
             .unwrap_or_else(|| travel_time(spheres, options, FIRST))
     }
 
-    /// Returns the time up to which the candidates of a search have to be complete, counted from
-    /// the start of a substep of this duration.
+    /// Returns for how long after the start of a substep a search has to find candidates. This may
+    /// include later substeps. The substep takes the time `duration`.
     pub(crate) fn horizon(&self, duration: f64) -> f64 {
         // A substep may be shorter than intended, because it ends with a step.
         let next = self.substep.unwrap_or(duration).min(LONGER * duration);
@@ -82,9 +83,9 @@ impl Pace {
         self.substeps = 1.0;
     }
 
-    /// Chooses the duration of the next substep by the duration and the load of the present one.
-    /// Returns false if the present substep is so much longer than the chosen duration that the
-    /// caller should begin it again, with the chosen duration.
+    /// Chooses the duration of the next substep from the duration and the load (candidates and
+    /// impacts) of the present one. Returns false if the present substep is much longer than the
+    /// chosen duration. The caller then begins it again with the chosen duration.
     pub(crate) fn set(
         &mut self,
         duration: f64,
@@ -119,7 +120,7 @@ fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) 
     let distance = radii * sum / spheres.len().max(1) as f64;
     let falling = (2.0 * distance / options.gravity.length()).sqrt();
     let time = (distance / fastest).min(falling);
-    // If all radii are 0, or if neither velocities nor gravity move any sphere, the time is
-    // infinite, and does not limit the substep.
+    // If all radii are 0, or if neither velocities nor gravity move any sphere, no travel time
+    // limits the substep.
     if time > 0.0 { time } else { f64::INFINITY }
 }

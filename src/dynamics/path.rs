@@ -11,7 +11,7 @@ use super::HardSphere;
 /// so it cancels between two of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// Time from which the piece is valid.
+    /// Time at which this piece of the path begins.
     pub(crate) start: f64,
     pub(crate) center: DVec3,
     pub(crate) velocity: DVec3,
@@ -32,7 +32,8 @@ impl Piece {
         self.center + self.velocity * time
     }
 
-    /// Returns the piece that follows after the velocity has changed at a time.
+    /// Returns the next piece of a sphere's path, which begins at `time` with a velocity changed by
+    /// `change`.
     pub(crate) fn turn(&self, time: f64, change: DVec3) -> Self {
         Self {
             start: time,

@@ -15,8 +15,9 @@ pub(crate) const RESTING: f64 = 1e-13;
 
 /// Returns the first time from `from` to `until` at which sphere b, displaced by `shift`, meets sphere a.
 ///
-/// The two pieces are straight paths. `reach` is the sum of the radii. Spheres that overlap at the time `from`
-/// meet at once if they approach each other, and otherwise they do not meet on these pieces.
+/// `a` and `b` are straight pieces of the paths of the two spheres, and `reach` is the sum of their
+/// radii. If the spheres overlap at the time `from` and approach each other, they meet at this
+/// time. If they overlap and do not approach each other, they do not meet.
 #[inline]
 pub(crate) fn meeting(
     a: &Piece,
@@ -64,9 +65,9 @@ pub(crate) fn may_meet(
     let p = (b.center - a.center) + shift + v * from;
     let b_half = p.dot(v);
     let c = p.length_squared() - reach * reach;
-    // c is the squared distance of the centres less the square of the distance at which the
-    // spheres meet. It shrinks at most at the rate −2·b_half. So it takes at least the time
-    // c / (−2·b_half) until c is 0 and the spheres meet.
+    // c is the squared distance of the centres minus the square of the sum of the radii, so the
+    // spheres meet when c is 0. At first, c changes at the rate 2·b_half, and it never falls
+    // faster. So the spheres need at least the time c / (−2·b_half) to meet.
     let early = c <= -2.0 * b_half * (until - from) * (1.0 + 1e-9);
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }

@@ -20,26 +20,28 @@ use crate::memory::out_of_memory;
 /// this number times the sum of their radii.
 const APART: f64 = 1e-9;
 
-/// If an island has at most this number of candidates, the next impact is found by comparing the
-/// times of all of them. This is faster than a queue.
+/// If at most this number of pairs may meet in an island, the next impact is found by comparing the
+/// times of all pairs. This is faster than a queue.
 const FEW: usize = 12;
 
 /// Working memory of a replay, reused from island to island.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<'a> {
-    /// The links: the candidates whose spheres are both in the island, sorted.
+    /// The pairs that may meet in the island (a group of spheres that are replayed together): two
+    /// spheres of the island, or a sphere of the island and a wall. The list is sorted.
     links: Vec<Link<'a>>,
-    /// The time of the next impact of each link, or infinity.
+    /// The time of the next impact of each pair in `links`, or infinity if the pair has none.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// For each sphere of the island, the candidates that it belongs to. Not used in islands with
-    /// at most [`FEW`] candidates.
+    /// For each sphere of the island, the indices in `links` of the pairs with this sphere. Not
+    /// used in islands with at most [`FEW`] pairs.
     rows: Rows<u32>,
-    /// A priority queue of the predicted impacts. A prediction is outdated if its time is not the
-    /// present one in `times`. Not used in islands with at most [`FEW`] candidates.
+    /// A priority queue of the predicted impacts. A prediction is outdated if its time differs from
+    /// the time of its pair in `times`. Not used in islands with at most [`FEW`] pairs.
     queue: BinaryHeap<Event>,
-    /// The path pieces that begin with an impact, in the order of time, each with the place of its
-    /// sphere in `members`.
+    /// Pieces of the paths of the island's spheres, in the order of time. An impact starts a new
+    /// piece in the path of each sphere that takes part. The number beside a piece is the index of
+    /// its sphere in `members`.
     turns: Vec<(u32, Piece)>,
 }
 
@@ -50,8 +52,8 @@ struct Link<'a> {
     /// and a wall, both entries are the place of the sphere.
     ends: [u32; 2],
     contact: Contact<'a>,
-    /// Whether a rule lets the two spheres of the candidate, or the sphere and the wall, pass through each
-    /// other without an impact. It stays true until they are apart.
+    /// Whether the sphere and its partner (a sphere or a wall) pass through each other without an
+    /// impact, as a result of the caller's rule. This lasts until a gap separates the two.
     passing: bool,
 }
 
@@ -154,7 +156,7 @@ pub(crate) fn replay<'a>(
 }
 
 impl<'a> Scratch<'a> {
-    /// Lists the spheres of an island, and the candidates whose spheres are both in the island.
+    /// Lists the spheres of an island, and the pairs that may meet in the island.
     fn begin(
         &mut self,
         island: &Island,
@@ -177,7 +179,8 @@ impl<'a> Scratch<'a> {
                 inverse_mass: state.inverse_mass(),
             };
             push(&mut self.members, member)?;
-            // Both spheres of a candidate list it. It is added here for only one of them.
+            // A pair of two spheres is stored with both of them. `of_larger` returns the pair only
+            // for the sphere of smaller index, so the pair is added once.
             for near in setting.candidates.of_larger(sphere) {
                 if let Some(other) = lookup.place(island, near.other) {
                     let candidate = near.candidate(sphere, setting.ids);
@@ -221,8 +224,8 @@ impl<'a> Scratch<'a> {
         self.links.len() <= FEW
     }
 
-    /// Returns the time of the next impact of the island, and the index of its candidate in
-    /// `links`.
+    /// Returns the time of the next impact in the island, and the index in `links` of the pair that
+    /// meets.
     fn next(&mut self) -> Option<(f64, usize)> {
         if self.is_small() {
             let mut next = (f64::INFINITY, 0);
@@ -241,7 +244,7 @@ impl<'a> Scratch<'a> {
         None
     }
 
-    /// Predicts the next impact of every candidate that contains sphere a or sphere b of the
+    /// Predicts the next impact of every pair in `links` that contains sphere a or sphere b of the
     /// island.
     fn predict_again(
         &mut self,
@@ -268,7 +271,8 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
-    /// Finds the next impact of a candidate from a time on.
+    /// Finds the next impact of the pair `links[index]` after the time `from`, and writes its time
+    /// to `times` and `queue`.
     fn predict(&mut self, index: usize, from: f64, setting: &Setting<'_>) -> Result<(), Error> {
         let link = &mut self.links[index];
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);

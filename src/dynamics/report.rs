@@ -30,9 +30,10 @@ pub struct Impact {
     pub image: [i32; 3],
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
-    /// Momentum that passes along the normal from the sphere to its partner. The momentum of the sphere changes by
-    /// −impulse·normal, unless a rule has set velocities that differ along other directions, too. If the sphere is
-    /// removed, this is the change of its partner, and it is 0 if no sphere remains.
+    /// Momentum that passes along the normal from the sphere to its partner. The momentum of the
+    /// sphere changes by −impulse·normal, unless a rule also changes the velocities along other
+    /// directions. If the impact removes the sphere, the impulse is the momentum that its partner
+    /// gains along the normal. If no sphere remains, the impulse is 0.
     pub impulse: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A table with a row of entries for each sphere, such as the pairs that it belongs to.
+//! A table with a row of entries for each sphere, such as the pairs with this sphere.
 
 use crate::Error;
 use crate::memory::out_of_memory;
@@ -11,9 +11,9 @@ pub(crate) struct Rows<T> {
 }
 
 impl<T: Copy + Default> Rows<T> {
-    /// Fills `count` rows with entries. The function `entries_of` is called for each number below
-    /// `items`. It returns entries, each with the number of the row to which it belongs. Entries of
-    /// a row are in the order of the numbers for which they were returned.
+    /// Fills `count` rows with entries. The function `entries_of` is called with each number below
+    /// `items`, and returns some entries and the rows to which they belong. The entries of a row
+    /// are sorted by the number with which `entries_of` was called.
     pub(crate) fn fill<I: Iterator<Item = (u32, T)>>(
         &mut self,
         count: usize,

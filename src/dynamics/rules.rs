@@ -38,11 +38,11 @@ pub enum Response {
     /// The sphere and its partner get these velocities. The velocity given for a wall is ignored.
     /// If the sphere and its partner still approach each other, they pass through each other.
     Velocities([DVec3; 2]),
-    /// Removes the sphere (if the first entry is `None`), its partner (if the second entry is
-    /// `None`), or both, at the time of the impact. A removed sphere hits nothing afterwards. A
-    /// sphere whose entry is a velocity is not removed, but gets this velocity, as with
-    /// [`Velocities`](Self::Velocities). Walls are never removed. The impact counts like any other,
-    /// and is in the list of impacts.
+    /// Removes the sphere, its partner or both, at the time of the impact. The first option is for
+    /// the sphere, the second for its partner. `None` removes a sphere. A velocity keeps the sphere
+    /// and becomes its new velocity, as with [`Velocities`](Self::Velocities). A removed sphere
+    /// hits nothing afterwards. Walls are never removed. The impact counts like any other, and is
+    /// in the list of impacts.
     ///
     /// See [`Simulation::is_removed`](crate::Simulation::is_removed) for the state of a removed
     /// sphere.

@@ -47,7 +47,8 @@ pub(crate) fn separate_once(
                 inverse.map(|x| x / (inverse[0] + inverse[1]))
             }
         };
-        // A little more than the depth, so that rounding leaves no overlap.
+        // The displacement is a little more than the depth of the overlap, so that no overlap
+        // remains after rounding.
         let by = normal * (depth + 1e-12 * size);
         spheres[index].center -= by * shares[0];
         spheres[other].center += by * shares[1];

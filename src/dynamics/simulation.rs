@@ -368,7 +368,8 @@ impl Simulation {
     /// Advances the simulation by one substep, but not beyond the time `end`.
     fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
         let remaining = end - self.time;
-        // A shorter substep could vanish when it is added to the simulated time.
+        // A substep shorter than this could leave the simulated time unchanged, because rounding
+        // would discard its duration.
         let shortest = 8.0 * f64::EPSILON * end;
         let pace = self.pace.next(&self.state.spheres, &self.options);
         let mut duration = pace.max(shortest).min(remaining);
@@ -527,7 +528,9 @@ impl Simulation {
             removal.time += time;
         }
         report.substeps += 1;
-        // The last substep ends at `end` without rounding. If the clock cannot resolve the substep, the step ends.
+        // The last substep sets the simulated time to exactly `end`, because the sum of the
+        // durations of substeps has rounding errors. A substep that is too short to change the time
+        // also sets it to `end`.
         let next = time + duration;
         self.time = if next > time && duration < end - time {
             next
@@ -565,7 +568,7 @@ fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f6
     }
 }
 
-/// Returns whether an error may be due to the distances that spheres move.
+/// Returns whether a shorter substep may avoid the error, because the spheres then move less far.
 fn is_limit(error: &Error) -> bool {
     matches!(
         error,

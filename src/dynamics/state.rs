@@ -14,19 +14,22 @@ const MEMORY: &str = "a simulation";
 /// searches, so the order stays good for a while.
 const SEARCHES: u32 = 16;
 
-/// Largest number of spheres that are put back before the spheres are sorted again. A search is slow if many spheres are
-/// not in order.
+/// Largest number of removed spheres that may be put back into the simulation before all spheres
+/// are sorted again. A sphere that is put back may be far in space from its neighbours in memory,
+/// which slows the search for candidates.
 const RESTORED: u32 = 32;
 
-/// How far a sphere may lie outside the cell of a periodic domain, in cells. Wrapping would move it away from its
-/// neighbours in memory, so most spheres are wrapped only when they are sorted.
+/// How far a sphere may lie outside the cell of a periodic domain, as a fraction of the cell's
+/// edges. A wrapped sphere is far in space from its neighbours in memory, so most spheres are
+/// wrapped only when all spheres are sorted.
 const BEYOND: f64 = 0.125;
 
 /// The spheres are sorted along a Morton curve. Then each run of this number of successive spheres
 /// is sorted again, so that the spheres of each leaf of the tree are close together.
 const ARRANGED: usize = 64 * EIGHT;
 
-/// The spheres in the order of a curve through space, in which the whole simulation numbers them.
+/// The spheres of a simulation, sorted along a space-filling curve. Inside the simulation, the
+/// index of a sphere is its place in this order.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) spheres: Vec<HardSphere>,
@@ -42,9 +45,10 @@ pub(crate) struct State {
     pub(crate) last: Vec<f64>,
     /// Whether each sphere has been removed.
     pub(crate) removed: Vec<bool>,
-    /// Number of searches since the spheres were sorted.
+    /// Number of searches for candidates since all spheres were last sorted.
     age: u32,
-    /// Number of spheres that have been put back since the spheres were sorted.
+    /// Number of removed spheres that have been put back into the simulation since all spheres were
+    /// last sorted.
     restored: u32,
 }
 
@@ -76,13 +80,14 @@ impl State {
 
     /// Sets the state of every sphere to that in `spheres`, which is in the caller's order.
     pub(crate) fn import(&mut self, spheres: &[HardSphere]) {
-        // The caller may have moved the spheres anywhere, and the search is slow if they are not in order.
+        // The caller may have moved spheres far from their neighbours in memory, which would slow
+        // the search for candidates. So all spheres are sorted before the next search.
         self.age = SEARCHES;
         let all = self.spheres.par_iter_mut().zip(&self.ids);
         all.for_each(|(sphere, &id)| *sphere = spheres[id as usize]);
     }
 
-    /// Puts a removed sphere back, with a new state.
+    /// Puts a removed sphere back into the simulation, with a new state.
     pub(crate) fn restore(&mut self, place: usize, state: HardSphere) {
         self.spheres[place] = state;
         self.removed[place] = false;
@@ -256,7 +261,8 @@ mod tests {
     use super::*;
     use crate::Domain;
 
-    /// Spheres that are put back far from their neighbours in memory. One of them is not worth sorting all.
+    /// Puts removed spheres back into the simulation, far in space from their neighbours in memory.
+    /// One such sphere does not cause all spheres to be sorted again, but 100 of them do.
     #[test]
     fn many_spheres_that_are_put_back_are_sorted_again() {
         let lattice = Lattice::new(&Domain::open()).expect("open space");

@@ -30,7 +30,7 @@ const SPHERES: usize = 1024;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) spheres: &'a [HardSphere],
-    /// The index that the caller knows each sphere by.
+    /// The caller's index of each sphere.
     pub(crate) ids: &'a [u32],
     /// Whether each sphere has been removed.
     pub(crate) removed: &'a [bool],
@@ -60,7 +60,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) rule: Rule<'a>,
     pub(crate) time: f64,
     pub(crate) duration: f64,
-    /// The distance that gravity displaces spheres by in the substep.
+    /// How far gravity displaces a sphere during the substep.
     falls: f64,
     /// A mask of all lanes if gravity accelerates only some of the spheres, and otherwise 0. The
     /// float32 tests leave out gravity, so with this mask they discard no sphere.
@@ -121,12 +121,13 @@ impl Setting<'_> {
         last.copied().unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Returns the index that the caller knows a sphere by.
+    /// Returns the caller's index of a sphere.
     pub(crate) fn id(&self, sphere: u32) -> u32 {
         self.ids[sphere as usize]
     }
 
-    /// Returns the partner of a candidate, with the caller's index of it if it is a sphere.
+    /// Returns how the caller names a partner: by the caller's index of a sphere, or by the number
+    /// of a wall.
     pub(crate) fn known(&self, partner: Partner) -> Partner {
         match partner {
             Partner::Sphere(other) => Partner::Sphere(self.id(other)),
@@ -216,8 +217,9 @@ impl Setting<'_> {
             let end = path.get(k + 1).map_or(end, |next| next.start);
             let place = piece.place(end) + self.fall(sphere, end);
             farthest = farthest.max((place - origin).length_squared());
-            // A free fall of duration t is a parabola, at most gravity·t²/8 away from its chord.
-            // `fall` is gravity·t²/2.
+            // During a free fall of duration T, a sphere is at most gravity·T²/8 away from the
+            // chord of its path. This is a quarter of gravity·T²/2, the displacement that `fall`
+            // returns.
             bulge = bulge.max(self.fall(sphere, end - piece.start).length() / 4.0);
         }
         farthest.sqrt() + bulge
@@ -318,7 +320,8 @@ impl Setting<'_> {
     }
 }
 
-/// The results of the tests of straight paths.
+/// Results of moving spheres along straight paths for a substep: the spheres that leave their pads
+/// (bounds on their displacements), and the pairs that meet.
 #[derive(Debug, Default)]
 struct Straight {
     leavers: Vec<(u32, f64)>,
@@ -373,8 +376,9 @@ impl Substep {
         if searched {
             let found = candidates.search(detector, start, horizon);
             if horizon > start.duration && found.is_err() {
-                // A search for this substep alone, and not for later ones, needs smaller pads. So
-                // it finds fewer images and pairs.
+                // The search for several substeps has failed. A search for only this substep uses
+                // smaller pads (bounds on the displacements of spheres), so it finds fewer images
+                // and pairs.
                 candidates.search(detector, start, start.duration)?;
             } else {
                 found?;

@@ -116,7 +116,8 @@ impl Surface {
         Self::Triangle { corners, normal }
     }
 
-    /// Returns the first time in a range at which a moving sphere meets the surface.
+    /// Returns the first time in the given range at which a moving sphere meets this surface of a
+    /// wall, or `None` if they do not meet.
     pub(crate) fn meeting(
         &self,
         motion: &Motion,
@@ -192,7 +193,8 @@ impl Surface {
         }
     }
 
-    /// Returns the contact of a sphere that touches the surface at a time.
+    /// Returns the geometry of the contact between a moving sphere and this surface of a wall,
+    /// which touch each other at the given time.
     pub(crate) fn touch(&self, motion: &Motion, time: f64) -> Touch {
         let motion = motion.from(time);
         match *self {
@@ -231,8 +233,9 @@ impl Surface {
     }
 }
 
-/// Returns the first time from 0 to `end` at which the distance of a motion from the origin falls to `reach`
-/// or, from inside, rises to it.
+/// Returns the first time from 0 to `end` at which a moving point is at the distance `reach` from
+/// the origin. If `inside` is true, the distance must rise to `reach`, and otherwise it must fall
+/// to it.
 pub(crate) fn round_meeting(
     motion: &Motion,
     reach: f64,
@@ -271,7 +274,8 @@ pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     let distance = p.length();
     let outwards = p.try_normalize().unwrap_or(any);
     let along = v - outwards * outwards.dot(v);
-    // The second derivative of the distance.
+    // The second time derivative of the sphere's distance from the centre or axis of the surface,
+    // if the sphere moved without acceleration.
     let bend = if distance > 0.0 {
         along.length_squared() / distance
     } else {

@@ -17,15 +17,16 @@ pub(crate) struct MovingWall {
     pub(crate) velocity: DVec3,
     groups: u32,
     /// For each edge of a periodic domain, whether displacing a sphere by this edge changes where
-    /// the sphere touches the wall. For other edges, the image numbers of candidates with this wall
-    /// are 0.
+    /// the sphere touches the wall. If not, all images of the sphere along this edge count as one,
+    /// with the number 0.
     tells_apart: [bool; 3],
 }
 
 /// All walls of a simulation.
 #[derive(Debug, Default)]
 pub(crate) struct MovingWalls {
-    /// The walls by their numbers: simple shapes, and then triangles.
+    /// All walls: first the simple shapes, and then the triangles of meshes. The index of a wall in
+    /// this list is the number of the wall.
     list: Vec<MovingWall>,
     /// Walls that every sphere is tested against.
     unbounded: Vec<Unbounded>,
@@ -41,8 +42,8 @@ struct Unbounded {
     images: Option<(Round, CylinderImages)>,
 }
 
-/// The spheres for which a search finds the walls that they can touch, and the range of times of
-/// the search.
+/// Input of a search for walls: some spheres, and the simulated time that the search covers. The
+/// search finds all walls that each of these spheres can touch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Searching<'a> {
     /// Indices of the spheres.
@@ -52,11 +53,11 @@ pub(crate) struct Searching<'a> {
     pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
     pub(crate) padded: &'a [Sphere],
-    /// The index that the caller knows each sphere by.
+    /// The caller's index of each sphere.
     pub(crate) ids: &'a [u32],
-    /// Simulated time at the start of the motion for which candidates are sought.
+    /// Start of the simulated time that the search covers.
     pub(crate) time: f64,
-    /// The candidates found are complete for this simulated time after `time`.
+    /// Length of the simulated time that the search covers.
     pub(crate) duration: f64,
 }
 
@@ -118,9 +119,10 @@ impl MovingWalls {
         self.list.len()
     }
 
-    /// Returns the number by which impacts with an image of a sphere are listed. If the partner is
-    /// a wall, components are set to 0 along edges that displace the sphere without a change of its
-    /// place relative to the wall. If the partner is a sphere, the number stays the same.
+    /// Returns the image of a sphere (how many times each periodic edge displaces it) as it is
+    /// listed in impacts with `partner`. If the partner is a wall, the number of an edge becomes 0
+    /// where displacing the sphere by this edge does not change where it touches the wall. For a
+    /// sphere as the partner, the image is returned unchanged.
     pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
         let Partner::Wall(number) = partner else {
             return image;

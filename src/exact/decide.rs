@@ -57,10 +57,10 @@ const MISS: Collision = Collision {
     depth: 0.0,
 };
 
-/// Tests the reported pairs by [`impact`], and fills `pairs` with the pairs that touch, sorted and
-/// without repeats. In a periodic domain, a report tells which image of the second sphere is
-/// tested. The caller's function `spheres` returns the two spheres of a pair, or `None` to skip
-/// the pair.
+/// Decides exactly which of the reported pairs touch ([`impact`]), and fills `pairs` with these,
+/// sorted and without repeats. A report names two spheres and, in a periodic domain, the image of
+/// the second sphere. The caller's function `spheres` returns the two spheres that a report names,
+/// or `None` if the pair is to be skipped.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
     sets: Sets,

@@ -60,8 +60,9 @@ pub(super) struct Float64 {
     /// The square p·p of the relative position of two spheres, with 5 rounding errors, and the
     /// square r² of the sum of their radii, with 3.
     squares: [f64; 2],
-    /// Bound of a further error of the relative position, from the displacement of the second
-    /// sphere in a periodic domain. It is 0 in open space.
+    /// In a periodic domain, the relative position p includes the displacement of the second
+    /// sphere. Its error may then be larger than that of one rounding, and this is a bound of the
+    /// excess. It is 0 in open space.
     off: DVec3,
 }
 

@@ -285,8 +285,8 @@ pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) ->
     // Non-negative floats have the same order as their bits, read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // The unknown number is rounded up to a float32. The bits of the result are between `low` and
-    // `high`.
+    // First, finds the smallest float32 that is not below the unknown number. Its bits, read as an
+    // integer, are between `low` and `high`.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {

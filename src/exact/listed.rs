@@ -1,5 +1,6 @@
-//! The types of pairs of spheres, in open space and in a periodic domain. In a periodic domain, a
-//! pair has an image: which periodic copy of the second sphere is meant.
+//! The Rust types that represent pairs of spheres, in open space and in a periodic domain. In a
+//! periodic domain, a pair has an image: the displacement of the periodic copy of the second
+//! sphere.
 
 use bytemuck::{Pod, Zeroable};
 

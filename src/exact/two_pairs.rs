@@ -88,8 +88,9 @@ impl Terms {
     }
 }
 
-/// Adds the displacements `shifts` to the relative positions `away` of two pairs. Also returns a
-/// bit mask of the pairs whose relative position may now have more than one rounding error.
+/// Adds the displacements `shifts` of the second spheres to the relative positions `away` of two
+/// pairs. Also returns a bit mask of the pairs for which a rounding error of `away` or of the
+/// displacement adds to the rounding error of the sum.
 #[inline(always)]
 fn displaced<T: Shift>(
     positions: [f32x4; 3],
@@ -127,9 +128,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative or if they
-    // move apart. Here, a discriminant of 0 counts as negative. Spheres may just touch then, but
-    // the sign of a discriminant of 0 is certain only if the relative velocity is 0, and such
-    // spheres stay apart.
+    // move apart. A discriminant of 0 counts as negative here, although the spheres may then just
+    // touch. No such pair is lost: a discriminant of 0 is certain (`certain_later`) only if the
+    // relative velocity is 0, and then the spheres stay apart.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -138,9 +139,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In packings of spheres, most tested pairs just touch. Two pairs are tested at once, and the
-    // case that both just touch is recognized here. If only one of them does, it is left to
-    // `impact`, because a test for this case would slow down all other pairs.
+    // In packings of spheres, most tested pairs just touch. This branch saves work if both of the
+    // pairs tested at once just touch. If only one of them does, that pair is left undecided, and
+    // `impact` decides it later. A branch for this rarer case would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -169,9 +170,10 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 }
 
 impl Terms {
-    /// Computes the time of impact and the depth of each pair. A pair is decided if it is certain
-    /// which float32 is nearest to the exact result. `later` selects the pairs that are apart at
-    /// the start, and `uncertain` those that are too close to tangency.
+    /// Computes the time of impact and the depth of two pairs of spheres. A pair is decided only if
+    /// all numbers within its error bounds round to the same float32. `later` is a mask of the
+    /// pairs that are apart at the start, and `uncertain` a bit mask of the pairs that are too
+    /// close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);
@@ -190,7 +192,8 @@ impl Terms {
         let within = bits(told & most.simd_le(end)) & !self.inexact;
         let grazing = (uncertain | bits(told) & !within & !self.inexact) & !misses;
         let round = |lanes: f64x2| two(lanes.to_array(), |x| x as f32);
-        // Computes both the time and the depth, because a branch would often be mispredicted.
+        // Computes both the time of impact and the depth of each pair, although one of them is
+        // always 0. A branch that selects one of them would often be mispredicted.
         let (toi, depth) = (round(either(least, zero)), round(either(zero, least)));
         let (least, most) = (round(least), round(most));
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
@@ -215,8 +218,8 @@ pub(super) fn just_touch<S: MovingSphere, T: Shift>(pairs: [[&S; 2]; 2], shifts:
     // The bits of a float64 after its first 26 binary digits. If they are 0, its square is exact.
     let past = f64x2::splat(f64::from_bits((1 << 27) - 1));
     let zero = f64x2::splat(0.0);
-    // Combined rounding errors of all sums that the closure `sum` computes, by Knuth's two-sum.
-    // They are 0 if all these sums are exact.
+    // Bitwise OR of the rounding errors of all additions by the closure `sum`, which finds them by
+    // Knuth's two-sum. It is 0 if all these additions are exact.
     let mut off = zero;
     let mut sum = |x: f64x2, y: f64x2| {
         let sum = x + y;

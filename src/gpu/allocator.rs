@@ -18,7 +18,8 @@ pub(crate) struct ScanTable {
 
 pub(crate) struct ScanLevel {
     pub(crate) words: u64,
-    /// GPU buffer with the words of this level, whose number is rounded up to a multiple of four.
+    /// GPU buffer with a list of `words` 32-bit words. Its size is rounded up to a multiple of four
+    /// words.
     pub(crate) buffer: wgpu::Buffer,
 }
 
@@ -50,7 +51,7 @@ fn check(limits: &wgpu::Limits, what: &'static str, needed: u64) -> Result<(), E
     }
 }
 
-/// Creates a GPU buffer that holds `bytes`.
+/// Creates a GPU buffer whose contents are `bytes`.
 pub(crate) fn filled(
     device: &wgpu::Device,
     what: &'static str,
@@ -118,8 +119,8 @@ impl<'a> Allocator<'a> {
         self.buffer::<T>(what, count, BufferUsages::empty())
     }
 
-    /// Creates a GPU buffer of `count` values for the shader variable `name`. Error messages call
-    /// the buffer `what`.
+    /// Creates a GPU buffer with room for `count` values, which is bound to the shader variable
+    /// `name`. `what` describes the buffer in error messages.
     pub(crate) fn array<T: Element>(
         &mut self,
         name: &'static str,

@@ -112,25 +112,25 @@ impl<'a> Asked<'a> {
         if own.buffer != others.buffer || place(self) == place(other) {
             return None;
         }
-        // A centre may be stored where a previous centre is, but neither may share bytes with a
-        // velocity.
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // Only these values of the attribute `self` can share bytes with a value of the attribute
-        // `other`. `candidates` has their indices.
+        // `self` and `other` are arrays of values with a stride, in the same buffer. A value of
+        // `self` can share bytes with a value of `other` only if it overlaps the range from the
+        // first to the last byte of `other`. `candidates` has the indices of all such values of
+        // `self`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Successive values of `self` begin at different offsets from the values of `other`.
-        // Offsets and strides are multiples of 4 bytes. So there are at most `others.stride / 4`
-        // different offsets, and only so many values need a test.
+        // Whether a value of `self` overlaps a value of `other` depends on its offset modulo the
+        // stride of `other`. Offsets and strides are multiples of 4 bytes, so these remainders
+        // repeat after at most `others.stride / 4` values. Later values need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // `nearest` is the index of the last value of `other` that begins before the end of the
-            // tested value of `self`. (A value is a range of bytes in a buffer.)
+            // `nearest` is the index of the last value of `other` that begins before the end of
+            // value `index` of `self`.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
@@ -262,8 +262,8 @@ impl<'a> BoundSpheres<'a> {
                 width,
                 count: at_most,
             };
-            // If the application's limit on the number of spheres is 0, the shader reads no value
-            // of this attribute, so the attribute's buffer may have any size.
+            // If the application limits the number of spheres to 0, the shader reads no values of
+            // spheres, so a buffer of any size is accepted.
             if at_most == 0 {
                 return Ok((unused, [0, asked.stride()?]));
             }
@@ -310,8 +310,8 @@ impl<'a> BoundSpheres<'a> {
 }
 
 /// Checks the application's description of the inverse masses of spheres, and returns the part of
-/// the buffer to bind, with the place of the values in this part. Centres and velocities must not
-/// share bytes with them, because a simulation changes these.
+/// the buffer to bind, with the place of the inverse masses in this part. Inverse masses must not
+/// share bytes with centres or velocities, because a simulation changes the centres and velocities.
 pub(super) fn bind_masses<'a>(
     limits: &wgpu::Limits,
     masses: Attribute<'a>,

@@ -38,7 +38,8 @@ pub struct CollisionBuffers {
     pub(super) loads: Loads,
     pub(super) staging: Staging,
     pub(super) gathering: Option<Gathering>,
-    /// Last recorded step; `None` before the first step and after the buffers have grown.
+    /// What is needed to read back the last recorded step. `None` before the first step. Also
+    /// `None` after the buffers have grown, because the new buffers hold no results yet.
     pub(super) recorded: Option<Recorded>,
     pub(super) known: Known,
     /// Number of steps recorded so far, modulo 2³².
@@ -48,8 +49,8 @@ pub struct CollisionBuffers {
     pub(super) shortest_segment: f32,
 }
 
-/// Old result buffers that were replaced by larger ones, kept until a submitted recording has
-/// copied the pairs of the last complete step to the new buffers.
+/// Result buffers that larger ones have replaced. They still hold the pairs of the last complete
+/// step, and are kept until a submitted recording has copied these pairs to the new buffers.
 pub(super) struct Outgrown {
     pub(super) reductions: Reductions,
     /// The recording that copies the pairs of the last complete step to the new buffers, or `None`

@@ -90,8 +90,8 @@ impl Context {
     }
 
     /// Returns the result of work done inside wgpu's error scopes, or an error that the device
-    /// reported for this work. If a scope has no answer from the device yet, it is stored, and a
-    /// later call checks it.
+    /// reported for this work. If the device has not answered for a scope yet, that scope is
+    /// stored, and [`alive`](Self::alive) checks it later.
     fn settle<T>(&self, scoped: Scoped<T>) -> Result<T, Error> {
         let mut complaint = None;
         for mut scope in scoped.popped {

@@ -177,9 +177,10 @@ impl Read {
         Ok(entries)
     }
 
-    /// Returns the images (periodic copies) of the first `count` entries of a list. In the bytes
-    /// read back, they follow the list, which begins at byte `begin` and has room for `room` entries
-    /// of type `T`. Empty if the buffers are for open space only.
+    /// Returns the images (periodic copies) that belong to the first `count` entries of a list that
+    /// was read back. The list begins at byte `begin` and has room for `room` entries of type `T`.
+    /// Its images come directly after this room. Returns no images if the buffers are for open
+    /// space only.
     fn images<T>(&self, begin: usize, room: u64, count: u64) -> Result<Vec<[i32; 3]>, Error> {
         if self.recorded.most_cells.is_none() {
             return Ok(Vec::new());
@@ -298,8 +299,9 @@ impl Read {
         let walls = walls.unwrap_or_default();
         let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
         let (mut pairs, mut images) = (Vec::new(), Vec::new());
-        // With `Sets::One`, the index b of each pair is not changed. This is right for two sets of
-        // spheres too, because the GPU already counts b from the start of the second set.
+        // `decide` subtracts the size of the first set from the index of sphere b, unless it gets
+        // `Sets::One`. The GPU already counts sphere b from the start of its set, so `Sets::One` is
+        // passed even for a step with two sets.
         let step = (Sets::One, &domain, dt);
         let grazing = reported.decide(spheres, step, &mut pairs, &mut images)?;
         if domain.is_open() {

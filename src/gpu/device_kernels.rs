@@ -57,22 +57,18 @@ impl DeviceKernels {
         self.compiled(&self.reduce, Reduce::new)
     }
 
-    /// Returns the kernels of periodic domains.
     pub(super) fn periodic(&self) -> Result<&Periodic, Error> {
         self.compiled(&self.periodic, Periodic::new)
     }
 
-    /// Returns the kernels of neighbour lists.
     pub(super) fn neighbors(&self) -> Result<&Neighbors, Error> {
         self.compiled(&self.neighbors, Neighbors::new)
     }
 
-    /// Returns the kernels of walls.
     pub(super) fn walls(&self) -> Result<&WallKernels, Error> {
         self.compiled(&self.walls, WallKernels::new)
     }
 
-    /// Returns the kernels of hard-sphere dynamics.
     pub(super) fn dynamics(&self) -> Result<&Dynamics, Error> {
         self.compiled(&self.dynamics, Dynamics::new)
     }

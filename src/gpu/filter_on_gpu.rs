@@ -35,9 +35,9 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Returns whether a pair passes the cheap test `may_touch` in each time segment of the first sphere
-// that may have to report the pair. The path of a sphere can be cut into 2ⁿ segments, and all n
-// from 0 to SEGMENT_BITS are tested.
+// Cuts the path of the first sphere into 2ⁿ time segments, for each n from 0 to SEGMENT_BITS.
+// Returns whether the pair passes the cheap test `may_touch` in every segment that may have to
+// report it.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;

@@ -1,5 +1,5 @@
-//! The GPU buffer that holds each pair with its two spheres. From this buffer, the host decides
-//! exactly whether the spheres touch.
+//! Copies the pairs that a step has found, each with the values of its two spheres, into a GPU
+//! buffer. From this copy, the host decides exactly whether the spheres touch.
 
 use super::buffers::Buffers;
 use super::decode::ReadRoom;

@@ -15,8 +15,9 @@ pub(super) struct HostStep<'a> {
 }
 
 impl<'a> HostStep<'a> {
-    /// Checks a step. If one of its two sets is empty, no pair exists, and the spheres of the other
-    /// set are dropped. With `alone`, they are kept, because they may touch walls.
+    /// Checks the spheres, the duration and the domain of a step, and returns the step. If one of
+    /// two sets is empty, no pair exists, so the spheres of the other set are left out. If `alone`
+    /// is true, these spheres are kept, because they may touch walls.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,

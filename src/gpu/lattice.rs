@@ -16,8 +16,8 @@ const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
 /// Shortest allowed edge of a periodic domain. The reciprocal vectors of shorter edges are out of
 /// the range of float32.
 const SHORTEST_EDGE: f64 = 1.0 / (1_u128 << 120) as f64;
-/// On the GPU, the distance of a sphere from the periodic cell is limited to a number of cells,
-/// which depends on the domain. A domain is rejected if this number is below `FEWEST_CELLS`.
+/// On the GPU, a sphere may be at most n edges of the periodic cell away from the cell, where n
+/// depends on the domain. A domain is rejected if n is below `FEWEST_CELLS`.
 const FEWEST_CELLS: i64 = 4;
 
 impl GpuLattice {
@@ -85,8 +85,9 @@ fn with(vector: DVec3, last: f32) -> [f32; 4] {
     [x, y, z, last]
 }
 
-/// Returns the largest allowed distance between a sphere and the periodic cell, in cells. At larger
-/// distances, the displacement of a pair's second sphere might not fit into one packed word.
+/// Returns the largest allowed distance between a sphere and the periodic cell, in edges of the
+/// cell. At larger distances, the displacement of a pair's second sphere might not fit into one
+/// packed word.
 fn most_cells(lattice: &Lattice) -> i64 {
     let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
     let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));

@@ -170,9 +170,10 @@
 //! whether the two spheres touch.
 //!
 //! - A shader should treat grazing pairs as touching.
-//! - The two spheres of a grazing pair may also overlap by much. A pair is grazing, too, if its
-//!   closest approach is at the end of a time segment (a part of a fast sphere's path). A grazing
-//!   pair may be in the list several times.
+//! - A grazing pair may be in the list several times. Its spheres may overlap deeply, because
+//!   there are two kinds of grazing pairs. Most are close to tangency. But the path of a fast
+//!   sphere is divided into time segments, and a pair is also grazing if float32 cannot decide in
+//!   which segments its spheres come closest.
 //! - Let d be the distance of the two centres at the start of the step, and r the sum of the radii.
 //!   At the time of impact `toi` of any pair in the list, the gap between the two spheres is at most
 //!   2⁻¹⁹ · (d + r). Depths of penetration have the same error bound.

@@ -1,4 +1,4 @@
-//! Collections of GPU buffers by the names of the shader variables to which they are bound.
+//! Finds a GPU buffer by the name of the shader variable to which it is bound.
 
 use std::num::NonZeroU64;
 
@@ -11,14 +11,15 @@ struct Named {
     name: &'static str,
     kind: Kind,
     buffer: wgpu::Buffer,
-    /// Offset of the bound part in the buffer, in bytes.
+    /// Offset in bytes of the part of the buffer that is bound to the shader variable.
     offset: u64,
-    /// Size of the bound part in bytes, or `None` if it extends to the end of the buffer.
+    /// Size in bytes of the part of the buffer that is bound to the shader variable. `None` if this
+    /// part extends to the end of the buffer.
     size: Option<NonZeroU64>,
 }
 
-/// A collection of GPU buffers by the names of their shader variables. If two buffers have the same
-/// name, looking it up is an error.
+/// GPU buffers, each with the name of the shader variable to which it is bound. If two buffers have
+/// the same name, looking it up is an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 

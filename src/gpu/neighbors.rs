@@ -1,9 +1,9 @@
 //! Neighbour lists on the GPU: their buffers, and the recording that makes a new list only if the
 //! old one is not valid any more.
 //!
-//! All stages of a step are recorded for every search, as indirect dispatches. The kernels of
-//! `shaders/neighbors_check.wgsl` decide whether the old list is still valid, and if so set the
-//! sizes of these dispatches to 0. So the decision needs no host.
+//! Every recorded search for neighbours contains all stages of a step, as indirect dispatches. The
+//! kernels of `shaders/neighbors_check.wgsl` decide whether the old neighbour list is still valid.
+//! If so, they set the sizes of these dispatches to 0. So the host takes no part in this decision.
 
 use wgpu::BufferUsages;
 
@@ -42,7 +42,8 @@ pub(super) struct Neighbors {
     vectors: wgpu::Buffer,
     offsets: wgpu::Buffer,
     dispatch: wgpu::Buffer,
-    /// The spheres that stand for particles on the host. Kept from search to search to reuse their memory.
+    /// If the particles are in host memory: the spheres at rest that replace them in the search.
+    /// The vector is kept from search to search, so that its memory is reused.
     pub(super) searched: Vec<Sphere>,
 }
 
@@ -82,9 +83,10 @@ fn read_buffers(b: &Buffers, reductions: &Reductions) -> Result<NamedBuffers, Er
     })
 }
 
-/// Makes the dispatches of these stages indirect, so that the GPU can skip them. Adds two buffers: `list_sizes`
-/// has the number of workgroups of each dispatch, and a kernel writes to `list_dispatches` how many of them are
-/// to run.
+/// Returns copies of some stages in which all dispatches are indirect, so that the GPU can skip
+/// them. Adds two buffers. `list_sizes` has the number of workgroups of each dispatch. In
+/// `list_dispatches`, a kernel sets the number of workgroups that each dispatch runs, which is 0
+/// for a dispatch to be skipped.
 pub(super) fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec<Stage>, Error> {
     let all = || stages.iter().flat_map(|stage| &stage.dispatches);
     let sizes: Vec<[u32; 2]> = all().map(Dispatch::workgroups).collect();
@@ -185,8 +187,9 @@ impl Neighbors {
 }
 
 impl NeighborRequest {
-    /// Returns the description of the search for the kernels. `padding` is added to the radii of spheres in the
-    /// application's GPU buffers. Spheres on the host have been enlarged already.
+    /// Returns the parameters of a search for neighbours, as the kernels read them. The kernels add
+    /// `padding` to the radii in the application's GPU buffers. It is 0 for spheres in host memory,
+    /// which the host enlarges.
     fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {

@@ -8,9 +8,9 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of the pairs of spheres that touch: an `array<CaromCollision>` of
     /// [`WGSL`](super::WGSL).
     ///
-    /// The first `pairs` elements are valid, where `pairs` is a field of the
-    /// [`results`](Self::results). The pairs are in no particular order. Usages: `STORAGE` and
-    /// `COPY_SRC`.
+    /// The number of pairs in the buffer is the field `pairs` of the [`results`](Self::results).
+    /// The elements after these pairs are not valid. The pairs are in no particular order. Usages:
+    /// `STORAGE` and `COPY_SRC`.
     pub fn pairs(&self) -> &wgpu::Buffer {
         &self.buffers.pairs
     }
@@ -43,11 +43,11 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of each sphere's earliest impact: an `array<CaromEarliest>` of
     /// [`WGSL`](super::WGSL), with as many elements as the capacity for spheres.
     ///
-    /// In a step with two sets, the buffer has the elements for the first set, followed by those for
-    /// the second set. If a sphere touches several spheres first at the same time, its element names
-    /// the one with the smallest index. A wall is named only if no sphere is touched as early; the
-    /// constant `CAROM_WALL` marks it. Grazing pairs (too close to call in float32) count as touching.
-    /// Usages: `STORAGE` and `COPY_SRC`.
+    /// Element i of the buffer is the earliest impact of sphere i. The spheres of a second set are
+    /// numbered after those of the first set. If sphere i touches several spheres first at the same
+    /// time, its element names the one with the smallest index. The element names a wall, marked by
+    /// the constant `CAROM_WALL`, only if sphere i touches no sphere as early. Grazing pairs (too
+    /// close to call in float32) count as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest)
@@ -74,8 +74,8 @@ impl CollisionBuffers {
     /// Returns the GPU buffer with each pair once, sorted by sphere indices (a, b): an
     /// `array<CaromCollision>` of [`WGSL`](super::WGSL).
     ///
-    /// The first `sorted` elements are valid, where `sorted` is a field of the
-    /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
+    /// The number of pairs in the buffer is the field `sorted` of the [`results`](Self::results).
+    /// The elements after these pairs are not valid. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
@@ -166,8 +166,9 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of the spheres that touch walls: an `array<CaromWallCollision>` of
     /// [`WGSL`](super::WGSL).
     ///
-    /// The first `walls` elements are valid, where `walls` is a field of the
-    /// [`results`](Self::results). They are in no particular order. Usages: `STORAGE` and `COPY_SRC`.
+    /// The number of wall collisions in the buffer is the field `walls` of the
+    /// [`results`](Self::results). The elements after these wall collisions are not valid. The wall
+    /// collisions are in no particular order. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and

@@ -104,8 +104,9 @@ pub struct RawStep {
     /// a periodic domain, once for each image (periodic copy) of the sphere. A grazing triangle may be
     /// present several times.
     pub walls: Vec<RawWallCollision>,
-    /// For each entry of `walls`, the image of the sphere. Empty unless the buffers are for periodic
-    /// domains.
+    /// For each wall collision in `walls`, the image (periodic copy) of the sphere that touches the
+    /// wall: how many times each edge of the domain displaces it. Empty unless the buffers are for
+    /// periodic domains ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
     pub wall_images: Vec<[i32; 3]>,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,

@@ -48,11 +48,12 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
     /// float32.
     ///
-    /// The copy has room for a limited number of pairs: at least one and a half times the number of
-    /// pairs in the latest step that was read back, or 131 072 if none was read back yet, and at most
-    /// the number for which the GPU buffer has room. A pair takes 16 bytes, or 20 in buffers for
-    /// periodic domains. The same rules hold for the list of wall collisions (spheres that touch walls).
-    /// `encoder` has to meet the same condition as in [`read_summary`](Self::read_summary).
+    /// The recorded copy has room for at least one and a half times the number of pairs in the
+    /// latest step that was read back. If no step was read back yet, it has room for 131 072 pairs.
+    /// It never has room for more pairs than the GPU buffer [`pairs`](Self::pairs). A pair takes 16
+    /// bytes, or 20 in buffers for periodic domains. The same rules hold for the list of wall
+    /// collisions (spheres that touch walls). `encoder` must be the encoder of the step, or one
+    /// that is submitted later.
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -72,10 +73,11 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// Taking the results from the returned ticket decides exactly which pairs touch, on the thread
-    /// that takes them. The readback holds as many pairs as [`read_raw`](Self::read_raw) does. It
-    /// takes 64 bytes per pair and 36 per wall collision, or 68 and 40 in buffers for periodic
-    /// domains. `encoder` has to meet the conditions of [`read_summary`](Self::read_summary).
+    /// The host decides exactly which pairs touch when the results are taken from the returned
+    /// ticket, on the thread that takes them. The recorded copy has room for as many pairs as the
+    /// copy of [`read_raw`](Self::read_raw). A pair takes 64 bytes and a wall collision 36, or 68
+    /// and 40 in buffers for periodic domains. `encoder` must be the encoder of the step, or one
+    /// that is submitted later.
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).

@@ -94,8 +94,8 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// A step of its own that searches for spheres near triangles of meshes. Its values are in an upload
-    /// buffer, like those of this step.
+    /// For meshes: a second step, which searches for spheres near triangles. Its values are in an
+    /// upload buffer, too.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
@@ -236,8 +236,9 @@ impl CollisionBuffers {
         Ok(())
     }
 
-    /// Records a step of spheres on the device as [`record`](Self::record) does. The device reads from the buffer
-    /// `sizes` how many workgroups load the spheres of the first set.
+    /// Records a step of spheres on the device as [`record`](Self::record) does, but the number of
+    /// workgroups that load the spheres is read from the buffer `sizes` by the device. In a step of
+    /// two sets, this applies only to the first set.
     pub(super) fn record_sized(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -387,8 +388,8 @@ impl CollisionBuffers {
         Err(Error::NotAskedFor { option: "periodic" })
     }
 
-    /// Prepares the search for spheres near the first `triangles` triangles of the step that `recorded`
-    /// describes.
+    /// Prepares the search for spheres near the triangles of a step. `triangles` is the number of
+    /// these triangles, and `recorded` has the duration and the domain of the step.
     fn ready_mesh(
         &mut self,
         triangles: u32,

@@ -8,11 +8,12 @@ use crate::Error;
 
 /// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
 ///
-/// The words of the table are divided into blocks. The kernel `scan_reduce` writes the sum of each
-/// block into a second, shorter list. It reduces this list in the same way, until a list is at most
-/// one block long. Then `scan_apply` replaces the words by their prefix sums in each list except
-/// that last one, from the shortest to the table itself. The prefix sums of a block start from the
-/// sum of all blocks before it, which the next shorter list gives.
+/// The table is divided into blocks. The kernel `scan_reduce` writes the sum of each block to a
+/// second, shorter list. It then writes the block sums of the second list to a third, and so on,
+/// until a list is at most one block long. Then the kernel `scan_apply` works back from the last
+/// list but one to the table, and replaces the words of each list by their prefix sums. To the
+/// prefix sums within a block, it adds the sum of all earlier blocks, which it takes from the next
+/// shorter list.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,
@@ -31,9 +32,10 @@ pub(crate) fn scan(
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // The first dispatch of `scan_apply` reads block sums that are not prefix sums yet. There are
-    // so few that each workgroup adds up the sums of all blocks before its own. Each later dispatch
-    // reads block sums that the dispatch before it has replaced by prefix sums.
+    // Each workgroup of `scan_apply` processes one block, for which it needs the sum of all earlier
+    // blocks. In the first dispatch, each workgroup adds up the sums of the earlier blocks itself,
+    // because there are few blocks. For each later dispatch, the previous dispatch has already
+    // replaced the block sums by their prefix sums.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

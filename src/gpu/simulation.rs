@@ -1,7 +1,8 @@
 //! Hard-sphere dynamics on the GPU: the buffers of a simulation, and its recordings.
 //!
-//! A recording copies the spheres from the application's buffers, does a number of substeps, and copies the spheres
-//! back. docs/design.md, "Hard-sphere dynamics on the GPU", explains the kernels.
+//! A recording is a call of `SimulationBuffers::record`. It adds commands to the application's
+//! encoder that copy the spheres from the application's buffers, run a number of substeps, and copy
+//! the spheres back. docs/design.md, "Hard-sphere dynamics on the GPU", explains the kernels.
 
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -179,8 +180,8 @@ fn search_options(options: &SimulationBufferOptions, spheres: u32) -> BufferOpti
     let periodic = !options.simulation.domain.is_open();
     BufferOptions {
         pairs: Some(options.most_candidates()),
-        // The spheres of a search are at rest, so they are not cut into segments. In a periodic domain, their images
-        // count as segments.
+        // The spheres in a search for candidates are at rest, so no path is cut into time segments.
+        // In a periodic domain, the capacity for segments also counts the images of spheres.
         segments: Some(if periodic {
             spheres.saturating_add(8192)
         } else {
@@ -267,13 +268,15 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
 /// The buffers of a simulation that host code accesses.
 struct Storage {
     state: wgpu::Buffer,
-    /// The arguments of an indirect dispatch over all spheres, which runs nothing in a substep that is not needed.
+    /// The arguments of an indirect dispatch over all spheres. They are 0 in a substep that the
+    /// kernel `simulation_plan` skips.
     sizes: wgpu::Buffer,
     padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
     impacts: wgpu::Buffer,
     rows: ScanTable,
-    /// With meshes: the spheres near them, and the bounding spheres of triangles at the start of a substep.
+    /// With meshes: `near` has the padded spheres near meshes, and `bounds` has the bounding
+    /// spheres of triangles at the start of a substep.
     near: wgpu::Buffer,
     bounds: Option<wgpu::Buffer>,
 }
@@ -443,7 +446,8 @@ impl Maker<'_> {
             .dispatch(kernel, &self.sources, workgroups(count))
     }
 
-    /// Returns a dispatch over all spheres. It runs nothing in a substep that is not needed.
+    /// Returns an indirect dispatch over all spheres. It runs nothing in a substep that the kernel
+    /// `simulation_plan` skips.
     fn over_spheres(&self, kernel: &Compiled) -> Result<Dispatch, Error> {
         self.sized(kernel, "simulation_dispatch")
     }
@@ -503,7 +507,7 @@ impl Maker<'_> {
             widening.push(self.dispatch(&own.simulation_near_widen, mesh.triangles.into())?);
         }
         widening.push(self.dispatch(&own.simulation_verify, 1)?);
-        // After the last round in which impacts are processed, a further round determines whether any is left.
+        // One round more than the options request determines whether any impact is left to process.
         for number in 1..=self.rounds + 1 {
             all.extend_from_slice(&round);
             if number % WIDENED == 0 {
@@ -520,7 +524,8 @@ impl Maker<'_> {
     }
 }
 
-/// Makes all dispatches of the searches indirect, so that a search runs nothing in a substep that is not needed.
+/// Makes all dispatches of the searches for candidates indirect, so that they run nothing in a
+/// substep that the kernel `simulation_plan` skips.
 fn skip_unneeded<'a>(
     made: &mut Allocator<'_>,
     searches: impl Iterator<Item = &'a mut CollisionBuffers>,
@@ -649,8 +654,9 @@ impl SimulationBuffers {
     /// `vec4<f32>` for each wall of a simple shape, followed by two for each mesh. The first is the momentum,
     /// rounded, and the second the rounding error: add both. Usages: `STORAGE`, `COPY_SRC` and `COPY_DST`.
     ///
-    /// To get the pressure on a flat wall, take the component of the wall's momentum along the wall's normal,
-    /// and divide it by the wall's area and by the time in which the momentum was passed.
+    /// To get the mean pressure on a flat wall in a period of simulated time, take the momentum
+    /// that the spheres have passed to the wall in this period. Divide its component along the
+    /// wall's normal by the wall's area and by the length of the period.
     pub fn wall_impulses(&self) -> &wgpu::Buffer {
         &self.impulses
     }
@@ -659,7 +665,7 @@ impl SimulationBuffers {
     /// of the last recording, in no particular order. Their number is `listed` of the [`state`](Self::state). Usages:
     /// `STORAGE` and `COPY_SRC`.
     ///
-    /// [`read_impacts`](Self::read_impacts) copies the list to the host.
+    /// [`read_impacts`](Self::read_impacts) copies the list of impacts to the host.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if the options do not request a list:
@@ -695,7 +701,7 @@ impl SimulationBuffers {
     ///   recordings are in flight already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
-    /// On an error, nothing is recorded.
+    /// On an error, nothing is recorded into the encoder.
     pub fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -739,9 +745,11 @@ impl SimulationBuffers {
         Ok(())
     }
 
-    /// Records a copy, for the host, of the state after the last recording.
+    /// Records commands that copy the state of the simulation to the host: the state after the last
+    /// call of [`record`](Self::record).
     ///
-    /// `encoder` must be the encoder of the recording, or one that is submitted later.
+    /// `encoder` must be the encoder of the last call of [`record`](Self::record), or one that is
+    /// submitted after this encoder.
     ///
     /// # Errors
     /// - [`Error::NothingRecorded`] if nothing has been recorded yet.
@@ -762,17 +770,22 @@ impl SimulationBuffers {
         }))
     }
 
-    /// Records a copy, for the host, of the state after the last recording and of the impacts of this recording, in the
-    /// order in which they happen: by time, sphere, partner and image. In a periodic domain, the place of a moving wall
-    /// is wrapped into the cell like those of the spheres, and the images of [`Impact::image`] refer to it. The normal
-    /// of an impact at a wall with impulse 0 is 0.
+    /// Records commands that copy the state of the simulation to the host, as
+    /// [`read_state`](Self::read_state) does, and also the impacts of the last call of
+    /// [`record`](Self::record). The impacts are in the order in which they happen: by time,
+    /// sphere, partner and image. The normal of an impact at a wall with impulse 0 is 0.
     ///
-    /// The copy has the size of the whole list. `encoder` must be the encoder of the recording, or one that is
-    /// submitted later.
+    /// In a periodic domain, a moving wall is wrapped into the cell, as the spheres are. In an
+    /// impact at such a wall, [`Impact::image`] is the image of the sphere that hits the wrapped
+    /// wall.
+    ///
+    /// The commands copy the whole buffer of the list, even if the list is short. `encoder` must be
+    /// the encoder of the last call of [`record`](Self::record), or one that is submitted after
+    /// this encoder.
     ///
     /// # Errors
     /// - [`Error::NotAskedFor`] if the options do not request a list of impacts.
-    /// - The errors of [`read_state`](Self::read_state).
+    /// - Any error of [`read_state`](Self::read_state).
     ///
     /// On an error, nothing is recorded into the encoder.
     pub fn read_impacts(
@@ -858,7 +871,8 @@ impl SimulationBuffers {
         let step = Step::on_device(&padded, 0.0).in_domain(domain);
         self.collisions.record_sized(encoder, &step, &self.sizes)?;
         if let Some((mesh, buffer)) = self.mesh.as_mut().zip(rows) {
-            // The entry after the spheres' entries is the number of spheres near meshes.
+            // In `buffer`, the entry after those of all spheres is the number of spheres near
+            // meshes.
             let count = SphereCount::InBuffer {
                 buffer,
                 offset: u64::from(at_most) * size_of::<u32>() as u64,
@@ -964,7 +978,8 @@ impl SimulationBuffers {
     }
 }
 
-/// Returns the state from its bytes, or an error if it is not that of the recording with this serial number.
+/// Reads the state of a simulation from its bytes. Returns an error if the serial number in these
+/// bytes is not `serial`, the number of the recording whose state was requested.
 fn state_of(serial: u32, bytes: &[u8]) -> Result<SimulationState, Error> {
     let state = SimulationState::from_bytes(bytes);
     let of_recording = state.filter(|state| state.serial == serial);

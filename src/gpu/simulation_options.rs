@@ -24,18 +24,20 @@ pub struct SimulationBufferOptions {
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
     /// one is shorter.
     ///
-    /// Two spheres of one compound body take room in this list, too, if they are close to each other. A shorter substep
-    /// has no fewer of these pairs, so the capacity must suffice for them.
+    /// Two spheres of one compound body take room in the list of candidates, too, if they are close
+    /// to each other. A shorter substep has as many of these pairs, so the capacity must suffice
+    /// for all of them.
     ///
-    /// With meshes, this capacity also limits the number of another kind of pair, a sphere (padded by its
-    /// motion) and the bounding sphere of a triangle. Room for these pairs takes some 50 bytes each.
-    /// Shortening a substep hardly reduces their number. So if
-    /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and the time
-    /// of the simulation no longer advances, increase the capacity, or divide large triangles into smaller
-    /// ones.
+    /// With meshes, `candidates` also limits the number of another kind of pair: a sphere (padded
+    /// by its motion) and the bounding sphere of a triangle. Each of these pairs takes some 50
+    /// bytes. A shorter substep has nearly as many of them. So if
+    /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and
+    /// the time of the simulation no longer advances, increase the capacity, or divide large
+    /// triangles into smaller ones.
     pub candidates: Option<u32>,
-    /// Number of substeps in a recording; at least 1. The default is 4. The duration of a substep is chosen so
-    /// that a sphere has 0.2 impacts on average. A substep that is not needed costs little.
+    /// Number of substeps in a recording; at least 1. The default is 4. The GPU chooses the
+    /// duration of each substep, with the aim of 0.2 impacts of each sphere in a substep. A substep
+    /// that is not needed, because the requested time is reached before, costs little.
     pub substeps: u32,
     /// Number of rounds in a substep; at least 1. The default is 24. In a round, each sphere can have one
     /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
@@ -50,11 +52,12 @@ pub struct SimulationBufferOptions {
     /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
     /// in a substep.
     ///
-    /// `max_impacts` and `threads` have no effect. A GPU has at most 32 walls (each mesh counts as one). In a periodic
-    /// domain, a solid sphere or cylinder may be at most 100 cells away from the cell, and its radius at most six
-    /// cells. With such walls, spheres may be at most 20 cells away from the cell. Compound bodies are given for at most
-    /// as many spheres as the buffers have room for. Collision groups of the spheres are in
-    /// [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// The options `max_impacts` and `threads` have no effect on a GPU. A simulation on a GPU has
+    /// at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or cylinder
+    /// may be at most 100 cells away from the periodic cell, and its radius may be at most six
+    /// cells. With such walls, spheres may be at most 20 cells away from the periodic cell.
+    /// Compound bodies are given for at most as many spheres as the buffers have room for. Collision
+    /// groups of the spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 

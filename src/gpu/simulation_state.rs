@@ -4,9 +4,9 @@ use super::shader::layout::GpuSimulation;
 use super::status::Status;
 
 bitflags::bitflags! {
-    /// Flags that tell why substeps of the last recording of a simulation were rolled back, and whether some
-    /// spheres did not take part. [`WGSL`](super::WGSL) has constants with the names of the bits and the prefix
-    /// `CAROM_`.
+    /// Flags that tell why substeps of the last recording of a simulation were rolled back, and
+    /// whether spheres with invalid values were left out of the simulation. For each flag,
+    /// [`WGSL`](super::WGSL) has a constant with the same name and the prefix `CAROM_`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
     #[cfg_attr(feature = "serde", serde(transparent))]
@@ -19,9 +19,10 @@ bitflags::bitflags! {
         /// this happens in every recording and the time does not advance, spheres may be in inelastic collapse
         /// (ever more impacts in ever shorter times). Set a contact time then.
         const TOO_FEW_ROUNDS = 2;
-        /// A sphere moved farther than the search for candidate pairs assumed. In a periodic domain, this happens in
-        /// about one of twenty substeps. In open space, such spheres get further candidates in the same substep
-        /// instead, unless these spheres or their candidates are too many.
+        /// A substep was rolled back because a sphere moved farther than the search for candidate
+        /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.
+        /// In open space, it is rare: a sphere that moves too far gets further candidates in the
+        /// same substep, unless these spheres or their candidates are too many.
         const LEFT_PAD = 4;
         /// Some spheres have invalid values, such as NaN, and take no part.
         const SPHERES_LEFT_OUT = 8;
@@ -39,9 +40,9 @@ bitflags::bitflags! {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct SimulationState {
-    /// Time that the spheres have reached.
+    /// Simulated time so far.
     pub time: f64,
-    /// Time that recordings have requested and that has not been reached yet.
+    /// Time that recordings have requested and that has not been simulated yet.
     pub remaining: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
@@ -62,12 +63,13 @@ pub struct SimulationState {
     pub substeps: u32,
     /// Number of substeps that were rolled back, so far.
     pub rollbacks: u32,
-    /// The largest number of rounds that any substep of the last recording took, among those that were
-    /// completed.
+    /// Largest number of [rounds](super::SimulationBufferOptions::rounds) in any complete substep
+    /// of the last recording.
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
     pub serial: u32,
-    /// Number of impacts in the list of impacts, which are those of the last recording. 0 without a list.
+    /// Number of impacts in the list of impacts of the last recording. If the options request no
+    /// list, it is 0.
     pub listed: u32,
 }
 

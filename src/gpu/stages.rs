@@ -1,4 +1,5 @@
-//! Makes and records the GPU stages of a step, in order.
+//! Creates the GPU stages of a step, each of which is a compute pass, and records them into a
+//! command encoder.
 
 use super::buffers::{Buffers, PeriodicBuffers};
 use super::dispatch::{Binder, Dispatch, workgroups};
@@ -165,8 +166,9 @@ fn stages(
 }
 
 impl Recording {
-    /// Makes the stages. `periodic` and `walls` have the kernels of periodic domains and of walls.
-    /// They are used if the buffers were made for such domains, or for walls.
+    /// Creates the stages of a step. The kernels in `periodic` are used only if the buffers `b`
+    /// were made for periodic domains, and the kernels in `walls` only if the buffers were made for
+    /// walls.
     pub(crate) fn new(
         binder: Binder<'_>,
         kernels: &Stages,

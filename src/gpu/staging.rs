@@ -38,12 +38,12 @@ impl StagingBuffer {
         self.is(FREE) || self.is(FAILED)
     }
 
-    /// Returns whether this staging buffer is free, and large enough for `size` bytes of results of
-    /// step number `serial`.
+    /// Returns whether this staging buffer may receive `size` bytes of results of step number
+    /// `serial`.
     ///
-    /// A buffer that still holds results of the same step does not count as free. If the submission
-    /// of the copy fails, wgpu maps the buffer all the same. The host can tell old results from new
-    /// ones only by the number of the step.
+    /// A buffer that still holds results of step `serial` is refused. If the submission of a copy
+    /// fails, wgpu still maps the buffer, with its old contents. The host recognizes old contents
+    /// only by their step number.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }
@@ -80,8 +80,8 @@ impl StagingBuffer {
 }
 
 /// A callback for the mapping of a staging buffer. When wgpu drops the callback, its destructor
-/// reports the outcome of the copy to this buffer. wgpu drops it after the submission has run, or
-/// with an encoder that is never submitted.
+/// reports the outcome of the copy to this buffer. wgpu drops the callback after the submission has
+/// run, or when an encoder is dropped without being submitted.
 struct MapCallback {
     context: Arc<Context>,
     staging: Arc<StagingBuffer>,
@@ -177,8 +177,8 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records the copy of `parts`, one after the other. The submission of the encoder then maps
-    /// the staging buffer.
+    /// Records copies of `parts` (parts of GPU buffers) to the staging buffer, where they come one
+    /// after the other. After `encoder` is submitted, wgpu maps the staging buffer.
     pub(super) fn copy(
         self,
         context: &Arc<Context>,
@@ -242,8 +242,8 @@ impl Copied {
     /// Returns the state of the copy. If the copy is in flight, `task` is woken when it ends.
     pub(super) fn progress_or_wake(&self, task: &Waker) -> CopyState {
         *self.staging.waiting() = Some(task.clone());
-        // The waker is stored before the state is read, so the task is woken even if the copy ends
-        // in between.
+        // The waker is stored before the state of the copy is read. So the task is woken even if
+        // the copy ends between these two operations.
         self.progress()
     }
 

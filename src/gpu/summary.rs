@@ -142,8 +142,8 @@ pub struct StepSummary {
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres of the step, if it is above `at_most`, the application's limit for this step, and
-    /// carom's buffers have room for so many. Otherwise `None`.
+    /// Number of spheres of a step that has more spheres than the limit `at_most` of the
+    /// application, although carom's buffers have room for all of them. `None` for any other step.
     pub(super) past_at_most: Option<u64>,
 }
 
@@ -209,7 +209,8 @@ impl StepSummary {
         }
     }
 
-    /// Returns this summary with `neighbors` and `kept` set, which only a search for neighbours writes.
+    /// Adds the two fields that only a search for neighbours has: `neighbors` and `kept`, read from
+    /// its results.
     pub(super) fn with_neighbors(self, results: &CaromResults) -> Self {
         Self {
             neighbors: results.neighbors.into(),
@@ -231,8 +232,9 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// A GPU buffer may have more spheres than [`at_most`](super::SphereCount::InBuffer::at_most)
-    /// allows, but not more than carom's buffers can hold. Then the result is `None`, too.
+    /// If a GPU buffer gives more spheres than [`at_most`](super::SphereCount::InBuffer::at_most)
+    /// allows, the step finds no pairs. But if carom's buffers have room for these spheres, the
+    /// result is `None` even in this case.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

@@ -24,8 +24,8 @@ pub(crate) enum TimedBy {
 }
 
 impl TimedBy {
-    /// Returns what is timed in a step with this number of dispatches: its stages, if there are too
-    /// many dispatches to time each.
+    /// Returns what is timed in a step with this number of dispatches: `self`, or the stages if the
+    /// step has more than `MOST_DISPATCHES` dispatches.
     pub(crate) fn of(self, dispatches: usize) -> Self {
         if dispatches <= MOST_DISPATCHES as usize {
             self

@@ -27,7 +27,7 @@ pub(super) struct UploadRing {
 }
 
 /// A callback that sets the state of an upload buffer when it is dropped. wgpu drops a callback
-/// after the submission has run, or with an encoder that is never submitted.
+/// after the submission has run, or when an encoder is dropped without being submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -69,8 +69,8 @@ impl UploadRing {
             match buffer.get_mapped_range_mut(range) {
                 Ok(mut mapped) => mapped.copy_from_slice(bytes),
                 Err(_) => {
-                    // A free upload buffer stays mapped as long as the device works, so the device
-                    // is lost.
+                    // A free upload buffer stays mapped unless the device is lost. Access to this
+                    // one has failed, so the device is lost.
                     context.lose();
                     return Err(Error::DeviceLost);
                 }
@@ -158,8 +158,8 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu maps the buffer only if a reference to it is left. The callback keeps one, because
-        // it owns `release`.
+        // wgpu maps a buffer only if a reference to the buffer is left. The callback owns
+        // `release`, which has a reference to the upload buffer.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });

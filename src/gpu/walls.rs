@@ -221,8 +221,8 @@ impl GpuMeshBox {
 }
 
 impl GpuMeshTriangle {
-    /// Returns the triangles of all meshes for hard-sphere dynamics. The first mesh has the number `first` in the list
-    /// of walls.
+    /// Returns the triangles of all meshes for hard-sphere dynamics. Each triangle has the number
+    /// of its mesh in the list of walls. The numbers of the meshes start at `first`.
     pub(super) fn all(walls: &Walls, first: u32) -> Result<Vec<Self>, Error> {
         let count = walls.len() - walls.simple().len();
         let mut all = crate::memory::allocate(count, "the triangles of the simulation")?;
@@ -284,8 +284,9 @@ impl GpuWallLattice {
         Self::across(None, domain)
     }
 
-    /// Returns whether the images of spheres that touch a wall are few enough, and near enough, for hard-sphere
-    /// dynamics.
+    /// Returns whether a wall is near enough to the periodic cell, and small enough, for
+    /// hard-sphere dynamics. Other walls would be touched by too many images of spheres, or by
+    /// images too far from the cell.
     pub(super) fn is_near(&self, wall: &Wall, domain: &Domain) -> bool {
         let of_wall = GpuWall::new(wall);
         let apart = vector(domain.origin()) - vector(of_wall.point);

@@ -8,22 +8,25 @@ use crate::Collision;
 /// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 ///
-/// In a periodic domain, each list of pairs has a list of images beside it. For each pair, it tells
-/// which periodic copy of sphere b touches sphere a. In open space, the lists of images are empty.
+/// In a periodic domain, each list of pairs has a list of images beside it. The image of a pair
+/// tells which periodic copy of sphere b touches sphere a. In open space, the lists of images are
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Changes {
-    /// Pairs that touch only in the later of the two steps.
+    /// Pairs that have begun to touch: they touch in the later of the two compared steps, but not
+    /// in the earlier one.
     pub began: Vec<[u32; 2]>,
     /// For each pair in `began`, which touches only in the later of the two steps, the periodic
     /// image of sphere b.
     pub began_images: Vec<[i32; 3]>,
-    /// Pairs that touch in both of the two steps.
+    /// Pairs that touch in both of the two compared steps.
     pub lasted: Vec<[u32; 2]>,
     /// For each pair in `lasted`, which touches in both of the two steps, the periodic image of
     /// sphere b.
     pub lasted_images: Vec<[i32; 3]>,
-    /// Pairs that touch only in the earlier of the two steps.
+    /// Pairs that have ceased to touch: they touch in the earlier of the two compared steps, but
+    /// not in the later one.
     pub ended: Vec<[u32; 2]>,
     /// For each pair in `ended`, which touches only in the earlier of the two steps, the periodic
     /// image of sphere b.

@@ -22,8 +22,8 @@ impl Contacts {
     /// order of the list.
     ///
     /// With two sets, sphere `i` of the second set has the index
-    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. For a sphere
-    /// that does not exist, the result is empty.
+    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. If `sphere` is
+    /// past the last sphere, the returned slice is empty.
     pub fn of(&self, sphere: usize) -> &[u32] {
         match self.offsets.get(sphere..).unwrap_or_default() {
             [begin, end, ..] => self.indices.get(*begin..*end).unwrap_or_default(),

@@ -15,15 +15,17 @@ pub struct Earliest {
     /// several. With two sets, it is an index into the other set. If `wall` is true, it is the
     /// number of a wall instead.
     pub partner: u32,
-    /// Periodic image of the touched sphere or wall, the smallest one if there are several. In open
-    /// space it is `[0, 0, 0]`.
+    /// Periodic image of the touched sphere or wall. If several images are touched at the time
+    /// `toi`, it is the smallest one, compared by the first component, then the second, then the
+    /// third. In open space it is `[0, 0, 0]`.
     pub image: [i32; 3],
     /// Whether the sphere touches a wall at the time `toi`, and not another sphere.
     pub wall: bool,
 }
 
-/// Returns the first impact of each of `spheres` spheres, or `None` for a sphere without one. The
-/// pairs may be in any order. Pairs with a sphere that does not exist are skipped.
+/// Returns the first impact of each sphere, or `None` for a sphere without an impact. `spheres` is
+/// the number of spheres. The pairs may be in any order. Pairs with an index past the last sphere
+/// are skipped.
 pub(crate) fn earliest(
     pairs: &[Collision],
     images: &[[i32; 3]],
@@ -58,8 +60,8 @@ pub(crate) fn earliest(
 }
 
 /// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
-/// For each impact with a wall, `images` gives the image of the sphere that touches the wall. The
-/// result gives the image of the wall that touches the sphere instead, so the sign is reversed.
+/// For each impact with a wall, `images` has the image of the sphere. [`Earliest::image`] is the
+/// image of the wall instead, so all components change their signs.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],

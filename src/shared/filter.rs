@@ -8,19 +8,19 @@ pub(crate) const EPSILON: f32 = f32::EPSILON;
 /// rounding of the error bound itself.
 #[cfg(feature = "gpu")]
 pub(crate) const ROUNDING: f32 = 1.001 * EPSILON;
-/// Factor of one term in the error bound of the float32 touch test, which computes r² − q·q. The
-/// term is this factor times ε·(|p| + 2|v|t)·|q|. p and v are the relative position and velocity of
-/// two spheres, and r is the sum of their radii. t is the time of their closest approach, q = p +
-/// v·t, and ε = 2⁻²³.
+/// The error bound of the float32 touch test, which computes r² − q·q, contains this constant times
+/// ε·(|p| + 2|v|t)·|q|. p and v are the relative position and velocity of two spheres, and r is the
+/// sum of their radii. t is the time of their closest approach, q = p + v·t, and ε = 2⁻²³.
 #[cfg(feature = "gpu")]
 pub(crate) const LINEAR: f32 = 2.0;
-/// Factor of one term in the error bound of the float32 touch test: ε·(r² + q·q). r is the sum of
-/// the radii of two spheres, q their relative position at the closest approach, and ε = 2⁻²³.
+/// The error bound of the float32 touch test contains this constant times ε·(r² + q·q). r is the
+/// sum of the radii of two spheres, q their relative position at the closest approach, and ε =
+/// 2⁻²³.
 #[cfg(feature = "gpu")]
 pub(crate) const SQUARES: f32 = 5.0;
-/// Factor of one term in the error bound of the float32 touch test: (ε·(|p| + 2|v|t))². p and v are
-/// the relative position and velocity of two spheres, t is the time of their closest approach, and
-/// ε = 2⁻²³.
+/// The error bound of the float32 touch test contains this constant times (ε·(|p| + 2|v|t))². p and
+/// v are the relative position and velocity of two spheres, t is the time of their closest
+/// approach, and ε = 2⁻²³.
 #[cfg(feature = "gpu")]
 pub(crate) const QUADRATIC: f32 = 25.0;
 /// Constant term in the error bound of the float32 touch test. It covers subnormal numbers that are
@@ -30,9 +30,9 @@ pub(crate) const ABSOLUTE: f32 = 1.0 / (1_u128 << 120) as f32;
 /// Smallest square of a relative velocity that has lost no digits to underflow. If two spheres are
 /// slower, the float32 touch test takes the start of the step as their closest approach.
 pub(crate) const SLOW: f32 = 1.0 / (1_u128 << 88) as f32;
-/// Factor of the term |p|·|v|·dt in the error bound of the float32 touch test, for two spheres that
-/// hardly move relative to each other. p and v are their relative position and velocity, and dt is
-/// the duration of the step.
+/// For two spheres that hardly move relative to each other, the error bound of the float32 touch
+/// test contains this constant times |p|·|v|·dt. p and v are their relative position and velocity,
+/// and dt is the duration of the step.
 #[cfg(feature = "gpu")]
 pub(crate) const SLOWLY: f32 = 2.01;
 /// Margin of a coarse test (`shaders/shared/near.wgsl`) that precedes the float32 touch test of two

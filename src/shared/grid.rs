@@ -21,8 +21,8 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Largest magnitude of a cell coordinate. No sphere is that many cells away from the origin, but a
-/// search in a grid of tiny cells may reach that far.
+/// Limit to which the coordinates of grid cells are clamped. The cells of all spheres are within
+/// the limit, but a search in a grid of tiny cells may reach beyond it.
 pub(crate) const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
@@ -104,8 +104,8 @@ impl Level {
         self.first_slot as usize..self.first_hashed as usize + self.hash_mask as usize + 1
     }
 
-    /// Returns the indices of the grid's spheres among the sorted spheres. `starts` has the index of
-    /// the first sphere of each table entry.
+    /// Returns the range of the grid's spheres in the list of sorted spheres. For each entry of the
+    /// table of cells, `starts` has the index in this list at which the spheres of the entry begin.
     pub(crate) fn spheres(&self, starts: &[u32]) -> Range<usize> {
         let Range { start, end } = self.slots();
         starts[start] as usize..starts[end] as usize

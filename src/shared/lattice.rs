@@ -23,9 +23,9 @@ pub(crate) const GPU_FRACTION_BITS: u32 = 20;
 /// times the magnitudes that are added. docs/exact.md (section 5) adds up the errors.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLACK: f32 = 8.0;
-/// Bound of the rounding error of a coordinate along a lattice edge in the shaders. A coordinate is
-/// a sum of products, and the bound is this factor times ε = 2⁻²³ times the sum of their
-/// magnitudes.
+/// Factor in an error bound of the shaders, for the coordinate of a point along a lattice edge. The
+/// coordinate is a sum of products. Its rounding error is at most this factor times ε = 2⁻²³ times
+/// the sum of the magnitudes of the products.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
 /// Bound of the rounding error of the relative position of two periodic images in the shaders, in
@@ -134,8 +134,8 @@ impl Lattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges and
-    /// relative to the origin of the domain.
+    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges.
+    /// They are 0 at the corner from which the cell of the periodic domain extends (`corner`).
     #[inline(always)]
     pub(crate) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
@@ -190,10 +190,10 @@ fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Subtracts whole multiples of the other lattice edges from this edge. For each other
-            // edge, it tries the multiple that makes this edge shortest, the multiple one larger
-            // and the multiple one smaller. All combinations are tried, so that the shortest edge
-            // is found.
+            // Subtracts multiples of the other lattice edges from this edge, to make it shorter.
+            // For each other edge, three whole multiples are tried: the one that makes this edge
+            // shortest, and the next smaller and larger ones. The shortest edge from all
+            // combinations is kept.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];

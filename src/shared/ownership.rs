@@ -12,10 +12,10 @@ use super::filter::{EPSILON, SLOW};
 use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
-/// Factor in the error bound of t/dt, for the time t of closest approach of two spheres and the
-/// duration dt of the step. The bound is this factor times ε·(P / (V·dt) + t/dt + 1), with ε =
-/// 2⁻²³. P is the sum of the magnitudes of the components of their relative position, and V the
-/// largest magnitude of a component of their relative velocity.
+/// Two spheres are closest at the time t of a step of duration dt. The rounding error of the
+/// computed t/dt is at most this constant times ε·(P / (V·dt) + t/dt + 1), with ε = 2⁻²³. P is the
+/// sum of the magnitudes of the components of their relative position. V is the largest magnitude
+/// of a component of their relative velocity.
 pub(crate) const TIME: f32 = 8.0;
 /// Two spheres count as at rest relative to each other if their relative motion along each axis is
 /// at most this constant times ε·P. P is the largest magnitude of a component of their relative
@@ -28,9 +28,9 @@ pub(crate) const STILL: f32 = 3.0;
 /// spheres touch in the step, they touch at this time, so the search finds these segments.
 /// docs/exact.md (section 3) has the proof.
 ///
-/// `tags` has the numbers of the two segments, packed into words. `displaced` is the relative
-/// position of the two spheres if one of them is a periodic image. With `None`, it is the
-/// difference of their centres.
+/// Each of the two `tags` contains the number of one of the time segments. `displaced` is the
+/// relative position of the two spheres if one of them is a periodic image. If it is `None`, the
+/// relative position is the difference of their centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,

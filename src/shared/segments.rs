@@ -65,9 +65,9 @@ impl SpherePath<f32x4> {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
     }
 
-    /// Replaces some of the spheres by their images in a periodic domain. An entry of `images` has
-    /// the centre of an image at the start, and a length by which the radius is enlarged, as a
-    /// margin for rounding. With `None`, the path stays as it is.
+    /// Replaces some of the paths by the paths of periodic images. For each path, `images` has
+    /// `None` to leave the path as it is, or two values. These are the centre of the image at the
+    /// start of the step, and a rounding margin that is added to the radius of the sphere.
     #[inline(always)]
     pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
         let mut rows = f32x4::transpose([
@@ -120,10 +120,11 @@ impl<T: Real> SpherePath<T> {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns how far the sphere reaches from the middle of a time segment of its path. This is
-    /// h = radius + `length`·`half`, plus `margin`·ε·(W + h) for rounding errors. `length` is the
-    /// length of the whole path, or its displacement along one axis. `half` is half the segment, as
-    /// a fraction of the path. W is the largest coordinate that the sphere may reach, and ε = 2⁻²³.
+    /// Returns how far the sphere reaches from the middle of a time segment of its path. This is h
+    /// = radius + `length`·`half`, enlarged by the rounding margin `margin`·ε·(W + h). `length` is
+    /// the length of the whole path, or its displacement along one axis. `half` is half the length
+    /// of the segment, as a fraction of the path. W is the largest coordinate that the sphere may
+    /// reach, and ε = 2⁻²³.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
@@ -235,10 +236,10 @@ impl ProxySize {
         }
     }
 
-    /// Returns, for [`LANES`] spheres whose paths are not cut, half the cell edge that each of them
-    /// needs, valid for all its periodic images. `far` is an upper bound of the coordinates of an
-    /// image, without the motion of the sphere during the step. `slack` is the largest rounding
-    /// error of an image's centre.
+    /// For each of [`LANES`] spheres, returns half the edge of the smallest grid cell that fits
+    /// every periodic image of the sphere. The paths of the spheres must not be cut into time
+    /// segments. `far` is an upper bound of the coordinates of an image, without the motion of the
+    /// sphere in the step. `slack` is the largest rounding error of an image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();

@@ -1,5 +1,6 @@
-//! Size classes of spheres. All spheres of a class belong to the same set, and are cut into the
-//! same number of time segments. Their segments differ in size by less than half an octave. Twin of
+//! Size classes of spheres. All spheres of a class are cut into the same number of time segments.
+//! The segments in a class differ in size by a factor below 1.5. In a step of two sets, which pairs
+//! spheres of one set with spheres of the other, each class has spheres of one set only. Twin of
 //! `shaders/shared/size_class.wgsl`.
 
 #![allow(
@@ -16,9 +17,9 @@ pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 /// Number of size classes. For each set and each number of time segments per sphere, there are two
 /// classes per octave of size, starting at half of [`SMALLEST_CELL`].
 pub(crate) const SIZE_CLASSES: usize = 2 << (POWER_BITS + SIZE_BITS);
-/// Number of low bits of a size class. These bits hold the size of a sphere or time segment, in
-/// half octaves (factors of √2). The next [`POWER_BITS`] bits hold log₂ of the number of segments.
-/// The bit above them tells to which of two sets the sphere belongs.
+/// Number of low bits of a size class. These bits hold the size of a sphere or time segment, with
+/// two steps in each octave (factor of 2). The next [`POWER_BITS`] bits hold log₂ of the number of
+/// segments. The bit above them tells to which of two sets the sphere belongs.
 pub(crate) const SIZE_BITS: u32 = 8;
 pub(crate) const SIZE_SHIFT: u32 = 22;
 pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT;
@@ -26,6 +27,9 @@ pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT
 /// Bit that is stored with the size class of a sphere. It is set if periodic images of the sphere
 /// may reach into the cell of the domain. Only the CPU uses it.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
+/// Bit mask of a size class with [`OUTSIDE`]. All these bits are 0 if the sphere has only one image
+/// in the grids: it stays inside the cell and is not cut into time segments.
+pub(crate) const SEVERAL: u16 = OUTSIDE | (POWERS << SIZE_BITS) as u16;
 
 pub(crate) fn class_power(class: usize) -> u32 {
     (class >> SIZE_BITS) as u32 & POWERS

@@ -3,8 +3,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// A sphere in the sorted order, with its motion during the whole step even if it stands for one
-/// time segment. So all segments of two spheres give the same test result.
+/// An entry of the list of spheres and time segments that is sorted by grid cell. An entry for a
+/// time segment has the motion of its sphere in the whole step. So the test of two spheres gives
+/// the same result for all of their time segments.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {

@@ -1,4 +1,5 @@
-//! The distribution of the spheres in space. Twin of `shaders/shared/space.wgsl`.
+//! Describes how the spheres are distributed in space, mainly by their mean number of neighbours
+//! within each distance. Twin of `shaders/shared/space.wgsl`.
 
 use glam::Vec3;
 
@@ -34,8 +35,8 @@ impl Space {
         }
     }
 
-    /// Returns the expected number of other spheres or time segments in the cube of half edge
-    /// `distance` around one of them, if there are `proxies` in all.
+    /// For a world with `proxies` spheres or time segments, returns how many others are expected in
+    /// the cube of half edge `distance` around one of them.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -48,8 +49,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the edge of the cube around a sphere or time segment that is expected to contain one
-    /// other, if there are `proxies` in all.
+    /// For a world with `proxies` spheres or time segments, returns their spacing: the edge of the
+    /// cube around one of them in which one other is expected.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {

@@ -8,8 +8,9 @@ use super::tag::MAX_LEVELS;
 /// In a large world, one sphere out of this many is sampled. The sample has at least [`MIN_SAMPLE`]
 /// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// In a small world, where [`SAMPLE_DIVISOR`] gives fewer than [`MIN_SAMPLE`] spheres, one sphere
-/// out of this many is sampled instead, but not more than [`MIN_SAMPLE`].
+/// In a small world, one sphere out of this many is sampled, but at most [`MIN_SAMPLE`] spheres. A
+/// world is small if one sphere out of [`SAMPLE_DIVISOR`] would be fewer than [`MIN_SAMPLE`]
+/// spheres.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
@@ -26,7 +27,8 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
     large.min(spheres)
 }
 
-/// Number of octaves of distance: one for each exponent of a float32.
+/// Number of ranges of distance in which pairs of sampled spheres are counted. Each is an octave
+/// (factor of 2), and belongs to one exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
 /// Smallest number of pairs of the sample from which the number of neighbours within a distance is
 /// estimated. With fewer pairs within that distance, chance would dominate, so the number is
@@ -46,18 +48,21 @@ pub(crate) const MAX_DIMENSION: f32 = 3.0;
 /// The number of neighbours within a distance is extrapolated to smaller distances by a power law.
 /// This is the smallest exponent of this law.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
-/// Stands for log₂ of 0, if the sample has no pair within a distance.
+/// Stands for log₂ of 0 in the correlation curve, which has log₂ of the mean number of neighbours
+/// within each distance.
 pub(crate) const LOG_OF_NONE: f32 = -64.0;
 
 /// Smallest edge of a cell, as a fraction of the spacing of the spheres (or time segments) in the
 /// grid. Smaller cells would need fewer tests, but more table entries and more searches from other
 /// grids.
 pub(crate) const MIN_CELL_PER_SPACING: f32 = 0.625;
-/// Number of lengths of time segments whose costs are compared. Each length is twice the previous
-/// one. The last one cuts no path.
+/// Number of candidates for the length of time segments, of which the one with the least expected
+/// cost is chosen. Each candidate is twice as long as the previous one, except for the last. With
+/// the last candidate, no path is cut.
 pub(crate) const SEGMENT_LENGTHS: u32 = 26;
 pub(crate) const MIN_SEGMENT_PER_EXTENT: f32 = 1.0 / 65536.0;
-/// Largest number of sampled spheres for which the costs of time segments are compared.
+/// Largest number of sampled paths from which the expected cost of each candidate length of time
+/// segments is computed.
 pub(crate) const MAX_WEIGHED: usize = 256;
 
 /// Cost of one search for neighbours, which reads the contents of adjacent cells. The unit is the
@@ -87,16 +92,15 @@ pub(crate) const MAX_FINER_ROWS: f32 = 100.0;
 /// this number of spheres there.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_MET: f32 = 200.0;
-/// log₂ of the largest number of time slabs (equal parts of the step with separate cells) of another
-/// grid that one time segment searches. If it searched more slabs, its shader invocation would delay
-/// all others.
+/// log₂ of the largest number of time slabs that one time segment searches in another grid. Time
+/// slabs are equal parts of the step with separate cells. On a GPU, a shader invocation that
+/// searched more slabs would delay all others.
 pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// The fraction of the table of cells that is divided among the grids. The rest covers rounding
 /// errors in the sizes of their parts.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// A grid may have two kinds of entries in the table of cells: entries for one cell each, and
-/// entries that several cells share by a hash. Then at least this fraction of the grid's entries is
-/// of the second kind.
+/// Smallest fraction of a grid's table entries that cells outside its box share by a hash, if cells
+/// inside the box have one entry each.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 /// Least number of table entries for the cells of a grid that share their entries by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
@@ -111,10 +115,11 @@ pub(crate) const MAX_OWN_CELLS: f32 = 14.0;
 pub(crate) const MAX_COARSER_CELLS: f32 = 64.0;
 
 /// Largest number of table entries per sphere or time segment on the CPU. The CPU allocates only
-/// the entries that the chosen grids need. These are about 1 / [`MIN_CELL_PER_SPACING`]³ ≈ 4 each,
-/// and more in a world of clusters.
+/// the entries that the chosen grids need. These are usually about 4 entries (1 /
+/// [`MIN_CELL_PER_SPACING`]³) per sphere or time segment, and more if the spheres form clusters.
 pub(crate) const CPU_MAX_SLOTS_PER_PROXY: usize = 24;
-/// Number of table entries per sphere or time segment on a GPU. There, the table is allocated before the
-/// grids are chosen. The grids need about as many entries: 1 / [`MIN_CELL_PER_SPACING`]³ for each sphere.
+/// Number of table entries per sphere or time segment on a GPU, where the table is allocated before
+/// the grids are chosen. It is about the usual need of the grids: 1 / [`MIN_CELL_PER_SPACING`]³
+/// entries per sphere or time segment.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLOTS_PER_PROXY: u64 = 4;

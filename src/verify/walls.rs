@@ -163,8 +163,8 @@ impl Target {
                     row.compare(wall, [0; 3], touch);
                 }
             }
-            // A hollow wall fits the periodic domain, so all images of a sphere touch it alike, and one image
-            // is enough.
+            // A periodic displacement maps a hollow wall to itself, so all images of a sphere touch
+            // the wall in the same way. One image is enough.
             Kind::Round(round) if round.inside => {
                 if !is_far_inside(round, near, dt) {
                     let touch = Solid::Round(*round).impact_in_integers(sphere, (), dt);
@@ -252,7 +252,8 @@ fn is_far_from_plane(plane: &HalfSpace, near: &Reach, dt: f32) -> bool {
     normal.dot(center) / length - offset - reach > MARGIN * size
 }
 
-/// Returns whether a sphere certainly does not touch a hollow wall.
+/// Returns whether a sphere certainly does not touch a hollow wall (a hollow sphere or cylinder,
+/// which encloses the sphere).
 fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
     let away = DVec3::from(near.center) - vector(round.point);
     let axis = round.axis.map(|axis| vector(axis).normalize());

@@ -56,8 +56,9 @@ impl Approx {
     )]
     pub(super) fn round(self, most: f64) -> Option<f32> {
         let [low, high] = [self.value - self.error, self.value + self.error];
-        // `value - error` and `value + error` are rounded to float64, so the true value may be outside them,
-        // but by less than the distance to the next float64.
+        // Rounding moves `value - error` and `value + error`, the ends of an interval that contains
+        // the exact number. Moving each end outwards to the next float64 makes sure that the
+        // interval still contains the number.
         let low = if self.error > 0.0 {
             low.next_down()
         } else {
@@ -72,7 +73,8 @@ impl Approx {
         (low == high).then_some(low)
     }
 
-    /// Returns the square root, or `None` unless the number is certainly not negative.
+    /// Returns the square root of this number, or `None` if the number is negative or the error
+    /// bound admits a negative number.
     pub(super) fn sqrt(self) -> Option<Self> {
         if self.sign()? == Ordering::Less {
             return None;
@@ -87,7 +89,8 @@ impl Approx {
         })
     }
 
-    /// Returns the quotient, or `None` unless the divisor is certainly not 0.
+    /// Returns the quotient of this number and `divisor`, or `None` if the divisor is 0 or the
+    /// error bounds admit 0.
     pub(super) fn over(self, divisor: Self) -> Option<Self> {
         if divisor.sign()? == Ordering::Equal {
             return None;

@@ -14,12 +14,14 @@ pub(crate) const MAX_CELLS: i32 = 1 << 20;
 /// to the axis are left out, and at most two others are allowed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CylinderImages {
-    /// For each of the at most two edges that are projected, its number among the three edges of the domain.
-    /// `None` stands for an edge that does not exist.
+    /// For each periodic edge that is not parallel to the axis of the cylinder, its number (0, 1 or
+    /// 2) among the three edges of the domain. If there is only one such edge, the second entry is
+    /// `None`.
     numbers: [Option<usize>; 2],
-    /// For each of the two projected edges, the reciprocal vector d. It is perpendicular to the axis of the
-    /// cylinder, d·edge is 1 for this edge, and d·edge is 0 for the other edge. So d·x is the coordinate of a
-    /// point x along this edge.
+    /// For each edge in `numbers`, its reciprocal vector d, which is perpendicular to the axis of
+    /// the cylinder. The dot product of d with its own edge is 1, and with the other edge in
+    /// `numbers` it is 0. So d·x is the coordinate of a point x along the edge of d, as a multiple
+    /// of this edge.
     duals: [DVec3; 2],
 }
 
@@ -32,8 +34,8 @@ pub(crate) struct ReachingImages {
 }
 
 impl CylinderImages {
-    /// Returns, for each edge of the domain, whether images of a sphere that are displaced along it are tested
-    /// against the cylinder.
+    /// Returns three flags, one for each edge of the domain. A flag is true if the cylinder is
+    /// tested against images of a sphere that are displaced by this edge.
     pub(crate) fn edges(&self) -> [bool; 3] {
         [0, 1, 2].map(|k| self.numbers.contains(&Some(k)))
     }

@@ -1,4 +1,5 @@
-//! Walls, which spheres touch but which are not spheres.
+//! Walls, which the spheres of a step may touch: half-spaces, solid or hollow spheres and
+//! cylinders, and triangles.
 //!
 //! Each kind of wall has a file that defines when a sphere touches it, and decides this without error.
 //! `approx` is float64 arithmetic with error bounds, for all kinds. `src/cpu/walls.rs` is the stage that tests
@@ -90,7 +91,8 @@ impl Walls {
         &self.simple
     }
 
-    /// Returns the walls of simple shapes for changes, such as new places for the next step.
+    /// Returns the walls of simple shapes as a mutable slice, for example to move them before the
+    /// next step.
     pub fn simple_mut(&mut self) -> &mut [Wall] {
         &mut self.simple
     }
@@ -105,7 +107,8 @@ impl Walls {
         &self.meshes
     }
 
-    /// Returns the meshes for changes, such as new velocities or places for the next step.
+    /// Returns the meshes as a mutable slice, for example to replace some of them before the next
+    /// step.
     pub fn meshes_mut(&mut self) -> &mut [Mesh] {
         &mut self.meshes
     }

@@ -285,11 +285,13 @@ impl Float64 {
     }
 }
 
-/// A sphere and a round wall as exact integers. The sphere just touches the wall at a time t if
-/// |P + V·t| = K·|a|. For a hollow sphere as the wall, P + V·t is the position of the sphere's centre relative to
-/// that of the wall, and |a| is 1. For a cylinder with axis a, it is the cross product of a and the relative
-/// position. P and K are in units of 2^`length`, V in units of 2^`speed`. The axis a is scaled by a power of two,
-/// which affects no comparison.
+/// A sphere and a round wall (a hollow sphere or a cylinder) as exact integers. P and V are the
+/// position and the velocity of the sphere's centre relative to a hollow sphere. For a cylinder,
+/// they are the cross products of the axis vector a with the relative position and velocity. K is
+/// the distance from the wall's centre or axis at contact. So the sphere just touches the wall at a
+/// time t if |P + V·t| = K·|a|, where |a| is 1 for a hollow sphere. P and K are in units of
+/// 2^`length`, and V is in units of 2^`speed`. The vector a is scaled by a power of two, which
+/// affects no comparison.
 struct Integers {
     inside: bool,
     p: [IBig; 3],
@@ -361,9 +363,9 @@ impl Integers {
         integers::dot(x, x).cmp(&(y * y * &self.axis_square))
     }
 
-    /// Returns two comparisons for a time t. The first compares the sphere's distance from the wall's axis or centre
-    /// with the distance at contact, and the second compares t with the time of the closest approach to the axis or
-    /// centre.
+    /// Makes two comparisons for the state at `time`. The first result compares the sphere's
+    /// distance from the centre or axis of the wall with the distance at contact. The second
+    /// compares `time` with the time at which the sphere is nearest to this centre or axis.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
         let shift_unit = self.speed + time.exponent;

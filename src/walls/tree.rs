@@ -31,14 +31,16 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// This length is added to all lengths in the tests of boxes and cells, because a relative margin does not
 /// cover underflow.
 const LEAST: f32 = 1.0 / (1_u64 << 50) as f32;
-/// Number of cells of the grid along each axis. The marks of a row of cells along x are the bits of one `u128`.
+/// Number of cells of the grid along each axis. A row of cells along x is stored in one `u128`,
+/// with one bit for each cell.
 const CELLS: usize = 128;
 /// The path of a sphere has a bounding box. If the box extends at most this many cell edges from its middle
 /// along each axis, the sphere touches only triangles in the cell of the middle or in a neighbour of this
 /// cell. A limit of 1 would leave no margin for rounding.
 const MOST_CELLS: f32 = 0.99;
-/// If the bounding box of a sphere's path spans more than this number of rows of cells, the tree is searched
-/// without a look at the grid.
+/// A sphere is first tested against the grid of marked cells, and then against the tree of boxes.
+/// If the bounding box of its path spans more than this number of rows of cells along x, the test
+/// against the grid is left out.
 const MOST_ROWS: usize = 32;
 const MEMORY: &str = "the boxes of triangles";
 
@@ -147,8 +149,8 @@ impl Node {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct MarkedCells {
     cells_per_length: [f32; 3],
-    /// The marks of the cells, one bit for each cell. Each element of this vector has the marks of a row of
-    /// cells along x.
+    /// One bit for each cell, which is set if the bounding box of a triangle reaches into the cell.
+    /// Each element of this vector has the bits of a row of cells along x.
     rows: Vec<u128>,
     /// All cells that are marked in `rows`, and all neighbours of these cells. Each row of 128 bits is stored
     /// as two numbers of 64 bits, in which a single bit is tested faster.
@@ -246,7 +248,7 @@ pub(crate) struct Tree {
 
 /// Largest number of nodes of one level of the tree that are visited together, before any of their children.
 const MOST_NODES: usize = 128;
-/// Largest number of children (nodes or triangles) of the nodes that are visited together.
+/// Largest number of children (nodes or triangles) that [`MOST_NODES`] nodes have together.
 const MOST_PAIRS: usize = LANES * MOST_NODES;
 
 /// The path of one sphere, the same in all lanes.
@@ -384,9 +386,11 @@ impl Tree {
         Ok(())
     }
 
-    /// Tests pairs of a sphere and a node of the level below `level`, and then the near children of these nodes, down
-    /// to the triangles. `visited` has the pairs, at most [`MOST_NODES`]. `lists` has memory for the results of each
-    /// level below `level`.
+    /// Finds the triangles near spheres. `visited` has at most [`MOST_NODES`] pairs of a sphere and
+    /// a node of level `level - 1` of the tree. For each pair, the function selects the children of
+    /// the node whose boxes are near the path of the sphere. Then it calls itself for these
+    /// children, down to the triangles. `lists` has memory for the results of each level below
+    /// `level`.
     ///
     /// Many spheres go down the tree together, level by level. A loop over many nodes without branches is faster than
     /// a search that must know the result of one node before it can choose the next one.

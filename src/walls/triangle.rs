@@ -10,8 +10,8 @@
 //! decision, for values of x between two neighbouring float32 numbers, also rounds the time of impact
 //! correctly.
 //!
-//! [`float64`] decides most cases, with a bound of its errors. [`integers`] decides the others. docs/exact.md
-//! ("Triangles") has the proof.
+//! [`float64`] decides most pairs of a sphere and a triangle, with bounds of the rounding errors.
+//! [`integers`] decides all other pairs. docs/exact.md ("Triangles") has the proof.
 
 mod float64;
 mod integers;
@@ -63,8 +63,9 @@ impl Triangle {
         (!float64::has_area(corners) && !integers::has_area(corners)).then_some(Defect::NoArea)
     }
 
-    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not touch.
-    /// `shift` displaces the sphere. The triangle must have no [`defect`](Self::defect).
+    /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not
+    /// touch. `shift` displaces the sphere. The triangle must be valid, which
+    /// [`defect`](Self::defect) checks.
     pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
         let float64 = Float64::new(self, sphere, shift);
         let guess = match float64.impact(dt) {

@@ -13,7 +13,8 @@ use crate::{Domain, Error, MAX_MAGNITUDE, Sphere};
 pub enum WallShape {
     /// A half-space, bounded by a plane. The points x with normal·x ≥ offset are free, all others are solid.
     HalfSpace {
-        /// Vector of any length but 0, perpendicular to the plane. It points to the free side.
+        /// Vector of any length but 0, perpendicular to the plane. It points away from the solid
+        /// side.
         normal: [f32; 3],
         /// The number normal·x for the points x of the plane.
         offset: f32,
@@ -66,7 +67,8 @@ pub enum WallShape {
 pub struct Wall {
     /// Shape of the wall, and its place at the start of the step.
     pub shape: WallShape,
-    /// Velocity during the step, as length per unit of `dt`.
+    /// Velocity during the step, in units of length per unit of `dt`. In a step `dt`, the wall moves by
+    /// `velocity * dt`.
     pub velocity: [f32; 3],
     /// Collision groups, as in [`Sphere::groups`]. With 0, the default, every sphere may touch the wall.
     pub groups: u32,
@@ -85,7 +87,8 @@ impl From<WallShape> for Wall {
 impl Wall {
     /// Returns a half-space at rest: the points x with normal·x ≥ offset are free, all others are solid.
     ///
-    /// `normal` points to the free side. It may have any length but 0.
+    /// `normal` is perpendicular to the boundary plane, and points away from the solid side. It may
+    /// have any length but 0.
     pub fn half_space(normal: impl Into<Vec3>, offset: f32) -> Self {
         let normal = normal.into().to_array();
         WallShape::HalfSpace { normal, offset }.into()
@@ -352,8 +355,8 @@ impl Solid {
         }
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), decided in integers. Only an impact at a solid
-    /// sphere is decided in the same way as by `impact`.
+    /// Returns the same result as [`impact`](Self::impact), but decides in integers only. A solid
+    /// sphere is an exception: both functions decide it in the same way.
     pub(crate) fn impact_in_integers(
         &self,
         sphere: &Sphere,

@@ -182,8 +182,9 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // Four attempts are enough. A step may overflow the buffers of spheres, of time segments (parts
-    // of long paths) and of pairs. The pairs may also be too many for the first readback.
+    // Each attempt that fails enlarges the buffers that were too small. Four attempts are enough: a
+    // step may need larger buffers for spheres, for time segments (parts of long paths) and for
+    // pairs, and more pairs than the first copy to host memory can hold.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

@@ -86,8 +86,7 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
     let relative = along * ((longest / unit).round().max(1.0) * unit);
     let own = match rng.u32(0..4) {
         0 | 1 => DVec3::ZERO,
-        // In this quarter of the pairs, both spheres move, at similar speeds. In the two quarters above, one
-        // sphere is at rest.
+        // In a quarter of the pairs, both spheres move, at similar speeds.
         2 => flight(power, unit, rng),
         // In a quarter of the pairs, both spheres move along parallel lines, towards each other or one
         // behind the other.
@@ -152,8 +151,9 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
 
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // If the time step is a power of two, all numbers are exact. If it is 0.1, rounding moves the
-    // times of closest approach off the boundaries of time segments by some ulps.
+    // With a time step that is a power of two, no number of the test's spheres is rounded. With a
+    // time step of 0.1, rounding moves the times of closest approach off the boundaries of time
+    // segments by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {

@@ -33,9 +33,10 @@ impl Pairs {
         Self { spheres, dt }
     }
 
-    /// Detects the collisions of a test world. Checks that every listed pair collides, and that every
-    /// constructed pair that collides is listed. Returns the number of constructed pairs that collide, and
-    /// the statistics of the step.
+    /// A test world consists of pairs of spheres that the test has constructed. `check` lists the
+    /// collisions between all spheres of the world. It checks that each listed pair collides, and
+    /// that each constructed pair that collides is listed. It returns the number of constructed
+    /// pairs that collide, and the statistics of the step.
     fn check(&self, world: &str, detector: &mut Detector) -> (u64, Statistics) {
         let found = detector
             .detect(&Step::new(&self.spheres, self.dt))

@@ -1,8 +1,8 @@
 //! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. Rounding errors must
 //! not put the two spheres of a pair two grid cells apart.
 //!
-//! In these worlds, most pairs are in dense clumps, for which carom makes grid cells about as wide as a
-//! sphere.
+//! In the worlds of this test, most pairs of spheres are in dense clumps. Therefore, carom makes
+//! grid cells about as wide as a sphere.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -82,8 +82,8 @@ fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     [(one, radii[0]), (other, radii[1])].map(|(sphere, radius)| Sphere { radius, ..sphere })
 }
 
-/// Returns two radii in a ratio of up to 2 : 1. Their sum is the smallest possible sum that is not
-/// below `sum`. In one case in four, the second radius is one ulp smaller.
+/// Returns two float32 radii with a ratio of up to 2 : 1. The second radius is the smallest with
+/// which they add up to at least `sum`. In one case in four, it is then made one ulp smaller.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "rounded to float32 on purpose"

@@ -67,7 +67,6 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
     let v = vector(b.velocity) - vector(a.velocity);
     let reach = f64::from(a.radius) + f64::from(b.radius) + v.length() * f64::from(dt);
     let edges = edges(domain).map(vector);
-    // The part of each edge of the periodic cell that is perpendicular to the edges before it.
     let mut across = edges;
     for k in 1..3 {
         for before in 0..k {
@@ -77,10 +76,10 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // `across[k]` is the part of edge k that is perpendicular to the edges before it. A copy of sphere b that
-    // comes near sphere a is at most `reach` away from it along each of these directions. Only the last edge
-    // has a component along the last direction, so its multiples are limited first, and then those of the
-    // edge before it.
+    // `across[k]` is edge k of the periodic cell, without its components along the edges before it.
+    // A copy of sphere b that comes near sphere a is at most `reach` away from a along each vector
+    // `across[k]`. Of the three edges, only the last has a component along `across[2]`. So the
+    // multiples of the last edge are limited first, and then those of the second.
     let range = |k: usize, from: DVec3| {
         let square = across[k].length_squared();
         if edges[k] == DVec3::ZERO {

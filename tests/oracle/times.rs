@@ -5,8 +5,9 @@ use carom::{Collision, Sphere};
 use super::filter::{Bounded, Relative};
 use super::{collides, exact::Exact};
 
-/// Returns the earliest time in [0, dt] at which two spheres touch, if any. The error bound is
-/// infinite if float64 has too few digits for the time.
+/// Returns the earliest time in [0, dt] at which two spheres touch, with a bound of its error, or
+/// `None` if they do not touch. The bound is infinite if float64 has too few digits to compute the
+/// time.
 pub(crate) fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Option<Bounded> {
     if !collides(a, b, dt) {
         return None;

@@ -195,8 +195,9 @@ impl AtWall {
     /// ties to even.
     pub(crate) fn rounds_to_depth(&self, found: f32) -> bool {
         let start = [BigInt::ZERO, BigInt::from(1)];
-        // The closure `depth` compares the depth at the start with x. The method `compare` reduces the radius
-        // of the sphere by x. If this smaller sphere still overlaps the wall, the depth is larger than x.
+        // The closure `depth` compares the depth at the start with a number x. For this, the method
+        // `compare` tests a sphere whose radius is smaller by x. The depth exceeds x if this
+        // smaller sphere still overlaps the wall.
         let depth = |x: f64| self.compare(&start, &fixed(x)).reverse();
         if depth(0.0) != Greater {
             return found == 0.0;

@@ -135,8 +135,9 @@ impl World {
     }
 }
 
-/// Returns dust on a face of the cell, among large spheres, and a domain that is periodic along one oblique
-/// edge. The copies of the dust on the opposite face are displaced across the channel, too.
+/// Returns small spheres (dust) on one face of a periodic cell, among large spheres. The domain is
+/// periodic along one edge, which is oblique. So the copies of the dust on the opposite face are
+/// also displaced parallel to this face.
 pub(crate) fn dust_in_an_oblique_channel() -> (Vec<Sphere>, Domain) {
     let mut rng = Rng::with_seed(1);
     let edges = [[16.0, 0.0, 0.25], [0.0, 16.0, 0.0], [0.0, 0.0, 16.0]];

@@ -56,7 +56,7 @@ pub(crate) enum Kind {
     Offset,
     /// During the step, the two spheres move relative to each other by many times the sum of their radii.
     Bullet,
-    /// Both spheres are far smaller than the world that contains them.
+    /// The two spheres are far smaller than the largest length in their world.
     Specks,
     /// All lengths are so small that float32 has few digits for them.
     Subnormal,
@@ -83,8 +83,8 @@ pub(crate) const KINDS: [Kind; 12] = [
 pub(crate) struct Pair {
     pub(crate) spheres: [Sphere; 2],
     pub(crate) dt: f32,
-    /// Largest length in the world to which the two spheres belong. It determines the unit of length in which
-    /// carom computes.
+    /// Largest magnitude of a coordinate, a displacement or a radius in the world to which the two
+    /// spheres belong. carom chooses its unit of length by this number.
     pub(crate) extent: f32,
 }
 
@@ -124,15 +124,15 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // For most kinds of pairs, the distance of the two centres at the closest approach is `size` times
-        // `unit` times the length of `across`.
+        // The distance of the two centres at the closest approach is proportional to `size` times
+        // `unit`.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // For most kinds of pairs, the spheres move relative to each other by `far` times `unit` times the
-        // vector `along` during the step.
+        // The relative motion of the two spheres during the step is proportional to `far` times
+        // `unit`.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

@@ -28,8 +28,8 @@ pub(crate) type World = (&'static str, Vec<Sphere>, f32);
 /// Limit on the number of spheres in test worlds in which a large part of all pairs touch.
 const CROWD: usize = 1000;
 
-/// Returns every hard test world, with `n` spheres each, or at most [`CROWD`] where a large part of all pairs
-/// touch.
+/// Returns all hard test worlds. Each world has `n` spheres, but at most [`CROWD`] if a large part
+/// of all its pairs touch.
 pub(crate) fn all(n: usize, seed: u64) -> Vec<World> {
     let crowd = n.min(CROWD);
     vec![

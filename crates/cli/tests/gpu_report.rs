@@ -64,8 +64,8 @@ fn a_report_on_the_cpu_is_refused() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Checks that the time limit of a report ends a benchmark that would otherwise run for hours,
-/// because it repeats the step of each world a million times.
+/// Checks that a report ends at its time limit. Without the limit, the benchmark would repeat the
+/// step of each world a million times, and run for hours.
 #[test]
 fn a_report_ends_at_its_time_limit_and_names_what_it_left_out() -> Result<(), Box<dyn Error>> {
     for (seconds, may_be_timed) in [("0", false), ("8", true)] {

@@ -216,8 +216,9 @@ struct Exact {
     grazing: u64,
 }
 
-/// Relative change of the radii that defines grazing pairs, which exceeds the relative float32 rounding error
-/// of every benchmarked method.
+/// A pair is grazing if it touches with all radii enlarged by this fraction, but not with all radii
+/// reduced by it. The fraction exceeds the relative float32 rounding error of every benchmarked
+/// method.
 const GRAZING: f32 = 1.0 / 65536.0;
 
 impl Exact {

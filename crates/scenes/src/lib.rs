@@ -103,7 +103,8 @@ impl Scene {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
-    /// Returns the parameters of the benchmark scene that [`Self::generate`] uses.
+    /// Returns the density, the ratio of radii and the distance of bullets with which
+    /// [`Self::generate`] makes this benchmark scene.
     pub fn parameters(self) -> Parameters {
         let (density, ratio, bullets) = match self {
             Self::Gas => (0.05, 1.0, 0.0),
@@ -138,7 +139,7 @@ impl Scene {
         matches!(self, Self::Fast)
     }
 
-    /// Returns `n` spheres of this benchmark scene. The velocities are distances per time step, for a step of
+    /// Returns `n` spheres of this benchmark scene. Their velocities are made for a time step of
     /// length 1.
     pub fn generate(self, n: usize, seed: u64) -> Vec<Sphere> {
         self.generate_with(&self.parameters(), n, seed)

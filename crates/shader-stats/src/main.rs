@@ -42,8 +42,9 @@ struct Arguments {
     /// Compile only the GPU kernels with these names.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Compare the table of all kernels with the table in this file, and fail if a value differs by more than
-    /// a tenth. If the file was written with another version of Mesa, nothing is compared.
+    /// Compare the statistics of the compiled kernels with the table in FILE, and fail if a value
+    /// differs by more than a tenth. If FILE was written with another version of Mesa, nothing is
+    /// compared.
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     check: Option<PathBuf>,
     /// Write the table of all GPU kernels to this file.
@@ -57,7 +58,7 @@ struct Arguments {
     /// kernels before they were restructured in November 2026. docs/performance.md describes the formula.
     #[arg(long, conflicts_with = "only")]
     model: bool,
-    /// Number of spheres with which the model simulates each benchmark scene.
+    /// Number of spheres in each benchmark scene that `--model` simulates.
     #[arg(long, value_name = "N", default_value = "200000", requires = "model",
         value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
     simulate: u32,

@@ -35,8 +35,8 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Returns the times in microseconds to issue the instructions, to move the bytes, and for the
-    /// longest chain of dependent operations.
+    /// Returns three times of a kernel in microseconds: the time to issue its instructions, the
+    /// time to move its bytes, and the time of its longest chain of dependent operations.
     fn times(&self) -> [f64; 3] {
         let issue = self.instructions * self.warps / ISSUES;
         [issue, self.bytes / BYTES, self.chain / CLOCKS]
@@ -105,13 +105,14 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     }
 }
 
-/// The kernel `pairs` was compiled to this number of instructions when its parts were counted by hand.
-/// [`new_pairs`] uses these counts.
+/// Number of instructions of the whole compiled kernel `pairs` when the instructions of each of its
+/// parts were counted by hand.
 const PAIRS_COUNTED: f64 = 1644.0;
 
-/// Returns how many instructions a warp executes in the kernel `pairs`. The instructions of each part of the
-/// kernel were counted in a version with [`PAIRS_COUNTED`] instructions in all. Each part counts as often as
-/// the warp executes it, and the sum is scaled to the present number of instructions.
+/// Estimates how many instructions a warp executes in the kernel `pairs`. The instructions of each
+/// part of the kernel count as often as the warp executes this part. They were counted in a version
+/// of the kernel with [`PAIRS_COUNTED`] instructions. So the sum is scaled to `count`, the present
+/// number of instructions.
 fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
     let sum = 500.0
         + 63.0 * rounds.candidates
@@ -355,8 +356,8 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // The three times of this example are 106.53 µs to issue 3060 instructions in each of 31 250
-        // warps, 20 µs to move 96 MB, and 1 µs for a chain of 1700 clocks.
+        // In this kernel, 31 250 warps take 106.53 µs to issue 3060 instructions each. To move
+        // 96 MB takes 20 µs, and a chain of 1700 clocks takes 1 µs.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

@@ -96,8 +96,9 @@ impl Radv {
             flags |= vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
         }
         let device = &self.device;
-        // SAFETY: all Vulkan objects used here belong to this device, and none is ever destroyed. naga made
-        // the SPIR-V from a validated module, and the pipeline layout has all bindings of that module.
+        // SAFETY: all Vulkan objects used here belong to this device. They are valid, because this
+        // program never destroys any. naga made the SPIR-V from a validated module, and the
+        // pipeline layout has all bindings of that module.
         unsafe {
             let sets = [device.create_descriptor_set_layout(&set, None)?];
             let layout = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
@@ -171,8 +172,9 @@ impl Radv {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // This call fills the buffers with the kernel's texts. The crate ash has no wrapper for it. SAFETY:
-        // `all` has `count` structs, and each struct points to a buffer of `data_size` bytes.
+        // The driver writes its texts about the compiled kernel, such as the assembly, to the
+        // caller's buffers. The crate ash has no wrapper for this call. SAFETY: `all` has `count`
+        // structs, and each struct points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(

@@ -9,9 +9,9 @@ const WARP: usize = 32;
 /// as often as its longest invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rounds {
-    /// Rows of grid cells for which the kernel runs a separate loop. The present kernel does this only for
-    /// rows in grids other than the sphere's own, and the kernel before November 2026 ([`Kind::Old`]) for all
-    /// rows.
+    /// Number of rows of grid cells for which a warp runs a separate loop. In the present kernel,
+    /// these are only rows in other grids than the sphere's own. In the kernel before November 2026
+    /// ([`Kind::Old`]), they are all rows.
     pub(crate) rows: f64,
     pub(crate) candidates: f64,
     pub(crate) filters: f64,
@@ -45,8 +45,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
     pub(crate) rounds: Rounds,
-    /// A warp processes rows of cells and candidates one after the other. This is their mean number for a
-    /// warp of time segments, in the grid in which this mean is largest.
+    /// Mean number of rows of grid cells and of candidates that a warp processes one after the
+    /// other. It is the mean over the warps of one grid, the one with the largest mean.
     pub(crate) loads: f64,
     /// Mean numbers for a sphere: its time segments, the candidates that the search tests for it, and those
     /// that touch it.
@@ -78,7 +78,9 @@ impl Proxy {
     }
 }
 
-/// Cuts paths into the fewest equal segments that are no longer than the diameter or `limit` along any axis.
+/// Cuts each path into the fewest equal time segments (1, 2, 4 and so on) that are short enough.
+/// Along each axis, a segment may be as long as the larger of `limit` and the diameter of the
+/// sphere.
 fn cut(spheres: &[Sphere], limit: f64) -> Vec<Proxy> {
     let mut proxies = Vec::new();
     for sphere in spheres {
@@ -140,10 +142,10 @@ impl Side {
     }
 }
 
-/// Estimates the cost of dividing size classes among grids, where `begins` has the first size class of each
-/// grid. Each tested pair of time segments costs 1, and each row of cells that a segment searches in another
-/// grid costs 2. `counts` has the number of each size class, its number of time segments, and its largest
-/// cell edge.
+/// Estimates the cost of dividing size classes among grids. Each tested pair of time segments costs
+/// 1, and each row of cells that a segment searches in another grid costs 2. `begins` has the first
+/// size class of each grid. For each size class, `counts` has the number that names it, how many
+/// time segments it has, and the cell edge that the largest of these needs.
 fn cost(kind: Kind, counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> f64 {
     let level = |k: usize| {
         let end = begins.get(k + 1).copied().unwrap_or(i32::MAX);
@@ -270,7 +272,9 @@ impl Grid {
         [self.starts[slot + x[0]], self.starts[slot + x[1] + 1]]
     }
 
-    /// Returns five ranges of sorted time segments: half the neighbourhood of segment `i`.
+    /// Returns the sorted time segments against which segment `i` is tested in its own grid. They
+    /// are five ranges, one for each row of cells in half the neighbourhood of the segment. The
+    /// segments in the other half are tested against segment `i` in their own turn.
     fn own(&self, i: usize) -> Vec<[usize; 2]> {
         let [x, y, z] = self.cells[i];
         let around = [[y + 1, z], [y - 1, z + 1], [y, z + 1], [y + 1, z + 1]];
@@ -328,12 +332,14 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     [is_near, is_near && distance(closest) <= radii * radii]
 }
 
-/// The results of all tests of one invocation. For each row of cells, it has a list with the result of `test`
-/// for each candidate.
+/// The results of the tests of one GPU invocation: one list for each row of grid cells that it
+/// searches. For each candidate of the row, the list tells whether the candidate passes the cheap
+/// test, and whether it also passes the filter.
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the loop iterations of a warp in a kernel with one loop for each row of cells. The old kernel
-/// always searches in this way. The present kernel does so only outside the neighbourhood of the sphere.
+/// Counts the loop iterations of a warp that searches each row of grid cells in a loop of its own.
+/// The kernel before November 2026 always searched in this way. The present kernel does so only in
+/// other grids than the sphere's own.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
     rounds.rows += rows as f64;
@@ -476,10 +482,11 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
-        // In the present kernel, each invocation visits the candidates of all its rows in one loop. The warp
-        // iterates four times, because one invocation has four candidates, and the other has two. The cheap
-        // test passes two candidates of the first and one of the second, so the warp runs the expensive
-        // filter twice. Each of these two runs reports a pair.
+        // In the present kernel, each invocation visits the candidates of all its rows of cells in
+        // one loop. This warp iterates four times, because one of its two invocations has four
+        // candidates, and the other has two. The cheap test passes at most two candidates of an
+        // invocation, so the warp runs the expensive filter twice. Each of these two runs reports a
+        // pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

@@ -77,7 +77,8 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     printed(&["--check", path]);
     printed(&check);
 
-    // A committed table with half of the real number of instructions for one GPU kernel is an error.
+    // The check must fail if the table in the file has half the real number of instructions of a
+    // kernel.
     let row = whole.lines().find(|row| row.starts_with("pairs ")).unwrap();
     let count = row.split_whitespace().nth(8).unwrap();
     let half = (count.parse::<u32>().unwrap() / 2).to_string();
@@ -91,11 +92,12 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     }
     printed(&["--only", "gather", "--check", path]);
 
-    // A committed table without the row of one GPU kernel is an error.
+    // The check must fail if the table in the file lacks the row of a kernel.
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
     assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // A committed table from another version of the driver is not compared, even if its values are wrong.
+    // A table in the file that another version of the driver made must not be compared, even if its
+    // values are wrong.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(
         path,

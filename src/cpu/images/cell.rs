@@ -29,7 +29,6 @@ const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
 /// relative to the sum of the magnitudes of the terms that add up to the coordinate.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
-/// Bit mask of all three edges of the cell. Bit k stands for edge k, as in [`LatticeBox::corner`].
 pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +65,8 @@ struct AlignedCell {
 struct NearCell {
     /// Upper bound of the rounding error in the centres of a sphere's periodic images.
     slack: f32,
-    /// Upper bound of the coordinates of a sphere's periodic images, without the sphere's own
-    /// motion.
+    /// Upper bound of the coordinates of a sphere's periodic images, if the sphere does not move
+    /// relative to the moving origin. [`ProxySize::uncut_anywhere`] adds its motion.
     far: f32,
 }
 
@@ -117,9 +116,9 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Returns a bit mask with bit k for edge k of the cell. The bit is set if the bounding box of
-    /// the image begins inside the cell along this edge. If it is not set, the box begins below the
-    /// cell, because the image is known to reach into the cell.
+    /// Tells where the bounding box of an image of the sphere begins. In the returned bit mask, bit
+    /// k is set if the lower end of the box along edge k is inside the periodic cell. Otherwise the
+    /// lower end is below the cell, because the image must be one that reaches into the cell.
     pub(super) fn corner(&self, image: [i32; 3]) -> u8 {
         let is_in_cell = |k: usize| (self.low.0[k] >> FRACTION_BITS) as i32 + image[k] == 0;
         (0..3).map(|k| u8::from(is_in_cell(k)) << k).sum()
@@ -223,9 +222,9 @@ impl Cell {
     }
 
     /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, otherwise
-    /// `None`. Its margins are bounds of rounding errors for spheres at most one edge length away
-    /// from the middle of the cell. Spheres farther away are not near the cell, whatever their
-    /// errors.
+    /// `None`. The limits `inside` and `near` are reduced by margins for rounding errors. The
+    /// margins are valid for spheres at most one edge length away from the middle of the cell.
+    /// Spheres farther away exceed both limits anyway.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -295,6 +294,7 @@ impl Cell {
 
     /// Returns the bounding box of a time segment (part of a sphere's path) along the edges of the
     /// periodic cell. The box is enlarged by more than all rounding errors.
+    #[inline(always)]
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
             [sphere.center, sphere.velocity].map(|x| DVec3::from(x.map(f64::from)));
@@ -308,9 +308,6 @@ impl Cell {
             corner,
             ..
         } = &self.lattice;
-        // A sphere's coordinates along the edges of the periodic cell have two errors. The edges
-        // are rounded, which matters more the farther the sphere is from the cell. The error of the
-        // sphere's position is relative to the magnitude of the position.
         let far = center.abs() + corner.abs() + (velocity.abs() + self.drift.abs()) * self.dt;
         let of_lattice = self.lattice_error(at.map(f64::abs));
         let mut lattice_box = LatticeBox {
@@ -348,9 +345,10 @@ impl Cell {
         (0..self.lattice.count).map(of_edge).sum()
     }
 
-    /// Returns a bound of the error of a coordinate along edge `k`. It has two parts. `of_lattice`
-    /// is the error of the displacement, because edges are rounded. The other part is the rounding
-    /// error of the position, where `far` is the sum of the magnitudes of all terms.
+    /// Returns a bound of the error of a sphere's coordinate along edge `k` of the periodic cell.
+    /// `of_lattice` is a bound of the error that rounded edges cause ([`Cell::lattice_error`]).
+    /// `far` has the sums of the magnitudes of the terms that add up to the sphere's position. It
+    /// bounds the rounding error of the position.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let Lattice {
@@ -361,6 +359,7 @@ impl Cell {
         dual_lengths[k] * of_lattice + 64.0 * f64::EPSILON * dual_bounds[k].dot(far)
     }
 
+    #[inline(always)]
     pub(super) fn center(&self, sphere: &ScaledSphere, image: [i32; 3]) -> [f32; 3] {
         let center = DVec3::from(sphere.center.map(f64::from)) - self.origin;
         (center + self.lattice.displacement(image))
@@ -368,8 +367,10 @@ impl Cell {
             .to_array()
     }
 
-    /// Returns an upper bound of the error in the centres of all periodic images of a sphere,
-    /// before they are rounded to float32. `all` is the bounding box of the sphere's whole path.
+    /// Returns an upper bound of the errors in the centres of all periodic images of a sphere, as
+    /// computed in float64. The error of rounding a centre to float32 is not included. `all` is the
+    /// bounding box of the sphere's whole path.
+    #[inline(always)]
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
         let most = |k: usize| {
@@ -379,10 +380,10 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns an upper bound of the error in the centre of any periodic image of many spheres,
-    /// before the centre is rounded to float32. `center` has the largest magnitude of the spheres'
-    /// coordinates along each axis. `most(k)` is the largest number of edges k, in either
-    /// direction, by which an image is displaced.
+    /// Returns an upper bound of the error in the centre of any periodic image of many spheres, as
+    /// computed in float64. The error of rounding a centre to float32 is not included. `center` has
+    /// the largest magnitude of the spheres' coordinates along each axis. `most(k)` is the largest
+    /// number of edges k, in either direction, by which an image is displaced.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -475,9 +476,9 @@ impl Cell {
     pub(crate) fn wrap_box(&self, [low, high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
         let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
         let (mut middle, mut spread) = (center, Vec3::ZERO);
-        // How far the box extends along an edge of the cell is irrelevant if the images extend from
-        // one end of the cell to the other. This matrix projects the box along these edges. Most
-        // boxes are points, which need no matrix.
+        // Along some edges of the periodic cell, the images of the box fill the whole cell. The
+        // size of the box along these edges does not matter, so the matrix `across` projects the
+        // box along them. A box that is a single point has no size, and needs no matrix.
         let is_point = low == high;
         let mut across = Mat3::IDENTITY;
         for k in 0..self.lattice.count {
@@ -554,8 +555,9 @@ mod tests {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
             let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
             if rng.bool() {
-                // The reciprocal vector of one edge is parallel to z only because terms along x and
-                // y cancel. These terms differ so much in size that float64 rounds their sums.
+                // In these domains, the reciprocal vector of the first edge is parallel to z,
+                // because its terms along x and y cancel. The terms differ so much in size that
+                // their sums are rounded in float64.
                 let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
                 let [p, q, height] = [0, 1, 2].map(number);
                 let q = q / 2_f32.powi(rng.i32(0..16));
@@ -596,8 +598,9 @@ mod tests {
         }
     }
 
-    /// In domains with one, two or three oblique periodic edges, the box around the images of a
-    /// sphere contains each of them, with as much to spare as the grids have.
+    /// [`Cell::wrap_box`] returns a box around all images of a sphere, in domains with one, two or
+    /// three periodic edges. An image may be outside the box, but only by the margin that the grids
+    /// add to the box.
     #[test]
     fn all_images_of_a_sphere_are_in_the_box_around_them() {
         let mut rng = Rng::with_seed(3);
@@ -631,7 +634,9 @@ mod tests {
             let half_cell = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
             let wrapped = Vec3::from(cell.wrapped(&scaled, &path).at(0.5));
             let [low, high] = cell.wrap_box([wrapped; 2], half_cell);
-            // The bounds of a grid are half a cell wider, and its box has one more cell on each side.
+            // The margin that the grids add to the result of `wrap_box`, on each side: the bounds
+            // of a size class are wider by `half_cell`, and the box of a grid has one more cell,
+            // which is at least 2·`half_cell` wide.
             let room = 3.0 * half_cell;
             let images = cell.lattice_box(&scaled, Cut::WHOLE);
             several += u32::from(images.count() > 1);
@@ -653,8 +658,9 @@ mod tests {
         assert!(several > 1000, "{several}");
     }
 
-    /// Random spheres lie in and around rectangular and skewed periodic cells. The fast tests and
-    /// bounds, for four spheres at once, agree with the slow ones for each sphere.
+    /// [`Cell::stays`] and [`Cell::near_sizes`], which handle four spheres at once, agree with the
+    /// slower computations for single spheres. The spheres lie in and around rectangular and skewed
+    /// periodic cells.
     #[test]
     fn spheres_inside_the_cell_or_near_it_have_the_images_and_sizes_of_their_extents() {
         let mut rng = Rng::with_seed(2);

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
+use wide::u16x8;
 
 use super::cell::{ALL_EDGES, Cell, LatticeBox};
 use crate::limits::{CHUNK, most_images};
@@ -18,7 +19,7 @@ use crate::memory::out_of_memory;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::segments::{Cut, Segment};
 use crate::shared::sets::Sets;
-use crate::shared::size_class::{OUTSIDE, class_power};
+use crate::shared::size_class::{OUTSIDE, SEVERAL, class_power};
 use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
@@ -36,7 +37,7 @@ struct Imaged {
     sphere: u32,
     /// Displacement of the image, in whole edges of the reduced lattice (with the shortest edges).
     image: [i32; 3],
-    /// Centre of the image and a bound of its error.
+    /// Centre of the periodic image, and a bound of the error of this centre.
     place: ([f32; 3], f32),
     /// Bit mask with bit k for edge k of the cell. The bit is set if the image's bounding box begins inside
     /// the cell along this edge: see [`LatticeBox::corner`].
@@ -59,8 +60,8 @@ struct AllImaged {
 struct Code(u8);
 
 impl Code {
-    /// The value for an image whose displacement is not in [`DISPLACEMENTS`], because it contains an edge more
-    /// than once.
+    /// Number that stands for a displacement by several lengths of an edge, which is not in
+    /// [`DISPLACEMENTS`]. For all other displacements, a [`Code`] has an index in this table.
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -135,16 +136,18 @@ pub(crate) struct NamedImage {
     pub(crate) word: u32,
 }
 
-/// Some of the entries of the grids. Spheres with close indices are in one chunk, so that their data
-/// stay in the cache.
+/// One of the chunks into which the entries of the grids are divided. Spheres with close indices
+/// are in the same chunk, so that their data stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of the spheres and time segments that are entries of the grids themselves. A sphere with an
-    /// image in `replaced` is not an entry itself.
+    /// Indices of the spheres and time segments of the chunk. Each is an entry of the grids, unless
+    /// an image in `replaced` takes its place.
     pub(crate) plain: Range<usize>,
-    /// Images that the grids contain instead of spheres in `plain`.
+    /// Images of spheres in the range `plain`. The grids have an entry for the image, and none for
+    /// the sphere itself.
     pub(crate) replaced: &'a [NamedImage],
-    /// Images that the grids contain in addition to the entries of `plain` and `replaced`.
+    /// All other entries of the grids in this chunk: time segments and images that take the place
+    /// of no sphere.
     pub(crate) further: &'a [NamedImage],
 }
 
@@ -153,8 +156,10 @@ pub(crate) struct ProxyChunk<'a> {
 pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
-    /// The first image of each sphere that may reach out of the cell (flag [`OUTSIDE`]), in the order of the
-    /// spheres. A sphere is left out if it (or its first time segment) has only one image, without displacement.
+    /// Images that take the place of spheres in the grids, in the order of the spheres. Each is the
+    /// first image that is listed for a sphere that may reach out of the periodic cell (flag
+    /// [`OUTSIDE`]). There is none for a sphere that itself (or whose first time segment) is the
+    /// only image that reaches into the cell.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
@@ -250,7 +255,8 @@ impl ImageList {
         Some(near.unwrap_or_else(|| self.imaged.images[index]))
     }
 
-    /// Returns the centre of the image and a bound of its error.
+    /// Returns the centre of a periodic image, and a bound of the error of this centre. Returns
+    /// `None` if the number `word` does not stand for an image.
     #[inline(always)]
     pub(super) fn place(&self, word: u32) -> Option<([f32; 3], f32)> {
         Self::index(word).map(|index| self.imaged.places[index])
@@ -264,9 +270,9 @@ impl ImageList {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        // The overlap of two boxes begins at the greater of their lower ends. Along each edge, the box of an
-        // image begins inside the cell or below it, never above. So the overlap begins inside the cell if at
-        // least one of the boxes does.
+        // Along each edge of the periodic cell, the overlap of two boxes begins at the higher of
+        // their lower ends. The lower end of an image's box is inside the cell or below it, but
+        // never above. So the overlap begins inside the cell if at least one of the boxes does.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }
@@ -449,8 +455,8 @@ impl Lister<'_> {
 }
 
 impl Part<'_> {
-    /// Adds all images of a time segment that reach into the cell of the periodic domain. The caller's
-    /// function `center` returns the centre of an image and a bound of its error.
+    /// Lists all images of a time segment that reach into the periodic cell. The caller's function
+    /// `center` returns the centre of an image, and a bound of the error of this centre.
     fn add(
         &mut self,
         segment: Segment,
@@ -495,19 +501,21 @@ impl Part<'_> {
 /// time segments, and those that may reach out of the periodic cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
     const BLOCK: usize = 8;
-    let has_several = |class: u16| class & OUTSIDE != 0 || class_power(usize::from(class)) > 0;
+    let [none, flags] = [0, SEVERAL].map(u16x8::splat);
+    let (blocks, rest) = class_of.as_chunks::<BLOCK>();
     let mut several = Vec::new();
-    for (block, classes) in class_of.chunks(BLOCK).enumerate() {
-        // Most blocks have no sphere that may have several images. The bitwise OR of all size classes in a block
-        // shows this with one branch.
-        if has_several(classes.iter().fold(0, |all, class| all | class)) {
-            let indices = block * BLOCK..;
-            let found = indices
-                .zip(classes)
-                .filter(|&(_, &class)| has_several(class));
-            several.extend(found.map(|(k, _)| k));
+    for (classes, begin) in blocks.iter().zip((0..).step_by(BLOCK)) {
+        let mut mask = (u16x8::from(*classes) & flags).simd_ne(none).to_bitmask();
+        while mask != 0 {
+            several.push(begin + mask.trailing_zeros() as usize);
+            mask &= mask - 1;
         }
     }
+    let rest = (class_of.len() - rest.len()..).zip(rest);
+    several.extend(
+        rest.filter(|(_, class)| *class & SEVERAL != 0)
+            .map(|(k, _)| k),
+    );
     several
 }
 

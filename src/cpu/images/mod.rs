@@ -2,9 +2,9 @@
 //! the domain. The grids then treat each image like a sphere of its own.
 //!
 //! [`Lattice`](crate::shared::lattice::Lattice) has the shortest edges of the periodic lattice.
-//! [`cell`](mod@cell) finds the images of one sphere or time segment, and [`list`] those of all.
-//! Through [`space`], the stages that use the grids look up which image an object is
-//! ([`ProxySpace`]).
+//! [`cell`](mod@cell) finds the images of one sphere or time segment, and [`list`] lists the images
+//! of all spheres. [`space`] tells other stages which sphere and which image each object in the
+//! grids is ([`ProxySpace`]).
 
 mod cell;
 mod list;

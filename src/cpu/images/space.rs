@@ -86,9 +86,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// Returns `None` if they are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether several periodic copies of one pair may be found among some spheres and
-    /// images. `words` is the bitwise OR of their words, the numbers that stand for them in the
-    /// grids.
+    /// Returns whether a search may have found several periodic copies of one pair. `words` is the
+    /// bitwise OR of the numbers that stand for the found objects (spheres or images) in the grids.
     fn may_repeat(&self, words: u32) -> bool;
 
     /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain

@@ -1,5 +1,5 @@
-//! Estimates from a sample how all spheres lie in space, and how long time segments should be.
-//! Twin of `shaders/measure_curve.wgsl`.
+//! Estimates from a sample how the spheres are distributed in space, and chooses the length of time
+//! segments. Twin of `shaders/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -29,8 +29,8 @@ pub(crate) struct SpaceMemory {
     centers: ReusedVec<Vec3>,
     values: ReusedVec<f32>,
     octaves: Octaves,
-    /// Paths of the sampled spheres that move far: those that would be cut if time segments had the
-    /// shortest allowed length.
+    /// Paths of sampled spheres that are long enough to be cut into time segments of the shortest
+    /// allowed length.
     cut: ReusedVec<SpherePath>,
 }
 
@@ -99,9 +99,9 @@ pub(crate) fn measure_space(
     space
 }
 
-/// Returns the periodic image of a sphere that is in the domain's cell half way through the step.
-/// After many steps, the coordinates that the caller passes may be far outside the cell. With them,
-/// the estimated density of the world would be too low.
+/// Displaces a sphere by whole edges of the periodic lattice, so that its centre is in the domain's
+/// cell half way through the step. Spheres that have moved far out of the cell in earlier steps
+/// would otherwise make the estimated density too low.
 fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
@@ -150,8 +150,9 @@ fn spacing(octaves: &Octaves, count: usize, spheres: f32, values: &mut ReusedVec
     (medians[0] + 1.0 - within.log2() / dimension).exp2()
 }
 
-/// Returns the correlation curve of [`Space::log_others`]: how many other spheres are within each
-/// distance of a sphere. `pairs` counts the ordered pairs of the sample in each octave of distance.
+/// Returns the correlation curve of the spheres ([`Space::log_others`]): for each distance, log₂ of
+/// the mean number of other spheres around a sphere. `pairs` counts the ordered pairs of sampled
+/// spheres in each octave (factor of 2) of distance. `spheres` is the number of all spheres.
 fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let mut within = pairs;
     let mut sum = 0;
@@ -167,8 +168,8 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // `within[i]` counts the pairs up to the distance 2^(i − 126). Entry i of the result is for
-        // the distance 2^(i − 127), so it is computed from `within[i − 1]`.
+        // `within[i]` counts the pairs up to the distance 2^(i − 126), but entry i of the curve is
+        // for the distance 2^(i − 127). So entry i is computed from `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
             // Spheres at one point are neighbours at every distance, so the number of neighbours

@@ -44,9 +44,10 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which time segments are being added. The first three numbers of `low` and
-/// `high` are the corners of the bounding box of the segments. The fourth number of `high` is half
-/// the edge of the smallest cell that fits every segment.
+/// A [`SizeClass`] to which time segments are being added. The first three components of `low` and
+/// `high` are the lower and upper corners of a box around the centres of the segments. The fourth
+/// component of `high` is half the edge of the smallest grid cell that fits every segment. The
+/// fourth component of `low` is not used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -87,8 +88,8 @@ impl HistogramMemory {
     }
 }
 
-/// Counts of the time segments in each size class. Of thousands of classes, most inputs use only a
-/// few, and only these are stored.
+/// Counts of the time segments in each size class. There are thousands of size classes, but most
+/// inputs use only a few of them, so only classes in use are stored.
 pub(super) struct Histogram<'a> {
     /// For each size class, its position in `classes`, counted from 1, or `None` if the class is
     /// not in use.

@@ -1,9 +1,9 @@
-//! Estimates how the spheres lie in space, cuts their paths into time segments, and counts the
-//! segments by size.
+//! Estimates how the spheres are distributed in space, cuts their paths into time segments, and
+//! counts the segments by size.
 //!
-//! A sample of the spheres serves for the estimate: [`spacing`] counts its pairs by distance,
-//! [`ranks`] computes medians, and [`curve`] computes a [`Space`] from both. Then [`sizes`] cuts
-//! the paths of all spheres.
+//! The distribution in space is estimated from a sample of the spheres. [`spacing`] counts the
+//! pairs of the sample by distance, [`ranks`] computes medians, and [`curve`] computes a [`Space`]
+//! from both. Then [`sizes`] cuts the paths of all spheres.
 //!
 //! [`Space`]: crate::shared::space::Space
 

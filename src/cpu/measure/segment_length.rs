@@ -53,8 +53,9 @@ pub(super) fn segment_length(
 
 struct Weighing<'a> {
     space: &'a Space,
-    /// The paths of sampled spheres that are cut if time segments have the shortest allowed
-    /// length. A path that is no longer than the sphere's diameter is never cut.
+    /// Paths of sampled spheres that are long enough to be cut into time segments of the shortest
+    /// allowed length. They are also longer than the diameters of their spheres, because shorter
+    /// paths are never cut.
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
@@ -86,10 +87,10 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Expected number of uncut spheres that a time segment finds, if these spheres have a
-            // grid of their own. The segment searches cells that extend up to one cell edge beyond
-            // it on each side. The number is not halved: each uncut sphere is found by the segment,
-            // while of two segments only one finds the other.
+            // Expected number of uncut spheres that one time segment finds in the separate grid of
+            // these spheres. The segment searches cells up to one cell edge away from it on each
+            // side. Unlike `in_cells`, this number is not halved. A time segment always searches
+            // for the uncut spheres around it, but of two segments only one searches for the other.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

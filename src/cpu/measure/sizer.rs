@@ -152,9 +152,9 @@ impl Sizer<'_> {
     }
 }
 
-/// Adds an uncut sphere that stays near the cell of a periodic domain to the histogram of sizes,
-/// and returns its size class. `point` begins with the middle of the sphere's path. `inside` is 1
-/// if the middle is in the box around most of the sampled spheres.
+/// Adds an uncut sphere that stays near the periodic cell to the histogram of sizes, and returns
+/// its size class. The first three numbers of `point` are the middle of the sphere's path. `inside`
+/// is 1 if this middle is in the box around most of the sampled spheres, and otherwise 0.
 #[inline(never)]
 fn add_near(
     histogram: &mut Histogram<'_>,

@@ -109,8 +109,9 @@ pub(crate) fn measure_sizes<'a>(
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // An image is in the grids only if it reaches into the periodic cell. So its centre is
-        // outside the cell by at most its own half extent, which `half_cell` bounds.
+        // The grids contain only images that reach into the periodic cell. So the centre of an
+        // image is outside the cell by at most half the extent of the image, which is at most
+        // `half_cell`.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;

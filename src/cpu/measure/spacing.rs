@@ -81,9 +81,10 @@ impl Octaves {
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // The wanted neighbour is in this octave (factor of 2) of distance. Its distance is
-                // interpolated between the ends of the octave, as if the number of neighbours were
-                // a power of the distance. The exponent is at most 3, as in evenly filled space.
+                // The neighbour of this rank is in this octave (factor of 2) of distance. Its
+                // distance is interpolated between the ends of the octave. For the interpolation,
+                // the number of neighbours within a distance is assumed to be a power of the
+                // distance. The exponent is at most 3, as in evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }

@@ -44,11 +44,12 @@ impl<L: Listed> FoundPairs<L> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of touching pairs, except those that a later stage decides.
+    /// Number of touching pairs. Pairs that several time segments may report are left out, because
+    /// the later stage `decide` counts them.
     pub(crate) pairs: u64,
     pub(crate) candidates: u64,
-    /// Number of pairs that the float64 test could not decide, except those that a later stage
-    /// decides.
+    /// Number of pairs that the float64 test could not decide. Pairs that several time segments may
+    /// report are left out, because the later stage `decide` counts them.
     pub(crate) grazing: Grazing,
 }
 
@@ -70,9 +71,9 @@ impl Progress {
         }
     }
 
-    /// Adds to the number of touching pairs, and to the number of reports of shared pairs, which a
-    /// later stage decides. Returns whether one of the numbers is now too large
-    /// ([`Progress::is_too_much`]).
+    /// Adds `pairs` to the number of touching pairs. Adds `shared` to the number of reports of
+    /// shared pairs (pairs that several time segments may report). Returns whether one of the
+    /// numbers is now too large ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
@@ -80,8 +81,9 @@ impl Progress {
     }
 
     /// Returns whether there are more touching pairs than the limit, or too many reports of shared
-    /// pairs. A shared pair may be reported several times, and may turn out not to touch. So eight
-    /// times as many reports as pairs are allowed, and at least 2¹⁹.
+    /// pairs (pairs that several time segments may report). A shared pair may be reported several
+    /// times, and may turn out not to touch. So the limit for reports is eight times the limit for
+    /// pairs, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

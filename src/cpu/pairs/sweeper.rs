@@ -135,11 +135,12 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Applies the swept test to the pairs `first` and `first + 1` of `near`. The bit mask `there`
-    /// says which of the two exist. Appends the pairs that touch to the output list. From index
-    /// `begin` on, this list has `hits` pairs before the call, and the returned number of pairs
-    /// after it. (Pairs with a periodic image go to another list.) Entry k of `near` is overwritten
-    /// with the spheres of pair k of these pairs.
+    /// Applies the swept test (of moving spheres) to two pairs: those with the indices `first` and
+    /// `first + 1` in `near`. The bit mask `there` tells which of the two exist. A touching pair is
+    /// appended to the output list, or to another list if it has a periodic image. `begin` is the
+    /// index in the output list at which the pairs of this search begin, and `hits` is their
+    /// number. Returns their new number. The spheres of these pairs are also written to `near`,
+    /// from index 0 on.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -168,9 +169,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Several tasks may find the same pair, each with other time segments, but only one
-                // of them reports it. A pair that just touches is left to the exact test. That test
-                // counts the pair as grazing only in the task that reports it.
+                // Several tasks may find a pair that just touches, each with other time segments.
+                // Only the task that reports the pair counts it as grazing. So the pair is left to
+                // the exact test (`decide_open`), which counts and tests the pair only if this task
+                // reports it.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -262,9 +264,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Looks at the `hits` pairs from index `begin` on. Keeps those that this search has to report
-    /// itself, and removes those that other time segments report or that a later stage decides
-    /// ([`Sweeper::is_own`]). Returns the number of pairs kept.
+    /// Removes the pairs that this task does not report ([`Sweeper::is_own`]) from the last part of
+    /// the output list. This part begins at index `begin` and has `hits` pairs. `near` has the
+    /// spheres of these pairs. Returns the number of pairs that are kept.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -276,10 +278,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether these two time segments report the pair of their spheres here. They do if
-    /// both contain the time of closest approach, and if the collision groups allow the pair. If
-    /// rounding leaves open whether they contain this time, the result is false, and the pair is
-    /// added to a list for the later stage `decide`.
+    /// Returns whether two time segments have to report the pair of their spheres. They do if both
+    /// contain the time of closest approach, and if the collision groups allow the pair. If
+    /// rounding leaves open whether they contain this time, returns false, and adds the pair to a
+    /// list for the later stage `decide`.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {

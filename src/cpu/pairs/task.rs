@@ -86,8 +86,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects the neighbours of a sphere, which may be more than the list of pairs that wait for
-    /// the swept test has room for. Divides the ranges into pieces. Before each piece, the waiting
+    /// Collects the neighbours of a sphere in pieces, because the list of pairs that wait for the
+    /// swept test may not have room for all of them. Before each piece is collected, the waiting
     /// pairs are tested, which empties the list.
     #[cold]
     #[inline(never)]
@@ -119,7 +119,7 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // This candidate pair was counted above, and `collect` has counted it again.
+                // `collect` counts this candidate pair a second time.
                 self.candidates -= 1;
             }
         }

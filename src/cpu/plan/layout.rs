@@ -78,9 +78,10 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes the grid with the least expected cost. It has at most `share` + [`MIN_HASHED_SLOTS`]
-/// entries in the table of cells. `range` describes the spheres in the grid, and `ranges` those in
-/// all grids.
+/// Makes a grid for the spheres that `range` describes, with the least expected cost of searches.
+/// `share` is the grid's share of the table of cells: the grid gets at most `share` +
+/// [`MIN_HASHED_SLOTS`] entries. `ranges` describes the spheres in all grids, some of which search
+/// this grid.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -170,8 +171,9 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box of cells with their own table entries gets one more cell on each side. So
-                // the neighbours of most cells are also in the box.
+                // The box of the grid, in which each cell has its own table entry, extends one cell
+                // beyond `bounds` on each side. So all neighbours of a cell within `bounds` are
+                // also in the box.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }

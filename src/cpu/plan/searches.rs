@@ -35,14 +35,14 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Of two grids, only one is searched by the spheres of the other. Returns whether it costs less if the
-/// spheres of the grid `coarse` search the small cells of `fine` than the other way round. This is so if
-/// `coarse` has few spheres.
+/// Of two grids, the spheres of one search the other. Returns true if it costs less that the
+/// spheres of `coarse` search `fine`, which has smaller cells, and false if the reverse costs less.
+/// The result is usually false unless `coarse` has few spheres.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere reaches many small cells. These are few ranges of the sorted spheres only if
-    // each cell has its own table entry, and if the grid has no separate cells for parts of the
-    // step.
+    // A large sphere reaches many small cells. They are only a few ranges of the sorted spheres if
+    // each cell has its own table entry, and if the grid is not divided into time slabs (parts of
+    // the step with separate cells). Otherwise they are too many ranges.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -55,8 +55,9 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if each sphere in the grid `from` searches the grid `to` in `slabs`
-/// parts of the step.
+/// Returns the expected cost if each sphere in the grid `from` searches the grid `to`. In that
+/// grid, the sphere searches the cells of `slabs` time slabs (parts of the step with separate
+/// cells).
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
@@ -71,11 +72,13 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidate pairs. `starts` has the index of the first sphere
-/// of each entry of the table of cells, and no entry has more than `fullest`. Along each axis, a sphere
-/// searches at most 4 cells of a grid with larger cells. In a grid with smaller cells, it searches at
-/// most 3 cells more than fit in its own cell, or all entries if spheres of that grid lie outside its
-/// box. A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
+/// Returns an upper bound of the number of candidate pairs. It is the largest number of table
+/// entries that all spheres can search, times `fullest`, the number of spheres in the fullest
+/// entry. `starts` has the index of the first sphere of each entry of the table of cells. In a grid
+/// with larger cells, a sphere searches at most 4 cells along each axis. In a grid with smaller
+/// cells, it searches at most r + 3 cells along each axis, where r is the ratio of the cell edges.
+/// It searches all entries of that grid if any sphere lies outside the grid's box. A GPU computes
+/// the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(
     levels: &[Level],
     searched: &[u64],

@@ -18,14 +18,15 @@ pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments into which each sphere of the range is cut. After
-    /// several ranges are merged, it is the least of their numbers.
+    /// log₂ of the number of time segments into which each sphere of the range is cut. If several
+    /// ranges are merged into one, it has the smallest of their values.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Spheres of other grids search this grid if they are smaller than this limit or, in a step of
-    /// two sets, exactly as large. If several size ranges are merged into one grid, it has the
-    /// smallest of their limits. In a step of two sets, it has the largest.
+    /// Size limit for the spheres of other grids: smaller spheres search this grid. In a step of
+    /// two sets, spheres exactly as large as the limit search it, too. If several size ranges are
+    /// merged into one, it has the smallest of their limits. In a step of two sets, it has the
+    /// largest of them.
     reference: f32,
     pub(super) finer: f32,
 }

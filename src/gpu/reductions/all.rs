@@ -43,8 +43,7 @@ impl Wanted {
     }
 }
 
-/// Compiled kernels, to make the stages of the reductions (results computed from the list of
-/// pairs).
+/// The compiled kernels of the reductions (results computed from the list of pairs).
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceKernels<'a> {
     pub(crate) stages: &'a Stages,
@@ -121,10 +120,10 @@ impl Reductions {
         std::mem::take(&mut self.stages)
     }
 
-    /// These buffers replace the buffers `old`. Records a copy of the pairs of the last complete
-    /// step from `old`, so that the next step can tell which pairs began, lasted or ended. If `old`
-    /// has room for more pairs than the new buffers, nothing is copied, and all pairs of the next
-    /// step have begun.
+    /// Records a copy of the pairs of the last complete step from `old`, the buffers that `self`
+    /// replaces. From this copy, the next step can tell which pairs began, lasted or ended. If
+    /// `old` has room for more pairs than the new buffers, nothing is copied, and the next step
+    /// reports that all its pairs began.
     pub(crate) fn continue_from(&self, encoder: &mut wgpu::CommandEncoder, old: &Self) {
         if let (Some(new), Some(old)) = (&self.changes, &old.changes) {
             new.continue_from(encoder, old);

@@ -19,8 +19,9 @@ pub(crate) struct ContactBuffers {
     /// For each sphere, the number of pairs (a, b) whose sphere a has a smaller index than this
     /// sphere.
     pub(crate) starts: wgpu::Buffer,
-    /// The pairs (a, b), sorted by sphere b. Each entry has two numbers: the index of sphere b,
-    /// counted through both sets, and the index of the pair in the list sorted by a.
+    /// The pairs (a, b), sorted by sphere b. Each entry has two numbers: the index of sphere b, and
+    /// the index of the pair in the list that is sorted by sphere a. The spheres of a second set
+    /// are numbered after those of the first set.
     pub(crate) by_b: wgpu::Buffer,
 }
 

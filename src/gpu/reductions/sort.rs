@@ -16,8 +16,8 @@ use super::maker::Maker;
 use crate::Error;
 
 pub(crate) struct SortedBuffers {
-    /// Pairs as [`CaromCollision`]s, sorted by their sphere indices (a, b). `CaromResults::sorted`
-    /// is their number.
+    /// The list of pairs, each as a [`CaromCollision`], sorted by their sphere indices (a, b). The
+    /// number of pairs in the list is the field `sorted` of `CaromResults`.
     pub(crate) list: wgpu::Buffer,
     /// In a periodic domain, the image (periodic copy) of sphere b of each pair.
     pub(crate) images: Option<wgpu::Buffer>,
@@ -27,8 +27,8 @@ pub(crate) struct SortedBuffers {
 /// GPU buffers of a radix sort, with room for as many items as the list of pairs. An item has four
 /// 32-bit words.
 pub(super) struct Sorter {
-    /// The digit of the sort key for each pass, at offsets that are multiples of
-    /// [`UNIFORM_ALIGNMENT`].
+    /// Uniform buffer that tells the shader, for each pass of the sort, by which digit of the sort
+    /// key it sorts. It has one [`Digit`] for each pass, at a multiple of [`UNIFORM_ALIGNMENT`].
     digits: wgpu::Buffer,
     /// Number of radix sort digits in the largest sphere index.
     count: u32,

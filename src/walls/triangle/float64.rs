@@ -330,8 +330,9 @@ impl Float64 {
         certain.then_some(Impact { toi, depth: 0.0 })
     }
 
-    /// Returns whether the sphere certainly misses the triangle, because the last two planes of the search
-    /// separate them: one plane up to some time, the other from then on.
+    /// Returns whether two planes prove that the sphere misses the triangle. One plane separates
+    /// the sphere from the triangle up to some time, the other from then on. The planes are the
+    /// last two of the search for the time of impact.
     fn is_passed(&self, search: &Search, dt: f64) -> bool {
         let [one, other] = [search.before.direction, search.last.direction];
         if search.time == 0.0 {
@@ -387,8 +388,8 @@ impl Float64 {
     }
 }
 
-/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Each coordinate may have
-/// 3 rounding errors.
+/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Each
+/// coordinate of the three vectors may have up to three rounding errors.
 fn sign_of_volume(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     let volume = a.dot(b.cross(c));
     let errors = ERRORS * a.abs().dot(cross_of_magnitudes(b.abs(), c.abs())) + UNDERFLOW;
@@ -399,8 +400,9 @@ fn sign_of_volume(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     }
 }
 
-/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Each coordinate may have
-/// an error of 5 `U` times `reach`.
+/// Returns the sign of the triple product a·(b × c), or 0 if rounding leaves it open. Along each
+/// axis, `reach` bounds the coordinates of the three vectors. Each coordinate may have an error of
+/// 5·`U` times its bound, where `U` is the largest relative error of one float64 operation.
 fn sign_of_volume_with_errors(a: DVec3, b: DVec3, c: DVec3, reach: DVec3) -> f64 {
     let volume = a.dot(b.cross(c));
     let errors = 2.0 * ERRORS * reach.dot(cross_of_magnitudes(reach, reach)) + UNDERFLOW;

@@ -165,13 +165,14 @@ impl Integers {
 }
 
 impl Nearest {
-    /// Compares the distance between a point and the triangle, whose square is `self.square`, with a length.
+    /// Compares the distance of the given point from the triangle, whose square is `self.square`,
+    /// with a length.
     fn compared_with(&self, length: &IBig) -> Ordering {
         self.compared_with_scaled(length, 0)
     }
 
-    /// Compares the distance between the given point and the nearest point of the triangle, multiplied by
-    /// 2^`finer`, with a length.
+    /// Compares the distance of the given point from the triangle with `length`. The unit of
+    /// `length` is smaller than the unit of the coordinates by a factor of 2^`finer`.
     fn compared_with_scaled(&self, length: &IBig, finer: usize) -> Ordering {
         let [numerator, denominator] = &self.square;
         (numerator << (2 * finer)).cmp(&(length * length * denominator))
@@ -237,7 +238,7 @@ impl Moved {
             || (0..3).any(|k| self.passes_corner(k) || self.passes_edge(k))
     }
 
-    /// Returns whether the path of the centre passes through the triangle.
+    /// Returns whether the path of the sphere's centre passes through the triangle.
     fn pierces(&self) -> bool {
         let normal = normal(&self.corners);
         let start = dot(&normal, &self.corners[0]);
@@ -252,7 +253,8 @@ impl Moved {
         !turns.contains(&Less) || !turns.contains(&Greater)
     }
 
-    /// Returns whether the path comes within the radius of a corner, at a point that is not an end of the path.
+    /// Returns whether the path of the sphere's centre comes within the sphere's radius of corner
+    /// k, at a point that is not an end of the path.
     fn passes_corner(&self, k: usize) -> bool {
         let (corner, path) = (&self.corners[k], &self.path);
         let (along, whole) = (dot(corner, path), square(path));
@@ -261,8 +263,9 @@ impl Moved {
             && square(&cross(corner, path)) <= &self.r * &self.r * whole
     }
 
-    /// Returns whether the lines through the path and through edge k come within the radius of each other, at
-    /// points that are on the path and on the edge.
+    /// Considers the line through the path of the sphere's centre, and the line through edge k.
+    /// Returns whether the two lines are at most the sphere's radius apart, and their nearest
+    /// points lie on the path and on the edge.
     fn passes_edge(&self, k: usize) -> bool {
         let (from, edge) = self.edge(k);
         let across = cross(&self.path, &edge);
@@ -278,8 +281,9 @@ impl Moved {
         places.iter().all(within)
     }
 
-    /// Returns the sign of the rate at which the distance between the end of the path and the triangle changes
-    /// if the end continues with velocity `v`. `feature` is the face, edge or corner with the nearest point.
+    /// Compares the rate of change of the distance between a point and the triangle with 0. The
+    /// point is at the end of the path, and moves with velocity `v`. `feature` is the face, edge or
+    /// corner of the triangle that is nearest to the point.
     fn growth(&self, feature: Feature, v: &Vector) -> Ordering {
         match feature {
             Feature::Face => {
@@ -300,9 +304,10 @@ impl Moved {
         }
     }
 
-    /// Returns whether the nearest point of the triangle moves along the triangle together with the sphere.
-    /// The point is on `feature` (face, edge or corner). It moves with the sphere if it is still on the
-    /// triangle when it is displaced by a small multiple of −`v`.
+    /// Returns whether the distance between the triangle and the sphere's centre, which moves with
+    /// velocity `v`, has been constant just before now. This is so if the triangle's nearest point,
+    /// displaced by a small multiple of −`v`, is still a point of the triangle. `feature` is the
+    /// face, edge or corner with the nearest point. The distance must not be changing now.
     fn came_along(&self, feature: Feature, v: &Vector) -> bool {
         let normal = normal(&self.corners);
         let inward = |k: usize| sign(&dot(&normal, &cross(&self.edge(k).1, v))) != Greater;

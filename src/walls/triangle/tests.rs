@@ -134,9 +134,10 @@ impl Oracle {
                 0.0
             };
             let above = mid(depth, depth.next_up());
-            // A depth that is halfway between two float32 numbers is rounded to the one with an even last bit.
-            // So if the last bit of `depth` is even, both halfway points next to it are rounded to it, and
-            // otherwise neither.
+            // An exact depth halfway between two float32 numbers is rounded to the number whose
+            // last bit is 0. So if the last bit of `depth` is 0, the halfway points below and above
+            // it are rounded to `depth`. If the last bit is 1, these two points are rounded to
+            // other numbers.
             let low = if is_even(depth) {
                 below
             } else {
@@ -189,9 +190,10 @@ impl Clone for Oracle {
     }
 }
 
-/// Returns numerator and denominator of the smallest squared distance between two flats (points, lines or
-/// planes): one through the points `segment`, the other through `face`. Returns `None` if the nearest points
-/// lie outside the segment or the face.
+/// Returns numerator and denominator of the squared distance between two flats (points, lines or
+/// planes): one through the points of `segment`, the other through the points of `face`. Returns
+/// `None` if the nearest points of the flats are not unique, or do not lie on the segment and on
+/// the face.
 fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[BigInt; 2]> {
     let start = minus(segment[0], face[0]);
     let along = segment[1..].iter().map(|point| minus(point, segment[0]));

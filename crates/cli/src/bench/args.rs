@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Only the benchmark scenes `polydisperse` and `thermal` have spheres of different radii.
     #[arg(long, value_name = "R", value_delimiter = ',', value_parser = ratio)]
     ratio: Vec<f32>,
-    /// Distances, in sphere diameters, that the bullets in the scene `fast` move; 50 by default
+    /// Distances that bullets move in the scene `fast`, in sphere diameters; 50 by default
     ///
     /// Bullets are fast spheres. In the scene `fast`, one sphere in a hundred is a bullet.
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = bullets)]

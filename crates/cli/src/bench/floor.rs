@@ -45,13 +45,14 @@ struct Stage {
 const RECORD: u64 = 32;
 /// Size in bytes of the bounding sphere of a time segment of a moving sphere.
 const BALL: u64 = 16;
-/// Size in bytes of the tag of a time segment of a moving sphere: the numbers of the grid and of the segment.
+/// Size in bytes of the tag of a time segment of a moving sphere. The tag has the number of the
+/// segment, and the number of the grid that stores it.
 const TAG: u64 = 4;
-/// Size in bytes of a time segment of a moving sphere before sorting: a grid cell, a sphere index and a tag
-/// (the numbers of the grid and of the segment).
+/// Size in bytes of a time segment of a moving sphere before sorting: a grid cell, a sphere index
+/// and a tag (the numbers of the segment and of its grid).
 const ENTRY: u64 = 12;
-/// Size in bytes of a time segment of a moving sphere after sorting: the sphere's index in memory, its index
-/// in the input, and a tag (the numbers of the grid and of the segment).
+/// Size in bytes of a time segment of a moving sphere after sorting: the sphere's index in memory,
+/// its index in the input, and a tag (the numbers of the segment and of its grid).
 const ORDER: u64 = 12;
 /// Size in bytes of the number that `measure` stores for each sphere to name its size class (a range of
 /// sizes).

@@ -53,7 +53,6 @@ const MODEL_OF_KERNELS: [(&str, [f64; 2]); 11] = [
     ("pairs", [54.9, 77.2]),
     ("results", [0.4, 0.4]),
 ];
-/// Stands for a failure in the rows of the report.
 const LEFT_OUT: &str = "left out because of the time limit";
 
 #[derive(Serialize)]
@@ -85,8 +84,9 @@ impl Limit {
         end.is_some_and(|end| end <= self.end)
     }
 
-    /// Calls a function up to `most` times, and at least once. Stops when one more call is expected to end
-    /// after the limit, because one of the calls before it took so long. Returns the results.
+    /// Calls a function up to `most` times, and at least once, and returns the results. Stops early
+    /// if one more call would end after the time limit, if it took as long as the longest call so
+    /// far.
     pub(super) fn repeat<T>(
         &self,
         most: u32,
@@ -242,8 +242,8 @@ fn left_out(
     of_calls.into_iter().chain(of_kernels).collect()
 }
 
-/// Compares the list of the GPU with that of the CPU bit for bit. The caller sets `in_time` to false if there
-/// is no time left for the comparison. Then it is left out.
+/// Compares the GPU's list of pairs with that of the CPU, bit for bit. The caller sets `in_time` to
+/// false if no time is left. Then `check` does not compare the lists.
 fn check(arguments: &Args, scene: Scene, in_time: bool) -> Check {
     let n = CHECKED.min(arguments.most());
     let spheres = scene.generate(n, arguments.seed);
@@ -294,8 +294,8 @@ fn measure(
     })?;
     let (seconds, calls): (Vec<f64>, Vec<Statistics>) = timed.into_iter().unzip();
     let longest = seconds.iter().copied().fold(0.0, f64::max);
-    // The kernels are timed in other buffers than the calls above. Before the timed steps, one step makes these
-    // buffers large enough.
+    // The kernels are timed in other buffers than those of the detector. Before the timed steps,
+    // one more step makes these buffers large enough. So there must be time for at least two steps.
     let expected = Duration::try_from_secs_f64(2.0 * longest).unwrap_or(Duration::MAX);
     let kernels = limit
         .allows(expected)

@@ -34,9 +34,9 @@ pub(crate) struct Args {
     /// NumPy archive (*.npz): arrays named position (N, 3), radius (N,), and velocity (N, 3) if the spheres
     /// move.
     ///
-    /// Velocities that the file lacks are 0. Give radii that the file lacks with --radius or
-    /// --radius-by-type. All files but .npz may be compressed with gzip, with .gz after their names. Standard
-    /// input is CSV unless --format names another format.
+    /// Missing velocities are 0. If the file has no radii, give them with --radius or
+    /// --radius-by-type. All formats but .npz may be compressed with gzip; the file name then ends
+    /// in .gz. Standard input is read as CSV unless --format names another format.
     #[arg(value_name = "INPUT")]
     path: PathBuf,
 
@@ -108,9 +108,10 @@ pub(crate) struct Args {
     /// than half as thick along x or y as along z, it is seen along the thinner of x and y instead. The
     /// colour of a sphere shows how many other spheres it touches at the start.
     ///
-    /// In the picture, a line joins the centres of each pair. The line is black if the pair touches at the
-    /// start, and orange if it meets later. Walls are blue: planes are drawn where they cross the middle of the
-    /// world. The PNG file appears only when it is complete.
+    /// In the picture, a line joins the centres of the two spheres of each pair. The line is black
+    /// if they touch at the start, and orange if they meet later. Walls are blue. A plane appears
+    /// as the line in which it cuts the middle of the world. The PNG file appears only when it is
+    /// complete.
     #[arg(long, value_name = "FILE.png", value_parser = PathBufValueParser::new().try_map(png_path))]
     pub(crate) plot: Option<PathBuf>,
 

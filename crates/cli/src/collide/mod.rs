@@ -84,7 +84,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let start = Instant::now();
         let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
-        // With `--verify`, the `Detector` is dropped, because the check may need its GPU memory.
+        // With `--verify`, the `Detector` is dropped before the lists are checked, because the
+        // check may need the GPU memory that the `Detector` holds.
         detector = Some(ready).filter(|_| !args.verify);
         let verdict = check(args, &step, &collisions, &progress)?;
         let report = Report {

@@ -30,7 +30,7 @@ impl Frames {
         step: 1,
     };
 
-    /// Returns whether a selection of frames is a range.
+    /// Returns whether frames are selected by a range, and not by the number of a single frame.
     pub fn are_several(self) -> bool {
         matches!(self, Self::Slice { .. })
     }

@@ -45,7 +45,8 @@ pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Opt
     while from.text.next()? {
         let line = from.text.line().to_vec();
         // LAMMPS ends every line with a line feed, so a line without one shows that the file was
-        // cut off. The first line is excepted, because the file may not be a LAMMPS dump at all.
+        // cut off. The first line of the file gets no such error, because the file may not be a
+        // LAMMPS dump at all.
         if !from.text.is_ended() && !line.is_empty() && (within || from.next > 0) {
             return Err(from.cut("the file ends within a line"));
         }
@@ -85,8 +86,8 @@ pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Opt
     Ok(None)
 }
 
-/// Returns an error for a section of a LAMMPS frame that occurs a second time. Returns `Ok` if `first` is
-/// true.
+/// Returns an error if a section occurs twice in a frame of a LAMMPS dump. `first` tells whether
+/// this is the first section with the name `section`.
 fn once(from: &FrameText<'_, impl BufRead>, first: bool, section: &str) -> anyhow::Result<()> {
     if first {
         return Ok(());
@@ -144,8 +145,9 @@ pub(crate) fn atom(
     head: &Head,
     read: u64,
 ) -> anyhow::Result<()> {
-    // LAMMPS ends every line with a line feed. A line without one shows that the file was cut off,
-    // and the last number of the atom may be incomplete. So the atom counts as missing.
+    // LAMMPS ends every line with a line feed. If the last line of a file has none, the file was
+    // cut off, and the last number of this line may be incomplete. So the atom on this line counts
+    // as missing.
     if from.text.next()? && from.text.is_ended() && !from.text.line().starts_with(b"ITEM:") {
         return Ok(());
     }

@@ -54,8 +54,9 @@ impl Radii {
         Ok(Self::ByType(radii))
     }
 
-    /// Returns the radius of all spheres of a NumPy array, or `None` if the file has radii. Radii by type are
-    /// an error, because NumPy arrays have no types.
+    /// Returns the radius that the options give to all spheres of a NumPy array, or `None` if the
+    /// radii are in the file. Returns an error if the options give radii by type, because NumPy
+    /// arrays have no types.
     pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
         match *self {
             Self::InFile => Ok(None),

@@ -16,12 +16,12 @@ pub(crate) struct Text<'a, R> {
     line: Vec<u8>,
 }
 
-/// A position in a text file, between two lines.
+/// A place between two lines of a text file, given by the numbers of lines and bytes before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
-    /// Number of lines before this position in the text.
+    /// Number of lines of the text file before this place.
     pub line: u64,
-    /// Number of bytes of the text file before this position.
+    /// Number of bytes of the text file before this place.
     pub byte: u64,
 }
 

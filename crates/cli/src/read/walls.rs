@@ -10,7 +10,8 @@ use super::{mesh, number};
 /// Parses a wall of a simple shape: the name of the shape, and its numbers.
 ///
 /// # Errors
-/// Returns an error message if the text is invalid or a number is out of range.
+/// Returns an error message if the text does not describe a wall, or if a number of the wall is out
+/// of range.
 pub fn wall_of(text: &str) -> Result<Wall, String> {
     let mut words = text.split([' ', ',', '\t']).filter(|word| !word.is_empty());
     let shape = words.next().unwrap_or_default();

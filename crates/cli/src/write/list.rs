@@ -18,9 +18,9 @@ use crate::write::pairs::Pair;
 pub enum ListFormat {
     /// CSV with a header line.
     Csv,
-    /// One NumPy array of records, with a field for each column of the list.
+    /// One NumPy array of records, with a field for each column of the list of pairs.
     Npy,
-    /// A NumPy archive with one array for each column of the list.
+    /// A NumPy archive with one array for each column of the list of pairs.
     Npz,
 }
 

@@ -61,7 +61,7 @@ impl OutputFile {
     /// Returns a handle for writing to the temporary file.
     ///
     /// # Errors
-    /// Returns an error if the system cannot open more files.
+    /// Returns an error if the operating system cannot create another handle.
     pub fn file(&self) -> anyhow::Result<File> {
         self.temporary
             .as_file()

@@ -32,9 +32,10 @@ pub enum Order {
     Time,
 }
 
-/// Returns the colliding pairs of a step in the given order. Spheres are named by ids if the input has ids,
-/// otherwise by rows. The smaller id of a pair is `a`, because LAMMPS changes the order of atoms between
-/// frames. If `a` and `b` are exchanged, the periodic image is negated.
+/// Returns the colliding pairs of a step in the given order. Spheres are named by ids if the input
+/// has ids, otherwise by rows. LAMMPS may change the order of atoms between frames. So of two ids,
+/// the smaller is always `a`, and a pair has the same name in all frames. If this exchanges `a` and
+/// `b`, the periodic image is negated.
 pub fn named<'a>(
     found: &'a Collisions,
     world: &'a World,

@@ -60,7 +60,7 @@ fn obj_faces_are_read_in_all_their_forms() -> Test {
         assert_eq!(mesh.triangles, square, "{faces}");
         assert_eq!(mesh.vertices.len(), 4);
     }
-    // A face may come before its vertices.
+    // In an OBJ file, a face may come before the vertices that it names.
     let mesh = read_obj("a.obj", &b"f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0"[..])?;
     assert_eq!(
         (&mesh.triangles[..], mesh.place(0)),

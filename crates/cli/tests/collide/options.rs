@@ -166,8 +166,8 @@ fn types_are_copied_to_the_list() -> Test {
         list(&folder, &[&input, "--types"])?,
         [header, "0,1,3,4,0.0,1.0"]
     );
-    // With `--ids`, the sphere with the smaller id comes first in a pair. In this file, the second sphere has
-    // the smaller id, so its type comes first, too.
+    // With `--ids`, the sphere with the smaller id comes first in a pair. Here the second sphere of
+    // the file has the smaller id, so it comes first, and `type_a` is its type.
     let named = list(&folder, &[&input, "--types", "--ids"])?;
     assert_eq!(named, [header, "5,7,4,3,0.0,1.0"]);
     let printed = run(&[&input, "--types", "--backend", "cpu"])?;

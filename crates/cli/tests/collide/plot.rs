@@ -91,9 +91,9 @@ fn near_spheres_hide_far_ones() -> Test {
     for rows in [
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,0,4,3,0,0,0\n",
         "0.5,0,4,3,0,0,0\n0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n",
-        // The viewer of the plot looks along the axis along which the spheres extend least. Each of the next
-        // two inputs has two distant spheres for this: the viewer looks along y in the first input, and
-        // along x in the second.
+        // The plot is seen along the axis along which the spheres extend least. In the next two
+        // inputs, two distant spheres extend the world along the other axes. So the plot is seen
+        // along y in the first of them, and along x in the second.
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,-9,0,3,0,0,0\n99,0,99,1,0,0,0\n-98,0,-99,1,0,0,0\n",
         "0,0,0,1,0,0,0\n0,1,0,1,0,0,0\n9,0.5,0,3,0,0,0\n0,99,99,1,0,0,0\n0,-98,-99,1,0,0,0\n",
     ] {

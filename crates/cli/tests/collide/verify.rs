@@ -15,8 +15,9 @@ fn crowd() -> String {
     rows
 }
 
-/// Environment variables for two runs of `carom`. The first run finds the graphics adapters of this machine.
-/// On Linux, the second run finds no adapter.
+/// Environment variables for two runs of `carom`. The first run finds the graphics adapters of this
+/// machine. On Linux, the second run finds none, because it looks for drivers in a file that does
+/// not exist.
 const ADAPTERS: [&[(&str, &str)]; 2] = [
     &[],
     &[

@@ -7,7 +7,7 @@ use crate::run::{CSV, Folder, Test, run, run_with};
 const FLOOR: &str = "plane 0 0 2 -4";
 const CPU: [&str; 4] = ["--format", "csv", "--backend", "cpu"];
 
-/// A square of two triangles at x = 4, and one at x = −6.
+/// A mesh with a square at x = 4, which is made of two triangles, and one more triangle at x = −6.
 const OBJ: &str = "v 4 -9 -9\nv 4 9 -9\nv 4 9 9\nv 4 -9 9\nv -6 -9 -9\nv -6 9 0\nv -6 0 9\n\
     f 1 2 3 4\nf 5 6 7\n";
 

@@ -112,7 +112,8 @@ pub(crate) fn by_name(name: &str, threads: &[usize]) -> anyhow::Result<Vec<Box<d
     Ok(vec![one])
 }
 
-/// Placeholder for the library dynamis-broadphase, which runs only on GPUs.
+/// The library dynamis-broadphase, which is listed among the contenders but refuses every world,
+/// because it runs only on GPUs.
 struct Dynamis;
 
 impl Contender for Dynamis {

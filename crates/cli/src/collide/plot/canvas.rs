@@ -39,8 +39,8 @@ impl Canvas {
     /// Paints a line with round ends, `width` pixels wide, behind all shapes painted before.
     pub(crate) fn line(&mut self, [from, to]: [Place; 2], width: f32, colour: Colour) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
-        // A disc is painted as a line of length 0. The code below divides by the squared length of the line,
-        // so a length of 0 is replaced by a tiny positive number.
+        // A disc is painted as a line whose two ends coincide. The code below divides by the
+        // squared length of the line, so a tiny positive number replaces a length of 0.
         let squared = (dx * dx + dy * dy).max(f32::MIN_POSITIVE);
         let reach = width / 2.0 + 0.5;
         for row in pixels_between([from[1], to[1]], reach, HEIGHT) {

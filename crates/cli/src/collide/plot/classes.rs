@@ -6,7 +6,7 @@ use carom::Collision;
 
 use super::canvas::Colour;
 
-/// Maximum number of colours for spheres with contacts, which the eye can distinguish.
+/// Maximum number of colours for spheres with contacts. The eye could not distinguish more colours.
 const MOST: u32 = 8;
 const ALONE: Colour = [204, 204, 204];
 
@@ -14,8 +14,7 @@ const ALONE: Colour = [204, 204, 204];
 /// have the same colour.
 pub(crate) struct Classes {
     contacts: Vec<u32>,
-    /// The smallest number of contacts for each colour, in ascending order from 0. One more number follows:
-    /// the largest number of contacts of any sphere, plus one.
+    /// Spheres with at least `bounds[k]` and fewer than `bounds[k + 1]` contacts have colour k.
     bounds: Vec<u32>,
 }
 

@@ -107,7 +107,8 @@ impl Picture<'_> {
             canvas.write(&subtitle, 24.0, [LEFT, 66.0], Align::Left);
             legend::draw(&mut canvas, self, &view, &classes);
             axes::draw(&mut canvas, &view);
-            // Many walls would cover the spheres, so walls are then painted behind the spheres.
+            // A few walls are painted in front of the spheres. Many walls would cover the spheres,
+            // so they are painted behind them.
             let many = self.walls.len() > walls::FEW;
             if !many {
                 walls::draw(&mut canvas, self.walls, &view);

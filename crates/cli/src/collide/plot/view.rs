@@ -12,8 +12,8 @@ pub(crate) struct View {
     /// Numbers of the coordinate axes (0 is x, 1 is y, 2 is z) to the right, upwards, and along the line of
     /// sight.
     axes: [usize; 3],
-    /// Coordinates of the point in the middle of the plot area: first along the axis that points to the
-    /// right, then along the axis that points upwards.
+    /// World coordinates of the point that is in the middle of the plot: first along the axis that
+    /// points right in the picture, then along the axis that points up.
     pub(crate) centre: [f64; 2],
     /// Coordinate of the middle of the spheres along the line of sight.
     pub(crate) depth: f64,
@@ -73,12 +73,14 @@ impl View {
         self.pixel(self.flat(sphere.center))
     }
 
-    /// Returns the components of a vector along the axes to the right and upwards.
+    /// Returns two components of a vector of the world: along the axis that points right in the
+    /// picture, and along the axis that points up.
     pub(crate) fn flat(&self, vector: [f32; 3]) -> [f64; 2] {
         [0, 1].map(|i| f64::from(vector[self.axes[i]]))
     }
 
-    /// Returns the position in the picture of a point with coordinates along the axes to the right and upwards.
+    /// Returns the place of a point in the picture. `point` has its world coordinates along the
+    /// axis that points right in the picture, and along the axis that points up.
     pub(crate) fn pixel(&self, point: [f64; 2]) -> Place {
         let [right, up] = [0, 1].map(|i| self.pixels(point[i] - self.centre[i]));
         [

@@ -39,8 +39,8 @@ const IGNORED: [&[u8]; 20] = [
 pub fn read<R: BufRead>(source: &str, input: R) -> anyhow::Result<Mesh> {
     let mut text = Text::new(source, input, Place::default());
     let mut mesh = Mesh::of_text();
-    // A face may name vertices that follow later. These are the largest vertex number in a face,
-    // and the line of this face.
+    // A face may name vertices that follow it in the file. So the largest vertex number in any face
+    // is kept, with the line of this face, and checked at the end of the file.
     let mut last = (0, 0);
     while text.next()? {
         let line = text.line();

@@ -11,9 +11,11 @@ const NONE: u32 = u32::MAX;
 /// More than the number of spheres of diameter 1 that fit in a grid cell and its 26 neighbours
 /// without overlap.
 const AROUND: usize = 128;
-/// Edge of a block of cells that are neighbours in memory.
+/// Number of grid cells along an edge of a block. The cells of a block are next to each other in
+/// memory.
 const BLOCK: usize = 4;
-/// Mean number of entries in a narrow bucket of the queue.
+/// Mean number of events in a narrow bucket (one of the short intervals of time into which the
+/// queue of events is divided).
 const IN_BUCKET: f64 = 32.0;
 
 /// The data of a sphere with which the impacts of other spheres are predicted. They fill one cache line.
@@ -54,11 +56,12 @@ struct Plan {
 struct Cells {
     count: u16,
     width: f64,
-    /// For each axis, a list of the numbers that the places along this axis add to the cell index. As the
-    /// cube is periodic, the list begins with the number of the last place and ends with the number of the
-    /// first one.
+    /// The index of a cell is the sum of three numbers, which depend on its coordinates x, y and z.
+    /// Each list has these numbers for one axis, in the order of the coordinate. The cube is
+    /// periodic, so the number of the last cell comes before the first, and that of the first cell
+    /// after the last.
     parts: [Vec<u32>; 3],
-    /// The first sphere in each cell.
+    /// For each cell, the first sphere of a linked list of the spheres in this cell.
     first: Vec<u32>,
 }
 
@@ -87,7 +90,8 @@ pub(crate) struct Heap {
     /// around the sphere of the event.
     near: Vec<u32>,
     pub(crate) hits: u64,
-    /// Number of cells that spheres have left, and number of impacts that were predicted anew.
+    /// `exits` counts how often a sphere leaves its cell. `stale` counts the impacts that were
+    /// predicted again because the partner had another impact before.
     pub(crate) exits: u64,
     pub(crate) stale: u64,
     /// The list of all impacts so far. Only tests need the list, to compare it with carom's impacts.
@@ -362,9 +366,9 @@ impl Heap {
         self.search(sphere, now, count, cell);
     }
 
-    /// Finds the earliest impact of `sphere` with the spheres of `count` linked lists. The first sphere of
-    /// each list is in `self.around`. Keeps the impact if it comes before the one that is predicted for
-    /// `sphere` so far.
+    /// Finds the earliest impact of `sphere` with the spheres of `count` linked lists, whose first
+    /// spheres are in `self.around`. If it is earlier than the impact that is predicted for
+    /// `sphere` so far, it replaces that impact.
     fn search(&mut self, sphere: u32, now: f64, count: usize, cell: [u16; 3]) {
         if self.cells.is_outer(cell) {
             self.search_in::<true>(sphere, now, count);

@@ -31,10 +31,10 @@ use crate::runs::{ByCarom, ByHeap, Run};
 /// the first, each runs one turn that is not timed. Their energies must stay the same, and at the end no two
 /// spheres may overlap.
 ///
-/// The physics engine rapier3d does not find each impact at its time. It moves its spheres in steps of a
-/// quarter of the mean time between two impacts of a sphere. Its rate is the number of impacts that carom
-/// finds in a turn, divided by the time that rapier3d takes for the same simulated time. Its energy changes,
-/// so the change is printed.
+/// The physics engine rapier3d does not find the time of each impact. It moves its spheres in steps
+/// of a quarter of the mean time between two impacts of a sphere. The rate of rapier3d is the
+/// number of impacts that carom finds in the same simulated time, divided by the computing time of
+/// rapier3d. rapier3d does not conserve energy, so the change of its energy is printed.
 #[derive(Parser)]
 struct Arguments {
     /// Number of spheres.

@@ -7,9 +7,10 @@
 
 use std::mem::swap;
 
-/// Number of narrow buckets in a wide one.
+/// Number of narrow buckets (short intervals of time) into which a wide bucket is divided.
 const NARROW: u64 = 256;
-/// Number of wide buckets. Later events wait in the last one.
+/// Number of wide buckets (long intervals of time). The last wide bucket also has all events after
+/// it.
 const WIDE: u64 = 1024;
 
 /// An event of a sphere, which is outdated if the next event of the sphere has another time.
@@ -28,7 +29,8 @@ pub(crate) struct Queue {
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
-    /// Entries of the wide bucket that is being divided into narrow buckets.
+    /// Events of the wide bucket (a long interval of time) that is being divided into narrow
+    /// buckets (short intervals).
     opened: Vec<Entry>,
 }
 

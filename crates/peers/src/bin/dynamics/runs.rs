@@ -11,8 +11,8 @@ pub(crate) trait Run {
     /// program does not count them.
     fn advance(&mut self, duration: f64) -> anyhow::Result<Option<u64>>;
     fn energy(&self) -> f64;
-    /// Returns the centres of all spheres if the program has them in a periodic cube, otherwise
-    /// `None`.
+    /// Returns the centres of all spheres, or `None` if the timed program does not keep them in a
+    /// periodic cube.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
     /// Returns a line of text with numbers that only this program has, such as its substeps.
     fn remark(&self) -> String;

@@ -93,8 +93,9 @@ impl Run {
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// Returns the label of this benchmark run in a chart. It has the scene, and each property (except `but`)
-    /// in which this run differs from another run of the scene. `among` has all runs in the chart.
+    /// Returns the label of this benchmark run in a chart. The label has the scene, and each
+    /// property in which the runs of this scene differ. It leaves out the property `but`. `among`
+    /// has all runs in the chart.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
