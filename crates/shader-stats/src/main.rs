@@ -55,7 +55,8 @@ struct Arguments {
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
     /// Also print estimates of the time of a step on an NVIDIA H200, for the present kernels and for the
-    /// kernels before they were restructured in November 2026. docs/performance.md describes the formula.
+    /// kernels before they were restructured in November 2026. Print estimates for a
+    /// substep of hard-sphere dynamics, too. docs/performance.md describes the formulas.
     #[arg(long, conflicts_with = "only")]
     model: bool,
     /// Number of spheres in each benchmark scene that `--model` simulates.

@@ -1,5 +1,5 @@
 //! Estimates the time of a substep of hard-sphere dynamics on an NVIDIA H200, and the number of impacts in
-//! a second. docs/performance.md describes the formula and its assumptions.
+//! a second. docs/performance.md describes the assumptions.
 
 use std::fmt::Write as _;
 
@@ -13,246 +13,209 @@ use crate::table::Table;
 /// Packing fraction: the share of the volume that the spheres fill.
 const PACKING: f64 = 0.3;
 
-// The following numbers are means over substeps of the program `hard_spheres --backend gpu` with 16 384
-// spheres in equilibrium, on lavapipe.
+// The constants up to `LATER` are means over the substeps of the example `hard_spheres --backend gpu` with
+// 16 384 spheres in equilibrium, on lavapipe.
 
 /// Number of impacts in a substep, per sphere.
 const IMPACTS: f64 = 0.1;
 /// Share of the substeps that are complete. The others are rolled back.
 const COMPLETE: f64 = 0.95;
-/// Number of spheres in all rounds after the first one, per sphere. The first round has all spheres.
+/// Number of candidate pairs in a substep, per sphere.
+const CANDIDATES: f64 = 1.7;
+/// Number of spheres that the rounds of a substep process, per sphere: in the first round, and in all later
+/// rounds together. A later round has only the spheres near a path that has changed.
+const FIRST: f64 = 1.0;
 const LATER: f64 = 0.61;
-/// Radius of a sphere with its pad (the assumed bound on its displacement), in radii of the sphere. It gives
-/// 1.7 candidate pairs per sphere.
-const PADDED: f64 = 1.08;
-/// Number of rounds in which any path changes. It is higher than the five or six of 16 384 spheres, because
-/// the longest chain of impacts grows with the number of spheres.
-const ROUNDS: f64 = 8.0;
 
-/// Number of rounds that a recording has for each substep: the default and one more, which finds that no
-/// impact is left.
+/// Radius of a sphere with its pad (the assumed bound on its displacement), in radii of the sphere. With this
+/// radius, the number of pairs that overlap is [`CANDIDATES`].
+const PADDED: f64 = 1.21;
+/// Number of rounds in which paths change. With 16 384 spheres, there are five or six. There are more rounds
+/// with more spheres, because the longest chain of impacts is longer.
+const ROUNDS: f64 = 8.0;
+/// Number of rounds that are recorded for a substep: the default, and one that finds that no impact is left.
 const RECORDED: f64 = 25.0;
-/// Number of times that a recording looks for spheres that have left their pads.
+/// Number of times that a substep looks for spheres that have left their pads.
 const WIDENINGS: f64 = 6.0;
 
-/// Number of candidates of the sphere in a warp that has most of them. The mean is 3.4.
+/// Number of candidates of the sphere with the most candidates in a warp of 32. The mean of all spheres is
+/// twice [`CANDIDATES`].
 const ROW: f64 = 9.0;
-/// Instructions of the kernel `simulation_find`: outside its loops, for a candidate, and for each pair of
-/// pieces of the two paths of a candidate.
+/// Instructions of the kernel `simulation_find`, counted by hand: outside its loops, for each candidate, and
+/// for each comparison of two straight pieces of the paths of a candidate pair.
 const FIND: [f64; 3] = [150.0, 45.0, 240.0];
-/// Mean number of pairs of pieces that the kernel compares for a candidate in the first round, and later.
+/// Number of such comparisons for a candidate, in the first round and in a later one.
 const PIECES: [f64; 2] = [1.0, 2.5];
 
-/// Returns spheres in equilibrium, enlarged by their pads.
+/// Returns about `count` spheres in equilibrium, enlarged by their pads.
 fn padded(count: usize) -> anyhow::Result<Vec<Sphere>> {
     let side = (1_u16..).find(|&side| usize::from(side).pow(3) >= count);
     let side = side.unwrap_or(1);
-    let radius = (PACKING * 3.0 / (4.0 * std::f64::consts::PI)).cbrt();
+    let radius = (0.75 * PACKING / std::f64::consts::PI).cbrt();
     let mut rng = fastrand::Rng::with_seed(1);
-    let mut spheres = Vec::new();
-    for [x, y, z] in (0..side)
-        .flat_map(|x| (0..side).flat_map(move |y| (0..side).map(move |z| [x, y, z].map(f64::from))))
-    {
+    let sites = (0..side).flat_map(|x| {
+        let plane = move |y| (0..side).map(move |z| [x, y, z].map(f64::from));
+        (0..side).flat_map(plane)
+    });
+    let spheres = sites.map(|site| {
         let velocity = DVec3::from([0; 3].map(|_| rng.f64() - 0.5));
-        spheres.push(HardSphere::new([x, y, z], radius).with_velocity(velocity));
-    }
+        HardSphere::new(site, radius).with_velocity(velocity)
+    });
+    let spheres = spheres.collect();
     let domain = Domain::rectangular([0.0; 3], [f32::from(side); 3]);
     let mut simulation = Simulation::new(spheres, SimulationOptions::new().with_domain(domain))?;
     simulation.step(3.0)?;
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "carom's search takes float32 numbers"
+        reason = "the search takes float32 numbers"
     )]
     let padded =
         |sphere: &HardSphere| Sphere::new(sphere.center.as_vec3(), (PADDED * sphere.radius) as f32);
     Ok(simulation.spheres().iter().map(padded).collect())
 }
 
-/// Returns the name and the work of the compute dispatches in a substep of `n` spheres without walls in open
-/// space, and the number of dispatches. Dispatches of the same kernel are added up.
-fn substep(
+/// Returns the name and the work of each dispatch of the search for candidate pairs among `n` spheres.
+fn search(
     n: f64,
-    search: Vec<(&'static str, Work)>,
-    pairs: f64,
+    spheres: &[Sphere],
     count: Counts<'_>,
-) -> anyhow::Result<(Vec<(&'static str, Work)>, f64)> {
-    let [by_sphere, by_pair] = [n / WARP, n * pairs / WARP];
-    let later = n * LATER;
-    let launches = 2.0 + search.len() as f64 + 4.0 + 3.0 * (RECORDED + WIDENINGS) + 3.0;
-    let mut work = search;
-    let mut add = |name, instructions, warps, bytes, chain| {
-        work.push((
-            name,
-            Work {
-                instructions,
-                warps,
-                bytes,
-                chain,
-            },
-        ));
-    };
-    add(
-        "simulation_plan",
-        count("simulation_plan")?,
-        2.0,
-        0.0,
-        MEMORY + 4.0 * CACHE,
-    );
-    add(
-        "simulation_pad",
-        count("simulation_pad")?,
-        by_sphere,
-        172.0 * n,
-        2.0 * MEMORY,
-    );
-    let each = 120.0 * n * pairs;
-    add(
-        "simulation_count",
-        count("simulation_count")?,
-        by_pair,
-        each,
-        3.0 * MEMORY,
-    );
-    let by_scan = n / 8.0 / WARP;
-    add(
-        "scan_reduce",
-        count("scan_reduce")?,
-        by_scan,
-        4.0 * n,
-        MEMORY,
-    );
-    add(
-        "scan_apply",
-        count("scan_apply")?,
-        by_scan,
-        8.0 * n,
-        2.0 * MEMORY,
-    );
-    let each = 56.0 * n * pairs;
-    add(
-        "simulation_fill",
-        count("simulation_fill")?,
-        by_pair,
-        each,
-        2.0 * MEMORY,
-    );
-    // Loads that wait for one another: of a row's entry, the candidate, the other sphere, and its path.
-    let [outside, candidate, piece] = FIND;
-    let find = |pieces: f64| outside + ROW * (candidate + piece * pieces);
-    let loads = |pieces: f64| MEMORY + (4.0 + ROW * (2.0 + 2.0 * pieces)) * CACHE;
-    let [first, further] = PIECES;
-    add(
-        "simulation_find, round 1",
-        find(first),
-        by_sphere,
-        400.0 * n,
-        loads(first),
-    );
-    let chain = (ROUNDS - 1.0) * loads(further);
-    add(
-        "simulation_find, later",
-        find(further),
-        later / WARP,
-        500.0 * later,
-        chain,
-    );
-    let listed = n + later;
-    let chain = ROUNDS * (MEMORY + 15.0 * CACHE);
-    add(
-        "simulation_strike",
-        count("simulation_strike")?,
-        listed / WARP,
-        100.0 * listed,
-        chain,
-    );
-    let chain = ROUNDS * (MEMORY + 4.0 * CACHE);
-    add(
-        "simulation_continue",
-        count("simulation_continue")?,
-        2.0 * ROUNDS,
-        0.0,
-        chain,
-    );
-    for (name, bytes) in [("simulation_left", 100.0), ("simulation_widen", 60.0)] {
-        add(name, count(name)?, by_sphere, bytes * n, 4.0 * MEMORY);
+) -> anyhow::Result<Vec<(&'static str, Work)>> {
+    let mut work = step(n, &simulate(Kind::New, spheres), Kind::New, count)?;
+    // The spheres are read from a buffer.
+    let loads = [
+        ("load_params", 2.0, 0.0),
+        ("load_first", n / WARP, 64.0 * n),
+        ("load_units", 2.0, 0.0),
+    ];
+    for (name, warps, bytes) in loads {
+        let load = Work {
+            instructions: count(name)?,
+            warps,
+            bytes,
+            chain: 2.0 * MEMORY,
+        };
+        work.push((name, load));
     }
-    add(
-        "simulation_verify",
-        count("simulation_verify")?,
-        2.0,
-        0.0,
-        MEMORY + 4.0 * CACHE,
-    );
-    let chain = 3.0 * MEMORY + 8.0 * 30.0;
-    add(
-        "simulation_settle",
-        count("simulation_settle")?,
-        by_sphere,
-        100.0 * n,
-        chain,
-    );
-    // A workgroup of 256 invocations adds up the sums of all workgroups of 64 invocations.
-    let sums = n / 64.0;
-    let chain = MEMORY + sums / 256.0 * CACHE;
-    add(
-        "simulation_judge",
-        count("simulation_judge")?,
-        8.0,
-        16.0 * sums,
-        chain,
-    );
-    add(
-        "simulation_commit",
-        count("simulation_commit")?,
-        by_sphere,
-        130.0 * n,
-        2.0 * MEMORY,
-    );
-    Ok((work, launches))
+    Ok(work)
 }
 
-/// Returns the table of estimated times of a substep with a million spheres on an NVIDIA H200. Its search for
+/// Returns the name, the number of dispatches and the work of each kernel that moves `n` spheres in a substep,
+/// without walls in open space.
+fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, Work)>> {
+    let mut all = Vec::new();
+    let mut add = |name, dispatches, instructions, invocations: f64, bytes, chain| {
+        let work = Work {
+            instructions,
+            warps: invocations / WARP,
+            bytes,
+            chain,
+        };
+        all.push((name, dispatches, work));
+    };
+    let once = |loads: f64| MEMORY + loads * CACHE;
+    let pairs = CANDIDATES * n;
+    // The bytes are those that an invocation reads and writes, times the number of invocations.
+    for (name, of, bytes, loads) in [
+        ("simulation_plan", WARP, 0.0, 4.0),
+        ("simulation_walls", WARP, 0.0, 2.0),
+        ("simulation_pad", n, 172.0, 2.0),
+        ("simulation_count", pairs, 120.0, 4.0),
+        ("scan_reduce", n / 8.0, 32.0, 0.0),
+        ("scan_apply", n / 8.0, 64.0, 2.0),
+        ("simulation_fill", pairs, 56.0, 2.0),
+    ] {
+        add(name, 1.0, count(name)?, of, bytes * of, once(loads));
+    }
+    // The loads of a candidate wait for one another: its index, the candidate, and for each comparison, the
+    // pieces of the two paths.
+    let [outside, candidate, piece] = FIND;
+    let rounds = [(FIRST, 1.0), (LATER, ROUNDS - 1.0)];
+    let (mut instructions, mut bytes, mut chain) = (0.0, 0.0, 0.0);
+    for ((share, rounds), pieces) in rounds.into_iter().zip(PIECES) {
+        instructions += share * (outside + ROW * (candidate + piece * pieces));
+        bytes += share * n * (64.0 + 2.0 * CANDIDATES * (36.0 + 64.0 * pieces));
+        chain += rounds * once(4.0 + ROW * (2.0 + 2.0 * pieces));
+    }
+    let name = "simulation_find";
+    add(name, RECORDED, instructions, n, bytes, chain);
+    let name = "simulation_strike";
+    let listed = n * (FIRST + LATER);
+    let chain = ROUNDS * once(15.0);
+    add(name, RECORDED, count(name)?, listed, 100.0 * listed, chain);
+    let name = "simulation_continue";
+    let chain = ROUNDS * once(4.0);
+    add(name, RECORDED, count(name)?, ROUNDS * WARP, 0.0, chain);
+    for (name, dispatches, of, bytes, loads) in [
+        ("simulation_left", WIDENINGS, n, 100.0, 4.0),
+        ("simulation_widen", WIDENINGS, n, 60.0, 4.0),
+        ("simulation_verify", WIDENINGS, WARP, 0.0, 4.0),
+        ("simulation_settle", 1.0, n, 100.0, 4.0),
+        ("simulation_commit", 1.0, n, 130.0, 2.0),
+    ] {
+        add(name, dispatches, count(name)?, of, bytes * of, once(loads));
+    }
+    // A workgroup of 256 invocations adds up the sums of workgroups of 64 invocations.
+    let name = "simulation_judge";
+    let sums = n / 64.0;
+    let chain = once(sums / 256.0);
+    add(name, 1.0, count(name)?, 256.0, 16.0 * sums, chain);
+    Ok(all)
+}
+
+/// Returns the table of estimated times of a substep with a million spheres on an NVIDIA H200. The search for
 /// candidate pairs is simulated with about `simulated` spheres.
 pub(crate) fn report(table: &Table, simulated: usize) -> anyhow::Result<String> {
     let count = |name: &str| table.instructions(name);
-    let found = simulate(Kind::New, &padded(simulated)?);
     let n = 1e6;
-    let search = step(n, &found, Kind::New, &count)?;
-    let searched = search.len();
-    let (work, launches) = substep(n, search, found.touching, &count)?;
+    let search = search(n, &padded(simulated)?, &count)?;
+    let motion = motion(n, &count)?;
     let mut text = String::from(
-        "Estimated microseconds of a substep of a million hard spheres on an H200, packing fraction 0.3\n\
-         kernel                       lower    upper\n",
+        "Estimated microseconds of a substep on an H200, lower and upper bound\n\n\
+         a million hard spheres, packing fraction 0.3:\n\
+         kernel               dispatches    lower    upper\n",
     );
-    let mut sums = [DISPATCH * launches; 2];
-    let mut line = |name: &str, [lower, upper]: [f64; 2]| {
-        writeln!(text, "{name:<25} {lower:>8.1} {upper:>8.1}")
+    let mut together = (0.0, [0.0; 2]);
+    let mut line = |name: &str, dispatches: f64, [lower, upper]: [f64; 2]| {
+        writeln!(
+            text,
+            "{name:<20} {dispatches:>10} {lower:>8.1} {upper:>8.1}"
+        )
     };
-    let mut search = [0.0; 2];
-    for (number, (name, work)) in work.iter().enumerate() {
-        let bounds = work.bounds();
-        for k in 0..2 {
-            sums[k] += bounds[k];
-            if number < searched {
-                search[k] += bounds[k];
-            }
-        }
-        if number + 1 == searched {
-            line("search for candidates", search)?;
-        } else if number >= searched {
-            line(name, bounds)?;
-        }
+    let mut include = |dispatches: f64, bounds: [f64; 2]| {
+        together.0 += dispatches;
+        (0..2).for_each(|k| together.1[k] += bounds[k] + DISPATCH * dispatches);
+    };
+    let bounds = search.iter().map(|(_, work)| work.bounds());
+    let searched = bounds.fold([0.0; 2], |sum, [lower, upper]| {
+        [sum[0] + lower, sum[1] + upper]
+    });
+    include(search.len() as f64, searched);
+    line("search for pairs", search.len() as f64, searched)?;
+    for (name, dispatches, work) in &motion {
+        include(*dispatches, work.bounds());
+        line(name, *dispatches, work.bounds())?;
     }
-    line(
-        &format!("launches ({launches:.0})"),
-        [DISPATCH * launches; 2],
-    )?;
-    line("together", sums)?;
-    let rates = sums.map(|time| COMPLETE * IMPACTS * n / time);
+    let (dispatches, bounds) = together;
+    line("launches", dispatches, [DISPATCH * dispatches; 2])?;
+    line("together", dispatches, bounds)?;
+    let [most, least] = bounds.map(|time| COMPLETE * IMPACTS * n / time);
     writeln!(
         text,
-        "{:.2} candidate pairs and {IMPACTS} impacts per sphere; {:.0} to {:.0} million impacts a second",
-        found.touching, rates[1], rates[0]
+        "impacts a second: {least:.0} to {most:.0} million ({:.0} % of the substeps are complete, \
+         with {IMPACTS} impacts per sphere)",
+        100.0 * COMPLETE
     )?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_padded_spheres_have_as_many_candidates_as_on_the_gpu() {
+        let spheres = padded(20_000).expect("spheres in equilibrium");
+        let found = simulate(Kind::New, &spheres).touching;
+        assert!((found - CANDIDATES).abs() < 0.1, "{found}");
+    }
 }
