@@ -319,17 +319,7 @@ impl Boxes {
         self.leaves.clear();
         reserve(&mut self.leaves, leaves.len())?;
         self.leaves.par_extend(leaves);
-        self.wide.clear();
-        self.narrow = f32::INFINITY;
-        if any_wide {
-            self.find_wide()?;
-        }
-        let narrow = self.narrow;
-        let most = self.leaves.par_iter().map(|leaf| {
-            let radii = leaf.radii().filter(|&radius| radius <= narrow);
-            radii.fold(0.0, f32::max)
-        });
-        self.most_radius = most.reduce(|| 0.0, f32::max);
+        self.find_wide(any_wide)?;
         let mut level = 0;
         let mut below = Vec::new();
         reserve(&mut below, self.leaves.len())?;
@@ -352,16 +342,32 @@ impl Boxes {
         Ok(())
     }
 
-    /// Lists the wide spheres (those much larger than the others).
-    fn find_wide(&mut self) -> Result<(), Error> {
+    /// Finds the largest radius. If `any_wide` is true, lists the wide spheres (those much larger
+    /// than the others), and finds the largest radius of the others.
+    fn find_wide(&mut self, any_wide: bool) -> Result<(), Error> {
+        self.wide.clear();
+        self.narrow = f32::INFINITY;
         let chunks = self.leaves.par_chunks(512).map(|leaves| {
-            let radii = leaves.iter().flat_map(Leaf::radii).map(f64::from);
-            radii.sum::<f64>()
+            let radii = leaves.iter().flat_map(Leaf::radii);
+            radii.fold((0.0, 0.0), |(sum, most): (f64, f32), radius| {
+                (sum + f64::from(radius), most.max(radius))
+            })
         });
         // The sums of chunks are added in order, so the mean does not depend on the number of threads.
         let chunks: Vec<_> = chunks.collect();
-        let sum: f64 = chunks.into_iter().sum();
+        let (sum, most) = (chunks.into_iter())
+            .fold((0.0, 0.0), |(sum, most): (f64, f32), chunk| {
+                (sum + chunk.0, most.max(chunk.1))
+            });
+        self.most_radius = most;
         let least = WIDE * sum / (EIGHT * self.leaves.len()).max(1) as f64;
+        if !any_wide {
+            return Ok(());
+        }
+        self.narrow = next_up(least);
+        if most <= self.narrow {
+            return Ok(());
+        }
         let mut wide = Vec::new();
         let radii = self.leaves.iter().flat_map(Leaf::radii);
         for (radius, place) in radii.zip(0..u32::MAX) {
@@ -370,14 +376,19 @@ impl Boxes {
             }
         }
         wide.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
-        self.narrow = match wide.get(MOST_WIDE) {
-            Some(&(radius, _)) => radius,
-            None => next_up(least),
-        };
+        if let Some(&(radius, _)) = wide.get(MOST_WIDE) {
+            self.narrow = radius;
+        }
         reserve(&mut self.wide, MOST_WIDE)?;
         let wide = wide.iter().filter(|(radius, _)| *radius > self.narrow);
         self.wide.extend(wide.map(|&(_, place)| place));
         self.wide.sort_unstable();
+        let narrow = self.narrow;
+        let all = self.leaves.par_iter().map(|leaf| {
+            let radii = leaf.radii().filter(|&radius| radius <= narrow);
+            radii.fold(0.0, f32::max)
+        });
+        self.most_radius = all.reduce(|| 0.0, f32::max);
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use super::lattice::{Images, Lattice};
 use super::neighbors::Neighbors;
 use super::rows::{push, reserve};
 use super::substep::Start;
-use super::walls::Searching;
+use super::walls::{Searching, next_up};
 use super::{HardSphere, Partner};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
@@ -180,8 +180,8 @@ impl Candidates {
         let count = spheres.len();
         self.valid = false;
         (self.time, self.horizon) = (start.time, horizon);
-        let (unit, beyond) = make_pads(&mut self.pads, start, horizon)?;
-        self.beyond = beyond;
+        let extent = make_pads(&mut self.pads, start, horizon)?;
+        self.beyond = extent.beyond;
         self.origins.clear();
         reserve(&mut self.origins, count)?;
         let centers = spheres.par_iter().map(|sphere| sphere.center);
@@ -204,17 +204,7 @@ impl Candidates {
             }
         }));
         check_all(padded, start.ids)?;
-        let ends = self.origins.par_iter().map(|&origin| [origin; 2]);
-        let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
-        let [low, high] = ends.unwrap_or_default();
-        let mut units = Units {
-            time: horizon,
-            per_length: unit.recip(),
-            center: low + 0.5 * (high - low),
-            most: 0.0,
-        };
-        let farthest = padded.par_iter().map(|sphere| units.farthest(sphere));
-        units.most = farthest.reduce(|| 0.0, f32::max);
+        let units = extent.units(horizon, lattice);
         self.units = units;
         self.flights.clear();
         reserve(&mut self.flights, count)?;
@@ -225,7 +215,7 @@ impl Candidates {
         self.boxes.fill(leaves.map(Leaf::new), self.any_images)?;
         let (boxes, any_images) = (&self.boxes, self.any_images);
         self.neighbors
-            .search(&self.padded, boxes, start, any_images, beyond)?;
+            .search(&self.padded, boxes, start, any_images, extent.beyond)?;
         self.special.reset(count)?;
         for (ends, image) in self.neighbors.with_images() {
             self.special.add(pair(ends, image, start.ids))?;
@@ -600,33 +590,104 @@ fn index(number: usize) -> u32 {
     number as u32
 }
 
-/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the size of a
-/// typical sphere with its pad. Also returns how far centres lie outside the cell of a periodic
-/// domain: for each edge, the largest distance as a multiple of the edge.
-fn make_pads(
-    pads: &mut Vec<f64>,
-    start: &Start<'_>,
-    horizon: f64,
-) -> Result<(f64, [f64; 3]), Error> {
+/// Sums and bounds over spheres.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    /// Sums of the speeds and of the radii.
+    speeds: f64,
+    radii: f64,
+    fastest: f64,
+    largest: f64,
+    /// Corners of the box around all centres.
+    low: DVec3,
+    high: DVec3,
+    /// For each edge of a periodic domain, the largest distance of a centre outside the periodic
+    /// cell, as a multiple of the edge.
+    beyond: [f64; 3],
+    /// Size of a typical sphere with its pad, and the largest pad.
+    unit: f64,
+    most_pad: f64,
+}
+
+impl Extent {
+    const NOTHING: Self = Self {
+        speeds: 0.0,
+        radii: 0.0,
+        fastest: 0.0,
+        largest: 0.0,
+        low: DVec3::INFINITY,
+        high: DVec3::NEG_INFINITY,
+        beyond: [0.0; 3],
+        unit: 0.0,
+        most_pad: 0.0,
+    };
+
+    #[inline]
+    fn include(&mut self, sphere: &HardSphere, lattice: &Lattice) {
+        let speed = sphere.velocity.length();
+        self.speeds += speed;
+        self.radii += sphere.radius;
+        self.fastest = self.fastest.max(speed);
+        self.largest = self.largest.max(sphere.radius);
+        self.low = self.low.min(sphere.center);
+        self.high = self.high.max(sphere.center);
+        self.beyond = farther(self.beyond, lattice.beyond(sphere.center));
+    }
+
+    fn join(self, other: &Self) -> Self {
+        Self {
+            speeds: self.speeds + other.speeds,
+            radii: self.radii + other.radii,
+            fastest: self.fastest.max(other.fastest),
+            largest: self.largest.max(other.largest),
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            beyond: farther(self.beyond, other.beyond),
+            ..self
+        }
+    }
+
+    /// Returns the units of float32 tests. Their bound on coordinates covers all spheres with their
+    /// pads.
+    fn units(&self, horizon: f64, lattice: &Lattice) -> Units {
+        let half = 0.5 * (self.high - self.low).max(DVec3::ZERO);
+        let center = if self.low.is_finite() {
+            self.low + half
+        } else {
+            DVec3::ZERO
+        };
+        // Centres of spheres with pads are rounded to float32.
+        let far = self.low.abs().max(self.high.abs()).max_element() + lattice.size();
+        let most = half.max_element() + self.largest + self.most_pad + 1e-6 * far;
+        let per_length = self.unit.recip();
+        Units {
+            time: horizon,
+            per_length,
+            center,
+            most: next_up(most * per_length * (1.0 + 1e-6)),
+        }
+    }
+}
+
+/// Computes the pads of all spheres (assumed bounds on their displacements). Returns sums and bounds
+/// over the spheres.
+fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>, horizon: f64) -> Result<Extent, Error> {
     let spheres = start.spheres;
     // Mean speed of a sphere that falls from rest for the time `horizon`.
     let falling = 0.5 * start.options.gravity.length() * horizon;
     let chunks = spheres.par_chunks(4096).map(|chunk| {
-        let (mut sums, mut beyond) = ([0.0; 2], [0.0; 3]);
+        let mut extent = Extent::NOTHING;
         for sphere in chunk {
-            sums = [sums[0] + sphere.velocity.length(), sums[1] + sphere.radius];
-            beyond = farther(beyond, start.lattice.beyond(sphere.center));
+            extent.include(sphere, start.lattice);
         }
-        (sums, beyond)
+        extent
     });
     // The sums of chunks are added in order, so the means do not depend on the number of threads.
     let chunks: Vec<_> = chunks.collect();
-    let start_of_sum = ([0.0; 2], [0.0; 3]);
-    let ([speeds, radii], beyond) = chunks.into_iter().fold(start_of_sum, |(a, b), (c, d)| {
-        ([a[0] + c[0], a[1] + c[1]], farther(b, d))
-    });
-    let slowest = SLOWEST * speeds / start.present().max(1) as f64;
-    let unit = PAD * horizon * slowest + radii / spheres.len().max(1) as f64;
+    let mut extent = chunks.iter().fold(Extent::NOTHING, Extent::join);
+    let slowest = SLOWEST * extent.speeds / start.present().max(1) as f64;
+    extent.unit = PAD * horizon * slowest + extent.radii / spheres.len().max(1) as f64;
+    extent.most_pad = PAD * horizon * (extent.fastest.max(slowest) + falling);
     let pad = |sphere: &HardSphere| {
         let speed = sphere.velocity.length();
         let speed = if sphere.is_fixed() {
@@ -639,7 +700,7 @@ fn make_pads(
     pads.clear();
     reserve(pads, spheres.len())?;
     pads.par_extend(spheres.par_iter().map(pad));
-    Ok((unit, beyond))
+    Ok(extent)
 }
 
 fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
