@@ -19,8 +19,8 @@ const NO_KEY = 0xffffffffu;
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector. Uses select(), because some compilers move vectors with a dynamic
-// index from registers to memory.
+// Returns one component of a vector. Uses select() instead of a dynamic vector index. With such an
+// index, some compilers move the vector from registers to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
