@@ -6,8 +6,9 @@
 //! finds all pairs of enlarged spheres that overlap while at rest. The centre of an enlarged sphere
 //! is rounded to float32. So its radius is also enlarged by the rounding error of the centre.
 //!
-//! The candidates of one search serve several substeps. If a sphere moves beyond its pad, it gets a wider
-//! pad, and the tree of boxes of the last search is searched for its new candidates.
+//! The candidates of one search serve several substeps. If a sphere moves farther than its pad, it
+//! gets a wider pad. Its new candidates are then searched in the tree of boxes that the last search
+//! has built.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -658,7 +659,8 @@ fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|k| a[k].max(b[k]))
 }
 
-/// Returns a float32 sphere at rest that contains a sphere with its pad.
+/// Returns a float32 sphere at rest that contains the sphere with the given centre and radius. The
+/// radius includes the sphere's pad (the assumed bound on its displacement).
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the radius covers the rounding to float32"

@@ -1,5 +1,5 @@
 //! In a periodic domain, lists every image (periodic copy) of a sphere or time segment that reaches
-//! into the cell. The grids contain these images. Twin of `shaders/images.wgsl`.
+//! into the periodic cell. The grids contain these images. Twin of `shaders/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
