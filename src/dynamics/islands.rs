@@ -56,11 +56,13 @@ pub(crate) struct Part {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
-    /// The spheres that have left their pads, each with the distance that it has moved.
+    /// The spheres that have left their pads (the bounds on their displacements), each with the
+    /// distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
-/// Islands whose impacts one thread processes, with the memory for the results.
+/// A task for one thread: it processes the impacts of some islands (groups of spheres that hit each
+/// other), and writes the results to `part`.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) number: u32,
@@ -80,7 +82,8 @@ pub(crate) struct Islands {
     /// One bit for each sphere: whether the sphere belongs to an island.
     joined: Vec<u64>,
     members: Vec<Member>,
-    /// For each sphere in `members`: its track, the range of the pieces of its path.
+    /// The path of each sphere in `members`, in the same order. A [`Track`] is the range of the
+    /// path's pieces in a list.
     tracks: Vec<Track>,
     list: Vec<Island>,
     /// The results of the tasks, one [`Part`] for each task (a group of islands). The first `used`
@@ -90,7 +93,8 @@ pub(crate) struct Islands {
     /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
     /// bits are 0 between two calls.
     touched: Vec<u64>,
-    /// The spheres of new islands, sorted, each with the number of its island.
+    /// The spheres of the islands (groups of spheres that hit each other) that a call of `join`
+    /// makes. They are in ascending order, each with the number of its island.
     sorted: Vec<Member>,
 }
 
@@ -147,8 +151,9 @@ impl Islands {
                 }
             }
         }
-        // Goes through the spheres of the new islands in ascending order. So it reaches the root of
-        // an island, its smallest sphere, before the other spheres of the island.
+        // This loop visits the spheres in ascending order. So it reaches the root of an island (a
+        // group of spheres that hit each other) before the other spheres of the island: the root is
+        // the smallest of them.
         self.sorted.clear();
         for word in 0..self.touched.len() {
             let mut bits = std::mem::take(&mut self.touched[word]);
@@ -162,8 +167,9 @@ impl Islands {
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
-                // While this loop counts the spheres of each new island, `members.end` holds the
-                // count. Afterwards, `members` becomes the range of the island's spheres.
+                // In this loop, `members.end` counts the spheres of an island (a group of spheres
+                // that hit each other). Later, `members` becomes the range of these spheres in a
+                // list.
                 self.list[island as usize].members.end += 1;
                 push(&mut self.sorted, Member { sphere, island })?;
             }
@@ -296,16 +302,17 @@ impl Islands {
         found.ok().map(|place| &removed[place])
     }
 
-    /// Returns an upper bound of the distance by which a sphere of an island moves from its place
-    /// at the start of the substep, or `None` for a sphere without an island.
+    /// Returns an upper bound of the distance by which a sphere moves from its place at the start
+    /// of the substep. Returns `None` if the sphere belongs to no island (group of spheres that hit
+    /// each other).
     #[inline]
     pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
         let track = self.tracks.get(self.places[sphere as usize] as usize);
         track.map(|track| track.span)
     }
 
-    /// Returns the path of a sphere of an island, or `None` for a sphere without an island, whose
-    /// path is straight.
+    /// Returns the path of a sphere that belongs to an island (a group of spheres that hit each
+    /// other). Returns `None` for any other sphere, because its path is straight.
     #[inline]
     pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
         let place = self.places[sphere as usize] as usize;
@@ -329,11 +336,13 @@ impl<'a> Lookup<'a> {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the place of a sphere among the members of an island, if it is one of them.
+    /// Returns the place of a sphere in the list of an island's spheres, or `None` if the sphere
+    /// does not belong to this island. An island is a group of spheres that hit each other.
     #[inline]
     pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
-        // Most spheres have no island, and reading a bit of `joined` is faster than reading
-        // `places`, because the bits take less memory.
+        // `joined` has one bit for each sphere: whether the sphere belongs to an island (a group of
+        // spheres that hit each other). Most spheres belong to none. Reading the bit is faster than
+        // reading `places`, because the bits take less memory.
         if !has_bit(self.joined, sphere) {
             return None;
         }

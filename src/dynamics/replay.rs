@@ -24,7 +24,8 @@ const APART: f64 = 1e-9;
 /// times of all pairs. This is faster than a queue.
 const FEW: usize = 12;
 
-/// Working memory of a replay, reused from island to island.
+/// Working memory for processing the impacts of an island (a group of spheres that hit each other).
+/// It is reused for the next island.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<'a> {
     /// The pairs that may meet in the island (a group of spheres that are replayed together): two
@@ -33,11 +34,11 @@ pub(crate) struct Scratch<'a> {
     /// The time of the next impact of each pair in `links`, or infinity if the pair has none.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// For each sphere of the island, the indices in `links` of the pairs with this sphere. Not
-    /// used in islands with at most [`FEW`] pairs.
+    /// For each sphere, the indices in `links` of the pairs with this sphere. The rows are not used
+    /// if `links` has at most [`FEW`] pairs.
     rows: Rows<u32>,
     /// A priority queue of the predicted impacts. A prediction is outdated if its time differs from
-    /// the time of its pair in `times`. Not used in islands with at most [`FEW`] pairs.
+    /// the time of its pair in `times`. The queue is not used if `links` has at most [`FEW`] pairs.
     queue: BinaryHeap<Event>,
     /// Pieces of the paths of the island's spheres, in the order of time. An impact starts a new
     /// piece in the path of each sphere that takes part. The number beside a piece is the index of
@@ -58,8 +59,8 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Returns the places in `members` of the two spheres of the candidate, or of its one sphere at
-    /// a wall.
+    /// Returns the indices in `members` of the spheres of this link: two indices for a link of two
+    /// spheres, and one for a link of a sphere and a wall.
     fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
@@ -179,8 +180,8 @@ impl<'a> Scratch<'a> {
                 inverse_mass: state.inverse_mass(),
             };
             push(&mut self.members, member)?;
-            // A pair of two spheres is stored with both of them. `of_larger` returns the pair only
-            // for the sphere of smaller index, so the pair is added once.
+            // Each sphere of a pair has the other one among its candidates. `of_larger` leaves out
+            // partners of smaller index, so the pair is added only once.
             for near in setting.candidates.of_larger(sphere) {
                 if let Some(other) = lookup.place(island, near.other) {
                     let candidate = near.candidate(sphere, setting.ids);
@@ -244,8 +245,8 @@ impl<'a> Scratch<'a> {
         None
     }
 
-    /// Predicts the next impact of every pair in `links` that contains sphere a or sphere b of the
-    /// island.
+    /// After an impact of the spheres `members[a]` and `members[b]`, predicts the next impact of
+    /// every pair in `links` that contains one of them.
     fn predict_again(
         &mut self,
         [a, b]: [usize; 2],
@@ -392,8 +393,8 @@ impl<'a> Scratch<'a> {
         for (track, member) in tracks.iter_mut().zip(&self.members) {
             let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
             track.first = number(pieces.len())?;
-            // The path is cut back to its first piece, which is straight. The loop over `turns` below then
-            // appends the pieces that begin with impacts.
+            // At first, the path of a sphere has one piece, which is straight. The loop over
+            // `turns` then appends the other pieces, each of which begins with an impact.
             track.count = 1;
             pieces.resize(pieces.len() + member.impacts as usize + 1, straight);
         }
