@@ -285,9 +285,9 @@ pub enum Error {
     DeviceTooSmall {
         /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Smallest value of this device limit that suffices for carom.
+        /// Least value that carom needs for the device limit named by the field `limit`.
         needed: u64,
-        /// Value of this device limit on the application's device.
+        /// Value that the application's device has for the device limit named by the field `limit`.
         available: u64,
     },
     /// A capacity in `gpu::BufferOptions` or `gpu::SimulationBufferOptions` is 0.
@@ -337,7 +337,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyInFlight {
-        /// What is in flight in too large a number: `recordings` or `readbacks`.
+        /// Name of the work that has reached its limit: `recordings` or `readbacks`.
         what: &'static str,
         /// Largest number of recordings, or of readbacks, that may be unfinished at once.
         limit: u32,

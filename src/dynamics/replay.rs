@@ -59,8 +59,8 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Returns the indices in `members` of the spheres of this link: two indices for a link of two
-    /// spheres, and one for a link of a sphere and a wall.
+    /// Returns the indices in `members` of the spheres of this pair: two indices for two spheres
+    /// that may meet, and one index for a sphere that may meet a wall.
     fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
