@@ -7,11 +7,12 @@ use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
 use crate::Error;
 
-/// The place in `Islands::places` of a sphere without an island.
+/// The entry of `Islands::places` for a sphere that belongs to no island (group of spheres that hit
+/// each other).
 const NONE: u32 = u32::MAX;
 
-/// Number of islands in a task. One thread replays the islands of a task, and writes their results
-/// to one [`Part`].
+/// Number of islands (groups of spheres that hit each other) in a task. One thread replays the
+/// islands of a task, and writes their results to one [`Part`].
 const ISLANDS: usize = 128;
 
 /// A group of spheres whose impacts are processed together.
@@ -32,7 +33,7 @@ pub(crate) struct Island {
     pub(crate) virial: f64,
 }
 
-/// A sphere of an island.
+/// A sphere that belongs to an island (a group of spheres that hit each other).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) sphere: u32,
@@ -40,7 +41,8 @@ pub(crate) struct Member {
     pub(crate) island: u32,
 }
 
-/// The path of a sphere in an island, as the range of its pieces in [`Part::pieces`].
+/// The path of a sphere that belongs to an island (a group of spheres that hit each other). The
+/// path is a range of pieces in [`Part::pieces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
@@ -72,14 +74,16 @@ pub(crate) struct Task<'a> {
     pub(crate) part: &'a mut Part,
 }
 
-/// All islands of a substep.
+/// All islands (groups of spheres that hit each other) of a substep.
 #[derive(Debug, Default)]
 pub(crate) struct Islands {
     /// Disjoint-set forest. The root of a set is its smallest sphere.
     parents: Vec<u32>,
-    /// For each sphere: its index in `members`, or [`NONE`] if it belongs to no island.
+    /// For each sphere: its index in `members`, or [`NONE`] if the sphere belongs to no island
+    /// (group of spheres that hit each other).
     places: Vec<u32>,
-    /// One bit for each sphere: whether the sphere belongs to an island.
+    /// One bit for each sphere: whether the sphere belongs to an island (a group of spheres that
+    /// hit each other).
     joined: Vec<u64>,
     members: Vec<Member>,
     /// The path of each sphere in `members`, in the same order. A [`Track`] is the range of the
@@ -90,8 +94,8 @@ pub(crate) struct Islands {
     /// parts belong to the current substep. The others only keep their memory for later substeps.
     parts: Vec<Part>,
     used: usize,
-    /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
-    /// bits are 0 between two calls.
+    /// One bit for each sphere: whether the running call of `join` puts it into a new island (group
+    /// of spheres that hit each other). All bits are 0 between two calls.
     touched: Vec<u64>,
     /// The spheres of the islands (groups of spheres that hit each other) that a call of `join`
     /// makes. They are in ascending order, each with the number of its island.
@@ -99,7 +103,7 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Prepares for a new substep: removes all islands.
+    /// Prepares for a new substep: removes all islands (groups of spheres that hit each other).
     pub(crate) fn reset(&mut self, spheres: usize) -> Result<(), Error> {
         let Self {
             parents,
@@ -126,10 +130,10 @@ impl Islands {
         Ok(())
     }
 
-    /// Puts the two spheres of each pair into the same island. Islands that the pairs connect
-    /// become one new island, and the old ones are left without members. A sphere that meets only a
-    /// wall is passed as a pair with itself, and gets a new island, too. Returns the number of the
-    /// first new island.
+    /// Puts the two spheres of each pair into the same island (a group of spheres that hit each
+    /// other). Islands that the pairs connect become one new island, and the old ones are left
+    /// without members. A sphere that meets only a wall is passed as a pair with itself, and gets a
+    /// new island, too. Returns the number of the first new island.
     pub(crate) fn join<'a>(
         &mut self,
         pairs: impl Iterator<Item = &'a [u32; 2]> + Clone,
@@ -269,7 +273,8 @@ impl Islands {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the spheres of an island, each with its track (the range of its path pieces).
+    /// Returns the spheres of an island (a group of spheres that hit each other), each with its
+    /// track (the range of its path pieces).
     pub(crate) fn tracks(&self, island: &Island) -> impl Iterator<Item = (&Member, &Track)> {
         let places = island.members.start as usize..island.members.end as usize;
         self.members[places.clone()]
@@ -277,13 +282,14 @@ impl Islands {
             .zip(&self.tracks[places])
     }
 
-    /// Returns whether a sphere belongs to an island.
+    /// Returns whether a sphere belongs to an island (a group of spheres that hit each other).
     #[inline]
     pub(crate) fn is_member(&self, sphere: u32) -> bool {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the island membership of a sphere, or `None` if the sphere belongs to no island.
+    /// Returns the island (a group of spheres that hit each other) that a sphere belongs to, with
+    /// the sphere itself. Returns `None` if the sphere belongs to no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];
@@ -323,7 +329,8 @@ impl Islands {
     }
 }
 
-/// Finds the list of an island's spheres, and the place of a given sphere in this list.
+/// Finds the list of an island's spheres, and the place of a given sphere in this list. An island
+/// is a group of spheres that hit each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],

@@ -16,7 +16,8 @@ pub(crate) struct Lattice {
     size: f64,
 }
 
-/// A box of images: along each edge, the image number takes all values from `first` to `last`.
+/// A box of periodic images: along each edge of the domain, the image number takes all values from
+/// `first` to `last`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Images {
     first: [i32; 3],
@@ -40,7 +41,7 @@ impl Images {
 }
 
 impl Lattice {
-    /// Largest distance of an image from the cell, in cells.
+    /// Largest number of times that an edge of the domain may displace a periodic image.
     pub(crate) const MOST_CELLS: i32 = 1 << 20;
 
     /// Returns the lattice of a checked domain, or an error if its edges are not independent.

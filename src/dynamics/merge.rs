@@ -20,7 +20,7 @@ use super::rows::push;
 use super::substep::{Setting, Start};
 use crate::{Detector, Error};
 
-/// Smallest number of islands that a thread tests.
+/// Number of islands (groups of spheres that hit each other) that a thread tests at a time.
 const ISLANDS: usize = 64;
 
 /// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
@@ -108,8 +108,9 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
-/// Reads the memory that the replays or tests of some islands will need. The processor then waits for all these reads
-/// at once, and not for one after the other.
+/// Reads the memory that the replays or tests of some islands (groups of spheres that hit each
+/// other) will need. The processor then waits for all these reads at once, and not for one after
+/// the other.
 fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let neighbors = setting.candidates.neighbors();
     let read = members.fold(0, |read, member| {
@@ -128,7 +129,8 @@ fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &S
     black_box(others.fold(0, |read, &other| read ^ flights[other as usize].bits()));
 }
 
-/// Tests the spheres of a new island against spheres outside it.
+/// Tests the spheres of a new island (group of spheres that hit each other) against spheres outside
+/// it.
 fn find_outside(
     first: usize,
     island: &Island,

@@ -54,8 +54,8 @@ struct Search<'a> {
     /// How far the centres of spheres lie outside the cell of a periodic domain: for each edge, the
     /// largest distance as a multiple of the edge.
     beyond: [f64; 3],
-    /// Whether any two spheres may meet, because there are no bodies, no groups, no removed spheres
-    /// and no spheres of infinite mass.
+    /// Whether every two spheres can meet, because there are no compound bodies, no collision
+    /// groups, no removed spheres and no spheres of infinite mass.
     all_meet: bool,
     /// Whether to search for pairs of a sphere and a periodic image of another sphere.
     any_images: bool,

@@ -108,8 +108,8 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// Processes the impacts of an island, and writes the impacts and the paths of the island's spheres
-/// to `part`.
+/// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
+/// and the paths of the island's spheres to `part`.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -157,7 +157,8 @@ pub(crate) fn replay<'a>(
 }
 
 impl<'a> Scratch<'a> {
-    /// Lists the spheres of an island, and the pairs that may meet in the island.
+    /// Lists the spheres of an island (a group of spheres that hit each other), and the pairs that
+    /// may meet in it.
     fn begin(
         &mut self,
         island: &Island,
@@ -225,8 +226,8 @@ impl<'a> Scratch<'a> {
         self.links.len() <= FEW
     }
 
-    /// Returns the time of the next impact in the island, and the index in `links` of the pair that
-    /// meets.
+    /// Returns the time of the next impact in the island (a group of spheres that hit each other),
+    /// and the index in `links` of the pair that meets.
     fn next(&mut self) -> Option<(f64, usize)> {
         if self.is_small() {
             let mut next = (f64::INFINITY, 0);
@@ -381,8 +382,8 @@ impl<'a> Scratch<'a> {
         Ok(Some((impact, blow.distance)))
     }
 
-    /// Writes the paths of all spheres of the island to `pieces`, and the range of each path to
-    /// `tracks`.
+    /// Writes the paths of all spheres of the island (a group of spheres that hit each other) to
+    /// `pieces`, and the range of each path to `tracks`.
     fn write_paths(
         &self,
         tracks: &mut [Track],

@@ -82,9 +82,9 @@ pub struct StepReport {
     pub wall_impulses: Vec<DVec3>,
     /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse.
     ///
-    /// Let W be the virial of all impacts in a time τ. The compressibility factor of N equal
-    /// spheres is then Z = 1 + W / (2·E·τ), where E is the kinetic energy (in three dimensions, 2·E
-    /// = 3·N·k·T).
+    /// Let W be the virial of all impacts in a time τ, and E the kinetic energy. The
+    /// compressibility factor of N equal spheres is then Z = 1 + W / (2·E·τ). In three dimensions,
+    /// 2·E is 3·N·k·T.
     pub virial: f64,
     /// The spheres that were removed, in the order of time and sphere.
     pub removed: Vec<Removal>,

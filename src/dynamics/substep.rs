@@ -76,7 +76,7 @@ impl<'a> Start<'a> {
         self.removed.iter().filter(|&&removed| !removed).count()
     }
 
-    /// Returns true if any two spheres can meet. This is so if there are no compound bodies, no
+    /// Returns true if every two spheres can meet. This is so if there are no compound bodies, no
     /// collision groups, no removed spheres and no spheres of infinite mass.
     pub(crate) fn all_meet(&self) -> bool {
         self.options.bodies.is_empty()

@@ -52,8 +52,8 @@ pub(crate) enum Surface {
     },
     Round {
         point: DVec3,
-        /// If the wall is a cylinder, the direction of its axis, a unit vector. If the wall is a
-        /// sphere, `None`.
+        /// If the wall is a cylinder, this unit vector is the direction of its axis. If the wall is
+        /// a sphere, this field is `None`.
         axis: Option<DVec3>,
         radius: f64,
         inside: bool,
