@@ -35,9 +35,8 @@ impl Space {
         }
     }
 
-    /// Returns how many other spheres or time segments are expected near one of them, in a world
-    /// with `proxies` spheres or time segments: in the cube around it whose half edge is
-    /// `distance`.
+    /// Returns how many other spheres or time segments are expected in the cube of half edge
+    /// `distance` around one of them, in a world with `proxies` spheres or time segments.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
