@@ -236,7 +236,7 @@ impl StepSummary {
     ///
     /// A step also finds no pairs if a GPU buffer gives more spheres than
     /// [`at_most`](super::SphereCount::InBuffer::at_most) allows. If carom's buffers have room for
-    /// these spheres, they are not too small, and this method returns `None`.
+    /// that many spheres, they are not too small, so this method returns `None`.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

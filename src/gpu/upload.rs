@@ -26,10 +26,9 @@ pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// A value in a callback of wgpu that stores the new state of an upload buffer when it is dropped.
-/// wgpu drops the callback after the submission that reads the buffer has run. It also drops the
-/// callback if the encoder is dropped without being submitted, so the state is set in this case,
-/// too.
+/// A value of this type stores the new state of an upload buffer when it is dropped. A callback of
+/// wgpu owns the value. wgpu drops the callback after the submission that reads the buffer has run,
+/// or when the encoder is dropped without being submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
