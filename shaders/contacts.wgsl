@@ -75,14 +75,17 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b as a contact of its sphere b. Its place in
-    // `contact_indices` is a sum of two numbers: the number of earlier pairs in the list sorted by b, and the
-    // number of pairs whose first sphere has a smaller index than b.
+    // Writes the contact of sphere b that pair `index` of the list sorted by b describes.
+    // `contact_indices` has the contacts of the spheres one sphere after the other. For each sphere, the
+    // pairs (a, b) in which it is b come first. So two kinds of contacts precede this contact: the first
+    // `index` pairs of this list, as contacts of their spheres b, and all pairs whose sphere a has a
+    // lower index than this sphere, as contacts of their spheres a.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes pair `index` of the list sorted by a as a contact of its sphere a. Its place in
-    // `contact_indices` is a sum of two numbers: the number of earlier pairs in the list sorted by a, and the
-    // number of pairs whose second sphere has the index a or a smaller one.
+    // Writes the contact of sphere a that pair `index` of the list sorted by a describes. Two kinds of
+    // contacts precede this contact in `contact_indices`: the first `index` pairs of this list, as
+    // contacts of their spheres a, and all pairs whose sphere b has the index of this sphere or a lower
+    // one, as contacts of their spheres b.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -46,7 +46,7 @@ fn images(
         let toi = pair.z & 0x7fffffffu;
         let image = carom_image(pair_images[index]);
         meet(pair.x, b, toi, image);
-        // Seen from sphere b, sphere a is displaced in the opposite direction.
+        // If image n of sphere b touches sphere a, image -n of sphere a touches sphere b.
         meet(b + results.b_offset, pair.x, toi, -image);
     }
 }

@@ -30,9 +30,8 @@ struct Listed {
     // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of
     // the periodic cell. It is an array, because the alignment of a vector would enlarge this struct.
     low: array<i32, 3>,
-    // The images that reach into the periodic cell are displaced by a range of whole multiples of each
-    // edge. This is the lowest multiple for each edge. pack_image() packs the three multiples into one
-    // word.
+    // For each edge of the periodic cell, the lowest multiple of the edge by which images that reach
+    // into the cell are displaced. pack_image() packs the three multiples into one word.
     first: u32,
     // Number of images of the time segment along each edge of the cell, as packed by pack_image().
     dims: u32,
@@ -73,8 +72,9 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let one = f32(1u << FRACTION_BITS);
     let low = vec3<i32>(floor((at - half) * one));
     let high = -vec3<i32>(floor(-(at + half) * one));
-    // Along each edge, the periodic cell is the interval from 0 to 1. A time segment displaced by n edges
-    // reaches into the cell if, before the displacement, it overlaps the interval from -n to 1 - n.
+    // Along each edge, the periodic cell is the interval from 0 to 1, and the bounding box of the time
+    // segment is the interval from `low` to `high`. The image that is displaced by n edges reaches into
+    // the cell if high + n >= 0 and low + n < 1.
     let first = -(high >> vec3<u32>(FRACTION_BITS));
     let last = -(low >> vec3<u32>(FRACTION_BITS));
     let dims = last - first + 1;
@@ -116,9 +116,9 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Writes the `Entry` of a time segment that has several periodic images. The first segment of a sphere has
-// the same index as the sphere, and so uses the sphere's own `Entry`. Any further segment gets an `Entry` at
-// another index, and a copy of the sphere at that index.
+// Writes the `Entry` (description of an object in the grids) of a time segment that has several periodic
+// images. The first segment of a sphere uses the sphere's own `Entry`. Each later segment has an index
+// of its own, `proxy`. It gets an `Entry` and a copy of the sphere at this index.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -156,8 +156,9 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds image number `k` (a displaced copy) of a time segment to the grids, at index `proxy`. The
-// numbers leave out the segment without displacement, because the grids contain it already.
+// Adds an image (displaced copy) of a time segment to the grids, at index `proxy`. The images of the
+// segment that are added are numbered from 0, and `k` is one of these numbers. The image without
+// displacement has no number, because the grids contain it already.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -182,8 +183,9 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// Returns the index of the invocation whose time segment has the k-th image of the workgroup. Images are
-// numbered in the order of the invocations.
+// Each invocation of a workgroup adds the images of one time segment. All these images are numbered
+// consecutively, in the order of the invocations. Returns the index of the invocation that adds image
+// number k.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
     for (var size = SCAN_WORKGROUP / 2u; size > 0u; size /= 2u) {

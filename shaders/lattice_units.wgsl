@@ -1,6 +1,6 @@
-// Converts the lattice of a periodic domain to the units of the shaders. Also copies the parameters of the
-// step without their scale factors, for kernels that read spheres which are already in these units.
-// Dispatched as one invocation. Twin of `src/gpu/lattice.rs`.
+// Converts the lattice of a periodic domain to the units of the shaders. Also writes a copy of the
+// step's parameters with scale factors of 1. Kernels use this copy if they read spheres that have
+// already been converted to these units. Dispatched as one invocation. Twin of `src/gpu/lattice.rs`.
 
 #import types::{Lattice, Params}
 #import units::{times_power, vector_times_power}

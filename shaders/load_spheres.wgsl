@@ -21,9 +21,9 @@
 // Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres, as the bits of a
 // float32.
 var<workgroup> sh_extent: atomic<u32>;
-// Number of the workgroup's spheres with invalid values, and number of such spheres that other workgroups
-// have counted before.
+// Number of the workgroup's spheres with invalid values.
 var<workgroup> sh_invalid: atomic<u32>;
+// Value of the counter of all invalid spheres, just before this workgroup adds its own number to it.
 var<workgroup> sh_before: u32;
 
 // Returns the bits of a float's magnitude. Read as integers, they have the order of the magnitudes. The bits

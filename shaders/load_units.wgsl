@@ -13,8 +13,9 @@ fn main() {
     if extent == 0u || extent >= bitcast<u32>(LEAST_USUAL) {
         return;
     }
-    // log2 of the largest power of two that is at most the extent (the largest length in the input). If the
-    // extent is subnormal, its highest set bit is used.
+    // Computes the exponent of the largest power of two that is at most the extent (the largest length
+    // in the input). It is in the exponent bits of the extent. If the extent is subnormal, these bits
+    // are 0, and the exponent follows from the position of the highest set bit.
     var power = i32(extent >> 23u) - 127;
     if power == -127 {
         power = i32(firstLeadingBit(extent)) - 149;

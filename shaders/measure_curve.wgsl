@@ -21,11 +21,12 @@ const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 struct Cost {
     // Number of time segments.
     segments: f32,
-    // Cost of all searches, if the cells of all spheres are as wide as the time segments.
+    // Cost of all searches, if time segments and uncut spheres are in one grid, with cells as wide as
+    // the segments.
     in_cells: f32,
     // Change of the cost of all searches if uncut spheres (too slow to be cut into time segments) get a
-    // separate grid with small cells. It is computed as if all spheres were uncut, and later multiplied
-    // by the fraction of spheres that are uncut.
+    // separate grid with small cells. The value here is for a step in which all spheres are uncut.
+    // total_cost() multiplies it by the fraction of spheres that are uncut.
     reached: f32,
 }
 
@@ -47,9 +48,9 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
 }
 
 // Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of
-// octave number `octave`. An octave is a range of distances whose ends differ by a factor of 2. sh_sums
-// holds for each octave the number of ordered pairs of sampled spheres whose distance is below its
-// upper end. `all` is the number of all ordered pairs.
+// octave number `octave`. An octave is a range of distances whose ends differ by a factor of 2. The
+// number is estimated from the sampled spheres, which form `all` ordered pairs. sh_sums[k] is the number
+// of these pairs whose distance is below the upper end of octave k.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -57,9 +58,9 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // Many pairs of sampled spheres have the shortest distances (the lowest octave) only if many
-        // spheres coincide. Coinciding spheres are neighbours at every distance. So the mean number of
-        // neighbours does not fall at still shorter distances.
+        // If the lowest octave, with the shortest distances, contains many pairs of sampled spheres,
+        // many spheres coincide. Coinciding spheres are neighbours at any distance. So in this case, the
+        // mean number of neighbours is not extrapolated to lower values at shorter distances.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -85,9 +86,10 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// `low` and `high` are the corners of the trimmed box, which holds most sampled spheres but no far outliers.
-// `center` is the middle of the sample. These three are absolute coordinates half-way through the step.
-// `frame` is the moving origin of the cells.
+// The box from `low` to `high` holds most sampled spheres but no far outliers. `center` is the median of
+// the sample in each coordinate. These three points are absolute positions half-way through the step.
+// `frame` is the moving origin from which grid cells are counted. It is at `center` half-way through the
+// step, and moves with the median velocity of the sample.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -113,8 +115,9 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing of the spheres: the edge of a cube that contains about one. It follows from the median
-// distances of sampled spheres to two of their neighbours.
+// Returns the spacing of the spheres: the edge of a cube that contains about one sphere. It is computed
+// from the sample: from the median distances of a sphere to its NEAR_RANK-th and its FAR_RANK-th nearest
+// sampled neighbour.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
@@ -158,9 +161,9 @@ struct Cut {
     each: u32,
 }
 
-// Fills the array sh_cut with the extents (lengths that determine the cutting) of sampled paths. Only
-// paths that are cut into time segments at the shortest allowed length are included. All other paths
-// are uncut at every length.
+// Fills the array sh_cut with the extents of sampled paths. The extents of a path are the lengths that
+// determine how it is cut into time segments. Paths that are not cut even at the shortest allowed length
+// of segments are left out, because no longer segments cut them either.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -190,9 +193,10 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each, each);
 }
 
-// Returns the expected cost of the searches for some of the sampled paths in the array sh_cut: path
-// number `part` and every PARTS-th path after it. Each time segment is at most as long as `length` or
-// the diameter of its sphere, whichever is greater.
+// Returns the expected cost of the searches for some of the paths in the array sh_cut: path number
+// `part` and every PARTS-th path after it. The array holds the sampled paths that may be cut into time
+// segments. Each path is cut so that no segment is longer than `length` or the diameter of its sphere,
+// whichever is greater.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -205,10 +209,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // would compute it again for every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Expected number of uncut spheres that a time segment finds if they have a separate grid with
-        // small cells. The segment searches cells that extend up to one cell edge beyond it on each
-        // side. The number is not halved, because only the segment searches for such a pair. It is the
-        // number for two segments that is halved, because only one of them finds the other.
+        // Expected number of uncut spheres that a time segment finds in a separate grid with small
+        // cells. The segment searches cells that extend up to one cell edge beyond it on each side.
+        // Unlike `in_cells`, this number is not halved. `in_cells` is halved because two objects in the
+        // same grid form a pair that only one of them finds.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -218,10 +222,11 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of all searches for the sampled paths, for one possible length of time
-// segments: number `length`. If there are fewer segments than uncut spheres, the uncut spheres are
-// assumed to have a separate grid with small cells. Then a segment finds only uncut spheres near it.
-// Otherwise all spheres are assumed to be in cells as wide as the segments.
+// Returns the expected cost of all searches for the sampled paths, for the possible length of time
+// segments with number `length`. If there are fewer segments than uncut spheres, this function assumes a
+// separate grid with small cells for the uncut spheres. A segment then finds only the uncut spheres near
+// it. Otherwise, this function assumes that segments and uncut spheres are in one grid, with cells as
+// wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {
@@ -271,8 +276,9 @@ fn main(@builtin(local_invocation_index) local: u32) {
     workgroupBarrier();
     let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
-        // If the path of no sampled sphere is longer than the shortest time segment, few paths of the step are
-        // cut. Then the costs are not compared, and the length is twice the shortest one.
+        // If even time segments of the shortest allowed length cut no sampled path, few paths of the
+        // step are cut. Then carom does not compare the costs of different lengths, but chooses twice
+        // the shortest length.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

@@ -1,6 +1,7 @@
-// Computes the median and a low and a high quantile of quantities of the sampled spheres: coordinates,
-// velocity components, and distances to neighbours. Each workgroup ranks RANKED of the spheres by one
-// quantity. Twin of `src/cpu/measure/ranks.rs`.
+// Computes quantiles over the sampled spheres: the median, a low quantile and a high quantile of each
+// coordinate, each velocity component, and the distances to two neighbours. Each workgroup determines
+// the ranks of some sampled spheres (RANKED of them) by one of these quantities. Twin of
+// `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
@@ -13,13 +14,13 @@ const MEASURE_RANKS_WORKGROUP = 256u;
 // Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of all sampled spheres, four per vector. A key is an unsigned integer that is made from the
-// quantity to rank, such as a coordinate, and has the same order.
+// Sort keys of all sampled spheres, four per vector. A key is an unsigned integer that sortable()
+// computes from a quantity of the sphere, such as a coordinate. A larger quantity has a larger key.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector. Uses select(), because some compilers move vectors with a dynamic
-// index from registers to memory.
+// Returns one component of a vector. Uses select() instead of a dynamic vector index. With such an
+// index, some compilers move the vector from registers to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
@@ -41,9 +42,10 @@ fn key_of(k: u32, quantity: u32) -> u32 {
     return sortable(value_of(k, quantity));
 }
 
-// For each of RANKED sampled spheres from `first` on, counts the sampled spheres that come before it in the
-// order of sort keys. Of spheres with equal keys, the one with the lower index comes first. Several
-// invocations share a sphere, and each compares it with a part of the sample.
+// Handles RANKED of the sampled spheres, from index `first` on. For each of them, counts how many
+// sampled spheres come before it in the order of sort keys. If two spheres have equal keys, the one with
+// the lower index comes first. Several invocations work for each of the RANKED spheres: each compares it
+// with another part of the sample.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -56,15 +58,15 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // Counts the sort keys that are smaller than the key of sphere k. In vectors before the one
-            // with this key, equal keys are counted too, because they belong to spheres with lower
-            // indices.
+            // Counts how many of the four keys in one vector come before the key of sphere k. The
+            // vectors before the one with this key hold the keys of spheres with lower indices, so equal
+            // keys in those vectors count as well.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // Of spheres with equal sort keys, the one with the lower index ranks first. A vector holds the
-        // keys of four spheres in the order of their indices. So in the vector of sphere k, an equal
-        // key is counted only if it is in a component before that of sphere k.
+        // Equal sort keys are ordered by the index of their spheres. So in the vector that holds the key
+        // of sphere k, an equal key counts only if its component has a lower number than the component
+        // of sphere k.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

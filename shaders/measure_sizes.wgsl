@@ -20,14 +20,15 @@
 
 // The contribution of one or more spheres to the histogram of sizes, for one size class.
 struct Addition {
-    // Low 16 bits: number of spheres. High 16 bits: number of spheres inside the trimmed box, which excludes
-    // far outliers.
+    // Low 16 bits: number of spheres in this contribution to the histogram of sizes. High 16 bits: how
+    // many of them are inside the trimmed box, which excludes far outliers.
     spheres: u32,
-    // Half the edge of the smallest grid cell that can hold any sphere or time segment of this
-    // contribution to the histogram, as the bits of a float32 number.
+    // Half the edge of the smallest grid cell that can hold any of the spheres that this struct counts,
+    // or any of their time segments, as the bits of a float32 number.
     half_cell: u32,
-    // Bounds of the sphere centres in the middle of each time segment, as unsigned integers with the order
-    // of the floats. Lower bounds are negated.
+    // Bounding box of the sphere centres in the middle of each time segment. sortable() converts each
+    // bound to an unsigned integer with the same order. Lower bounds are negated before this conversion,
+    // so that atomicMax() works for them, too.
     low: vec3<u32>,
     high: vec3<u32>,
 }
@@ -52,8 +53,8 @@ var<workgroup> sh_base: u32;
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Returns the place of a size class, which may be new, in the workgroup's hash table, or PLACES if the table
-// is full.
+// Returns the place of a size class in the workgroup's hash table. Inserts the size class if the table
+// does not contain it yet. Returns PLACES if the table is full.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -202,8 +203,9 @@ fn size_of(i: u32) -> Sized {
 }
 
 fn gather_all(size_class: u32, own: Addition, local: u32) {
-    // One invocation in 16 adds its sphere first. Most other spheres of the workgroup lie within the
-    // resulting bounds, so their invocations have no bound to write.
+    // One invocation in 16 adds its sphere to the hash table of size classes first. This gives bounding
+    // boxes that contain most other spheres of the workgroup, whose invocations then need not enlarge
+    // the boxes.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);

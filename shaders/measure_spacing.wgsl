@@ -39,14 +39,15 @@ fn count_near(first: u32, own: u32, local: u32) {
 
 // Computes log2 of the distances from sphere k of the workgroup to its NEAR_RANK-th and FAR_RANK-th
 // nearest neighbours in the sample. Each invocation handles one octave (range of distances whose ends
-// differ by a factor of 2), and writes only distances in this octave. In it, the sphere has `near`
-// neighbours. `before` neighbours are nearer.
+// differ by a factor of 2), and writes a distance only if it is in this octave. `near` is the number of
+// neighbours of the sphere in the octave, and `before` the number of its neighbours at shorter
+// distances.
 fn find_distances(k: u32, octave: u32, before: u32, near: u32) {
     let ranks = min(vec2<u32>(NEAR_RANK, FAR_RANK), vec2<u32>(params.sample - 1u));
     let until = before + near;
-    // log2 of the ratio of two numbers of neighbours: up to the upper end of the octave (range of
-    // distances whose ends differ by a factor of 2), and up to its lower end. If spheres fill space
-    // evenly, this log2 is MAX_DIMENSION.
+    // log2 of the factor by which the number of neighbours of sphere k grows from the lower to the upper
+    // end of the octave, where the distance doubles. If spheres fill space evenly, the number of
+    // neighbours grows by a factor of 8, and its log2 is 3 (MAX_DIMENSION).
     let growth = min(log2(f32(until) / max(f32(before), 0.125 * f32(until))), MAX_DIMENSION);
     let within = f32(octave) - 126.0 + log2(vec2<f32>(ranks) / f32(until)) / growth;
     if until >= ranks.x && before < ranks.x {

@@ -1,5 +1,6 @@
-// Writes a full neighbour list, which has each pair of particles in both directions, from the sorted list of
-// pairs and the rows of contacts.
+// Writes a full neighbour list, which has each pair of particles in both directions. It is computed from
+// the sorted list of pairs, and from the tables that `contacts.wgsl` writes, which list the pairs of
+// each particle.
 
 #import carom::{CaromCollision, CaromNeighbor, CaromResults, carom_b}
 #import invocation::{invocation}
@@ -23,10 +24,10 @@ fn is_same_pair(one: u32, other: u32) -> bool {
         && carom_b(sorted_pairs[one]) == carom_b(sorted_pairs[other]);
 }
 
-// Returns which pair takes the place of pair `index` if the order of all pairs of the same particles a
-// and b is reversed. In a periodic domain, there may be several such pairs, one for each image
-// (periodic copy) of b. The sorted list has them next to one another, in ascending order of the images.
-// Seen from particle b, the displacements change sign, so the order must be reversed.
+// In a periodic domain, two particles a and b may form several pairs, one for each image (periodic copy)
+// of b. The sorted list has these pairs next to one another, in ascending order of the images. Seen from
+// b, their displacements change sign, so their order must be reversed. Returns the pair that takes the
+// place of pair `index` in the reversed order.
 fn mirrored(index: u32) -> u32 {
     var first = index;
     var last = index;

@@ -22,8 +22,8 @@
 // not touch. Pairs that ignore each other by their collision groups are left out, and so are two time
 // segments of the same sphere.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // XOR with params.zero, which is always 0, forces the compiler to reload the searching sphere instead of
-    // keeping it in registers.
+    // params.zero is always 0, but the compiler does not know its value. So the XOR makes it load the
+    // searching sphere again here. This costs less than to keep the sphere in registers.
     let proxy = sorted_proxies[searcher.index ^ params.zero];
     let candidate = sorted_proxies[place];
     let s = filter_pair(proxy, candidate, params.dt);

@@ -30,9 +30,10 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether the grids contain several images (periodic copies) of a time segment, which `tag`
-// identifies. Every segment with several images has an `Entry` of its own. A later segment of the same
-// sphere without one uses the first segment's `Entry`, whose bit SEVERAL_IMAGES does not apply to it.
+// Returns whether the grids contain several images (periodic copies) of the time segment that `tag`
+// identifies. A segment with several images has an `Entry` of its own, in which the bit SEVERAL_IMAGES
+// is set. A segment with one image may use the `Entry` of the first segment of its sphere. Then the bit
+// says nothing about this segment.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
@@ -57,8 +58,9 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // `distance` is a sum over three axes. length_bound() is an upper bound of the displacement
-        // along one axis, so three times this bound is added.
+        // If the second sphere is displaced by edges of the lattice, length_bound() is an upper bound of
+        // its displacement along one axis. `distance` is a sum over three axes, so it contains three
+        // times this bound.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);

@@ -125,7 +125,8 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
-    // As a barrier, workgroupUniformLoad() also makes the writes to sh_level visible.
+    // workgroupUniformLoad() contains a workgroup barrier. So no other barrier is needed after thread 0
+    // has written the array sh_level.
     let levels = workgroupUniformLoad(&sh_level_count);
 
     var own: SizeRange;

@@ -1,7 +1,8 @@
-// Begins the next round of a substep of hard-sphere dynamics. In each round, impacts are added to the
-// paths of spheres or removed from them. If a round has changed no path, this kernel ends the rounds. It
-// is dispatched as one invocation. The kernel `verify` does the same after spheres have got wider pads
-// (bounds on their displacements): the rounds go on if any of these spheres has further candidates.
+// Begins the next round of a substep of hard-sphere dynamics. A round adds impacts to the paths of
+// spheres or removes them. If a round has changed no path, this kernel ends the rounds. It is dispatched
+// as one invocation. Then other kernels give a wider pad to each sphere that has moved farther than its
+// pad (the assumed bound on its displacement). If any sphere has got a wider pad, the kernel `verify` in
+// this file begins another round.
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}

@@ -1,8 +1,9 @@
-// This kernel runs in each round of a hard-sphere simulation. It finds the next impact of each sphere
-// whose path, or whose candidates' paths, have changed in the round before. Some impacts that earlier
-// rounds have added to a path may be wrong: another sphere now crosses the path earlier, or the impact
-// is no longer on the path of the other sphere. For a path with wrong impacts, the kernel instead finds
-// how many impacts come before the first wrong one. The kernel `strike` then removes the others.
+// This kernel runs in each round of a hard-sphere simulation. It handles each sphere if the previous
+// round has changed its path or the path of one of its candidates. If all impacts on the sphere's path
+// are right, the kernel finds the next impact. Otherwise it finds how many impacts come before the first
+// wrong one, and the kernel `strike` then removes the rest. An impact has become wrong if the other
+// sphere's path no longer contains it. It has also become wrong if a third sphere now crosses the path
+// earlier.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -183,9 +184,10 @@ fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> 
     return first;
 }
 
-// Two possible next impacts of a sphere: with another sphere (`time` and the candidate `index`), and at
-// a wall or a triangle (`at_wall`). `cut` is the first time at which the sphere meets another one before
-// the last impact of its path, or NEVER.
+// Possible next impacts of a sphere. `time` and `index` are the time and the candidate of its earliest
+// impact with another sphere, and `at_wall` is its earliest impact at a wall or a triangle. `cut` is the
+// earliest time at which the sphere meets another sphere before the last impact on its path, or NEVER.
+// If there is such a time, the later impacts on the path are wrong.
 struct Next {
     time: f32,
     index: u32,
@@ -211,8 +213,8 @@ fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
 }
 
 // Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
-// impacts come before the first wrong one. An impact is wrong if the path of the other sphere no longer
-// has it, or if the sphere now meets another sphere before it.
+// impacts come before the first wrong one. An impact is wrong if it is no longer on the path of the
+// other sphere. It is also wrong if the sphere now meets another sphere at an earlier time.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

@@ -22,13 +22,14 @@ const LONGER = 2.0;
 // A substep should have at most this many candidate pairs for each sphere.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
-// The next substep is not longer than the last one if the pairs of a sphere and a triangle that may meet
-// take more than this share of their capacity.
+// If pairs of a sphere and a triangle fill more than this share of their list, the next substep is not
+// longer than the last one.
 const NEARLY_FULL = 0.75;
-// The more impacts happen in a substep, the shorter is the next one. But this many impacts do not count,
-// so that a few impacts never make the next substep shorter.
+// The more impacts a substep has beyond this number, the shorter is the next substep. So a substep with
+// few impacts never makes the next one shorter.
 const FEW_IMPACTS = 8u;
-// If a substep needs more than this share of the recorded rounds, the next substep is shorter.
+// A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
+// rounds. If it uses more than this share of them, the next substep is shorter.
 const ROUNDS = 0.75;
 // The pad of a sphere (the assumed bound on its displacement in a substep) is at least `pad_speed` times
 // the duration of the substep. `pad_speed` is multiplied by `FASTER` after a substep in which a sphere
@@ -38,7 +39,9 @@ const ROUNDS = 0.75;
 // `MANY` of all spheres got wider pads.
 const FASTER = 1.25;
 const MANY = 0.006;
-// Edge of the cells near spheres that have left their pads, as a multiple of the mean of radius plus pad.
+// A grid marks the cells near spheres that have moved farther than their pads (the assumed bounds on
+// their displacements). The edge of its cells is this number times the mean of (radius + pad) over all
+// spheres.
 const CELL = 2.0;
 const SLOWER = 0.99;
 // Lower limit, initial value and upper limit of `pad_speed`, as multiples of the mean speed of the
@@ -56,8 +59,8 @@ fn count(sum: vec2<u32>, more: u32) -> vec2<u32> {
     return vec2<u32>(low, sum.y + select(0u, 1u, low < more));
 }
 
-// Returns the number of pairs of a sphere and a triangle that may meet. In a simulation without meshes, another
-// buffer is bound in place of `mesh_results`, so the result is 0.
+// Returns the number of pairs of a sphere and a triangle that may meet. A simulation without meshes has
+// none. Then `mesh_results` must not be used, because another buffer is bound in its place.
 fn near_triangles() -> u32 {
     return select(mesh_results.found.x, 0u, simulation_request.surfaces == simulation_request.walls);
 }
@@ -85,8 +88,8 @@ fn lengthen() {
         longer = min(longer, 0.8);
     }
     var next = duration * longer;
-    // Pairs of spheres of one compound body do not count here, because a shorter substep would have as
-    // many of them.
+    // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body are
+    // not counted for this, because a shorter substep would have as many of them.
     let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
     let load = f32(pairs) / (spheres * CANDIDATES);
     if pairs > FEW && load > 1.0 {
@@ -96,8 +99,9 @@ fn lengthen() {
         // one.
         next = max(next, simulation.pace);
     }
-    // A shorter substep would have nearly as many triangles near its spheres. So if the list of these triangles
-    // is nearly full, the next substep is not made shorter, but it is not made longer either.
+    // If the list of triangles near the spheres is nearly full, the next substep must not be longer than
+    // the last one. Making it shorter would not help, because nearly as many triangles would be near the
+    // spheres.
     if f32(near_triangles()) > NEARLY_FULL * f32(simulation_request.near_capacity) {
         next = min(next, duration);
     }
@@ -123,17 +127,18 @@ fn accept(sums: vec4<f32>) {
     lengthen();
 }
 
-// Returns whether the list of candidates is complete. The search leaves out two kinds of spheres.
-// Spheres with invalid values take no part in the simulation. But if a valid sphere with its pad (bound
-// on its displacement) is too large for the search, the list is incomplete.
+// Returns whether the list of candidates is complete. The search leaves out spheres with invalid values.
+// The list is still complete, because they take no part in the simulation. But the list is incomplete if
+// the search has left out a valid sphere, which is too large with its pad (the assumed bound on its
+// displacement).
 fn is_searched() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u
         && results.invalid == atomicLoad(&simulation_counters.invalid);
 }
 
-// Returns whether the paths are final: no impact has to be added to a path or removed from one. If no
-// path has changed in the last round, an impact may still be missing, because a path had no room for
-// another impact.
+// Returns whether the paths are final: no impact has to be added to a path or removed from one. They may
+// not be final even if no path changed in the last round: a path without room for a further impact does
+// not change, although an impact is missing.
 fn is_settled() -> bool {
     return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
 }
@@ -155,7 +160,9 @@ fn reject(left: bool) {
         shorter = !left || simulation.failures > 2u;
     } else {
         simulation.status |= CAROM_IMPACTS_FULL;
-        // A list that has impacts of earlier substeps is empty in the next recording.
+        // The list of impacts had no room for the impacts of this substep. If it contains impacts of
+        // earlier substeps, a shorter substep is not needed: the next recording begins with an empty
+        // list.
         shorter = simulation.listed == 0u;
     }
     simulation.pace = simulation.substep;

@@ -20,13 +20,15 @@
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> round_spheres: array<atomic<u32>>;
-// Element 0 is the number of spheres that have left their pads. Element 1 is 1 if all spheres have to be
-// tested against them, and 0 otherwise. The other elements are the indices of the spheres that have left
-// their pads.
+// A sphere has left its pad if it has moved farther than the assumed bound on its displacement. Element
+// 0 is the number of such spheres. Element 1 is 1 if all spheres have to be tested against them, and 0
+// if only the spheres in marked grid cells have to be tested. The other elements are the indices of the
+// spheres that have left their pads.
 @group(0) @binding(8) var<storage, read_write> left_spheres: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
 
-// A sphere that moved farther than its pad gets a pad of this many times its displacement.
+// A sphere that moved farther than its pad (the assumed bound on its displacement) gets a pad of this
+// many times its displacement.
 const WIDER = 1.3;
 
 @compute @workgroup_size(WORKGROUP)
@@ -52,8 +54,8 @@ fn main(
     atomicAdd(&simulation_counters.widened, 1u);
     tracks[i].pad = WIDER * moved;
     padded_spheres[i].radius += (WIDER * moved - pad) * (1.0 + 1e-6);
-    // A sphere with a wider pad may meet walls that its old pad did not reach. So it is tested against
-    // all walls that it does not ignore.
+    // A sphere with a wider pad (the assumed bound on its displacement) may meet walls that it could not
+    // reach with its old pad. So it is tested against all walls that it does not ignore.
     for (var k = 0u; k < simulation_request.walls; k++) {
         if !ignore_each_other(padded_spheres[i].groups, simulation_walls[k].groups) {
             tracks[i].walls |= 1u << k;

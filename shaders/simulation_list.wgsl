@@ -26,7 +26,8 @@ fn direction(v: vec3<f32>) -> vec3<f32> {
     return v / max(length(v), MIN_POSITIVE);
 }
 
-// Returns an impact of sphere a of a candidate, at the start of piece `number` of its path.
+// Returns an impact of the two spheres of a candidate pair. Piece `number` of the path of sphere a
+// begins with this impact.
 fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     let before = path_piece(pair.a, number - 1u);
     let after = path_piece(pair.a, number);
@@ -58,8 +59,9 @@ fn impact_at_wall(sphere: u32, number: u32) -> CaromImpact {
     if after.link >= NEXT_TRIANGLE {
         let near = candidates[simulation_request.near_capacity + after.link - NEXT_TRIANGLE];
         impact.b = CAROM_WALL + simulation_request.walls + near.b;
-        // `near.image` is the image of the triangle that the sphere hits. The list of impacts has the
-        // image of the sphere that hits the triangle itself, whose displacement is the opposite.
+        // `near.image` names the image (periodic copy) of a triangle that the sphere itself hits. The
+        // list of impacts instead names the image of the sphere that hits the original triangle. The
+        // displacements of these two images are opposite.
         impact.image = pack_image(-carom_image(near.image));
     } else {
         let code = after.link - NEXT_WALL;

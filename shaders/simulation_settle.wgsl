@@ -15,7 +15,8 @@
 @group(0) @binding(4) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(6) var<storage, read_write> simulation_counters: SimulationCounters;
-// Virial, kinetic energy, sum of the speeds, and sum of the radii and pads of the spheres of each workgroup.
+// For each workgroup, four sums over its spheres: of their contributions to the virial, their kinetic
+// energies, their speeds, and their radii plus pads (assumed bounds on the displacements).
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
@@ -66,7 +67,10 @@ fn add_up(local: u32) {
     workgroupBarrier();
 }
 
-// Returns the contribution of a sphere to the virial of one of its impacts.
+// Returns the contribution of a sphere to the virial of its impact number `number`. If both spheres of
+// an impact can move, each contributes half of the virial, which is the impulse times the distance
+// between the centres. If the other sphere is fixed, the sphere contributes all of it. Impacts at walls
+// and triangles contribute 0.
 fn virial_of(sphere: u32, number: u32) -> f32 {
     let piece = path_piece(sphere, number);
     let mass = bodies[sphere].inverse_mass;

@@ -27,10 +27,10 @@
 @group(0) @binding(9) var<storage, read> row_entries: array<u32>;
 @group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
-// Length of the vector along which an impulse acts. Its square is 1.96. From 1 to 2, the distance between
-// neighbouring float32 numbers is constant, so the rounding errors of squares near 1.96 are 0 on average.
-// Near 1 they would not be, because float32 numbers are twice as dense below 1 as above, and the energy would
-// grow.
+// Length of the vector along which an impulse acts. With this length, the square of the vector is near
+// 1.96. Between 1 and 2, float32 numbers are evenly spaced, so the rounding errors of such squares are 0
+// on average. Near 1, they would not be 0 on average, because float32 numbers below 1 are twice as dense
+// as above 1. Then the total energy of the spheres would grow.
 const AXIS = 1.4;
 
 // Returns the time of the last impact of a sphere.
@@ -42,10 +42,11 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the speed at which a sphere leaves another sphere or a wall after an impact. The impact is
-// elastic if `since`, the time since the last impact of one of the two, is less than the contact time.
-// `pressing` is the acceleration that presses the two together. The sphere leaves so fast that this
-// acceleration brings it back only after the contact time.
+// Returns the speed at which a sphere leaves another sphere or a wall after an impact. The contact time
+// is an option of the simulation, and `since` is the time since the last impact of either body. The
+// impact is elastic if `since` is less than the contact time. `pressing` is the acceleration that
+// presses the two bodies together. The speed is so large that this acceleration brings them together
+// again only after the contact time.
 fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
     let elastic = since < simulation_request.contact_time;
     let own = select(restitution, 1.0, elastic);
@@ -103,16 +104,16 @@ fn strike_pair(index: u32, time: f32) {
     let leaving = separation(simulation_request.restitution, approach, pressing, since);
     let mass_a = bodies[pair.a].inverse_mass;
     let mass_b = bodies[pair.b].inverse_mass;
-    // The magnitude of the impulse, divided by the length of the vector `axis`. The velocities change along
-    // `axis`.
+    // The magnitude of the impulse between the two spheres, divided by the length of the vector `axis`.
+    // This vector lies on the line through the two centres, and both velocities change along it.
     let impulse = max(approach + leaving, 0.0) * scale / (square * (mass_a + mass_b));
     turn(pair.a, one, time, axis * (-impulse * mass_a), index * MOST_IMPACTS + count_b);
     turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
 }
 
 // Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the
-// wall. `bend` is the centrifugal acceleration along the normal of a sphere that slides along the wall:
-// positive inside a hollow wall, negative outside a solid one.
+// wall. `bend` is the component along `normal` of the centrifugal acceleration that the sphere has when
+// it slides along the wall. It is positive inside a hollow wall and negative outside a solid one.
 fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32) {
     let approach = max(dot(motion.velocity, normal), 0.0);
     let pressing = dot(motion.acceleration, normal) + bend;

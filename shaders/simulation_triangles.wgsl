@@ -1,5 +1,6 @@
-// Counts the triangles that a sphere may meet in a substep of hard-sphere dynamics among the candidates of the sphere,
-// after those that `simulation_candidates.wgsl` has counted. `simulation_fill.wgsl` lists them.
+// Counts the triangles that each sphere may meet in a substep of hard-sphere dynamics. It adds them to
+// each sphere's number of candidates, in which `simulation_candidates.wgsl` has counted the other
+// spheres that the sphere may meet. Later, `simulation_fill.wgsl` lists all candidates.
 
 #import carom::{CaromCollision, CaromResults, CaromSimulation, CaromWall, carom_b}
 #import dynamics::{Candidate, MeshTriangle, NEXT_NONE, SimulationRequest}

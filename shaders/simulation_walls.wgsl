@@ -21,7 +21,8 @@ fn upper(x: f32) -> f32 {
     return opaque(large - opaque(large - x));
 }
 
-// Adds a product to a sum, with the rounding error of the product: Dekker's "TwoProduct".
+// Adds the product of `v` and `t` to a sum that keeps track of its rounding errors. Dekker's
+// "TwoProduct" algorithm computes the rounding error of the product, which is added to these errors.
 fn add_product(sum: Sum, v: vec3<f32>, t: f32) -> Sum {
     let rounded = opaque3(v * t);
     let v_high = vec3<f32>(upper(v.x), upper(v.y), upper(v.z));

@@ -1,5 +1,6 @@
-// Finds the further candidates of the spheres that have left their pads, among all spheres. A pair that is found twice
-// does no harm.
+// Finds candidates (pairs of spheres that may meet) that the search has missed because a sphere moved
+// farther than its pad (the assumed bound on its displacement). All spheres are examined. A pair that is
+// found twice does no harm.
 
 #import carom::{CaromSimulation}
 #import compounds::{is_one_body}
@@ -34,7 +35,8 @@ fn is_known(sphere: u32, other: u32) -> bool {
     return false;
 }
 
-// Adds two spheres to the list of candidates if they may meet. Sphere `left` has left its pad.
+// Adds the spheres `i` and `left` to the list of candidates if they may meet, unless the search has
+// found this pair. Sphere `left` has moved farther than its pad (the assumed bound on its displacement).
 fn pair(i: u32, left: u32) {
     let sphere = padded_spheres[i];
     let padded = padded_spheres[left];

@@ -8,8 +8,9 @@
 // Number of words that hold one 16-bit count for each value of a sort digit.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// Each invocation has counted the digits of its items in WORDS words. For each word, ADDERS invocations
-// compute the prefix sums over the workgroup, and each of them adds up COUNTS values.
+// Each invocation has counted the sort digits of its items. Its counts fill WORDS words, with two 16-bit
+// counts in each word. For each of these words, ADDERS invocations compute the prefix sums over all
+// invocations of the workgroup. Each of the ADDERS invocations adds up COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -19,8 +20,9 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// The digit counts of all invocations of the workgroup: word 0 of every invocation, then word 1 of every
-// invocation, and so on.
+// The digit counts of all invocations of the workgroup. Each invocation has WORDS words, with two 16-bit
+// counts in each word. The array holds word 0 of every invocation, then word 1 of every invocation, and
+// so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
@@ -37,8 +39,9 @@ fn count_digits(begin: u32, end: u32) -> Counts {
     return counts;
 }
 
-// Replaces the digit counts in sh_counts by their exclusive prefix sums over the invocations, separately for
-// each word.
+// Replaces the digit counts in sh_counts by their exclusive prefix sums over the invocations. Each
+// invocation has WORDS words, with two 16-bit counts in each word. The sums are computed separately for
+// word 0 of all invocations, word 1 of all invocations, and so on.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

@@ -55,8 +55,9 @@ fn main(
     var shift = vec3<f32>(0.0);
     var shift_size = 0.0;
     if wall_params.periodic != 0u {
-        // Each listed pair names the image (periodic copy) of the triangle that the sphere may touch.
-        // This shader displaces the sphere instead of the triangle, so the image is negated.
+        // Each listed pair names the image (periodic copy) of a triangle that a sphere may touch. This
+        // shader instead displaces the sphere, in the opposite direction. So it negates the components
+        // of the image.
         image = -carom_image(mesh_images[place]);
         let n = vec3<f32>(image);
         let x = edge(0u);
@@ -68,9 +69,10 @@ fn main(
     let triangle = carom_b(pair);
     let found = filter_triangle(triangle_at(triangle), sphere_at(pair.a), shift, shift_size, params.dt);
     if found.may {
-        // If a sphere and a bounding sphere are a grazing pair (undecided in float32), they may be
-        // listed several times. Only grazing wall collisions may be repeated, so this one is then marked
-        // as grazing.
+        // The search finds pairs of a sphere and a triangle's bounding sphere. It may list a pair
+        // several times if the pair is grazing (undecided in float32). Then the wall collision is listed
+        // several times, too. This is allowed only for grazing wall collisions, so it is marked as
+        // grazing.
         let certain = found.certain && !carom_is_grazing(pair);
         let collision = CaromWallCollision(
             pair.a,

@@ -18,8 +18,8 @@
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether pair `index` is the first one, or differs from the pair before it in a sphere. The flag of
-// a grazing (undecided) pair is ignored.
+// Returns whether entry `index` of the sorted list is the first occurrence of its pair. Equal pairs have
+// the same two spheres. The flag of a grazing (undecided) pair is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

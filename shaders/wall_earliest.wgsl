@@ -1,6 +1,7 @@
-// Includes walls in the first impact of each sphere. The entry points `times` and `partners` run after the
-// entry points of `earliest.wgsl` with the same names. If a sphere and a wall are hit at the same time, the
-// sphere counts. Twin of `with_walls` in `src/reduce/earliest.rs`.
+// Includes walls in the first impact of each sphere. The entry points `times` and `partners` run after
+// the entry points of `earliest.wgsl` with the same names. If a sphere hits another sphere and a wall at
+// the same time, the hit of the other sphere is its first impact. Twin of `with_walls` in
+// `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults}
 #import invocation::{invocation}

@@ -21,8 +21,9 @@
 @group(0) @binding(6) var<storage, read_write> wall_collisions: array<CaromWallCollision>;
 @group(0) @binding(7) var<storage, read_write> wall_images: array<u32>;
 
-// The images (periodic copies) of a sphere that may reach a wall. They form a block: along each edge of the
-// periodic domain, `dims` images from `first` on.
+// The images (periodic copies) of a sphere that may reach a wall. Three whole numbers name an image, one
+// for each edge of the periodic domain. For edge k, they are the `dims[k]` consecutive numbers from
+// `first[k]` on.
 struct Block {
     first: vec3<i32>,
     dims: vec3<i32>,
@@ -127,8 +128,8 @@ fn main(
     }
     let sphere = sphere_at(i);
     let count = select(wall_params.count, 0u, is_invalid(sphere));
-    // After the last wall, one more iteration counts this sphere as finished. If the driver ends long loops
-    // early, this iteration does not run, and the missing count reveals the error.
+    // The last iteration of this loop tests no wall, but adds 1 to the number of finished spheres. If
+    // the driver wrongly ends the loop early, this number is too small, which reveals the error.
     for (var wall = 0u; wall <= count; wall++) {
         if wall < count {
             test_wall(i, sphere, wall);

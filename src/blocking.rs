@@ -19,8 +19,8 @@ pub(crate) enum Wait {
 /// completes at once.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     let mut work = pin!(work);
-    // The future usually completes at once. So it is first polled without an executor, which would
-    // allocate memory.
+    // `block_on` polls the future once without an executor, because an executor would allocate
+    // memory. This first poll usually completes the future.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
         Poll::Pending => finish(work),
@@ -32,8 +32,9 @@ fn finish<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     pollster::block_on(work)
 }
 
-/// Returns an error, because a thread in a browser must not block. Without the GPU backend, every
-/// future completes at once, so this function is never called.
+/// Returns an error instead of waiting for the future, because a thread in a browser must not
+/// block. A build without the GPU backend never calls this function, because its futures never have
+/// to wait.
 #[cfg(not(all(feature = "gpu", not(target_arch = "wasm32"))))]
 fn finish<T>(_work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     Err(Error::device(

@@ -123,7 +123,7 @@ impl Collisions {
     /// change.
     ///
     /// A simulation needs the pairs in the order of time if an impact changes whether later impacts
-    /// happen:
+    /// happen. In this example, a bullet is gone after its first hit:
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -242,8 +242,9 @@ impl Collisions {
     /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
     /// began to touch, still touch or touch no longer.
     ///
-    /// Pairs are compared by their sphere indices, and in a periodic domain also by their images. So a sphere
-    /// must have the same index in the step of this list and in the step of `previous`.
+    /// A pair in this list and a pair in `previous` are the same if they have the same sphere
+    /// indices, and in a periodic domain also the same image. So a sphere must have the same index
+    /// in both steps.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};
@@ -257,7 +258,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// The pairs of the two steps may be in any order, and may be repeated.
+    /// This list and `previous` may have their pairs in any order, and may contain a pair several
+    /// times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(
             (&previous.pairs, &previous.images),

@@ -354,8 +354,9 @@ impl Detector {
         }
     }
 
-    /// Returns the collisions of a time step in a list that reuses the memory of `used`. While the spheres
-    /// are checked for invalid values, `walls` looks for spheres that touch walls.
+    /// Returns the collisions of a time step in a list that reuses the memory of `used`. If the
+    /// search `walls` is given, it finds the spheres that touch walls, in the same pass in which it
+    /// checks the spheres for invalid values.
     async fn run(
         &mut self,
         step: UncheckedStep<'_>,

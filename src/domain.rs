@@ -84,7 +84,7 @@ impl Domain {
         self.origin
     }
 
-    /// Returns the edges as vectors.
+    /// Returns the three edges of the domain as vectors that start at its [`origin`](Self::origin).
     pub fn edges(&self) -> [[f32; 3]; 3] {
         self.edges
     }

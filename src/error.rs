@@ -154,8 +154,8 @@ pub enum Error {
         /// Number of passes that were made. A pass moves every two overlapping spheres apart, one pair after
         /// the other.
         passes: u32,
-        /// Index (from 0) of the sphere with the deepest overlap. If it overlaps another sphere, the index is
-        /// that of either sphere.
+        /// Index (from 0) of a sphere that takes part in the deepest overlap. It overlaps another
+        /// sphere or a wall.
         sphere: usize,
         /// Depth of the deepest overlap.
         depth: f64,
@@ -220,7 +220,7 @@ pub enum Error {
         limit: &'static str,
         /// Size of the buffer, in bytes.
         needed: u64,
-        /// Largest size of the buffer that the device limit allows, in bytes.
+        /// Size, in bytes, of the largest buffer that the device allows for this purpose.
         available: u64,
     },
     /// An allocation of main memory failed.
@@ -285,9 +285,9 @@ pub enum Error {
     DeviceTooSmall {
         /// Name of the device limit in `wgpu::Limits`.
         limit: &'static str,
-        /// Smallest value of the limit `limit` with which carom works.
+        /// Least value that carom needs for the device limit named by the field `limit`.
         needed: u64,
-        /// Value of the limit `limit` with which the device was created.
+        /// Value that the application's device has for the device limit named by the field `limit`.
         available: u64,
     },
     /// A capacity in `gpu::BufferOptions` or `gpu::SimulationBufferOptions` is 0.
@@ -337,7 +337,7 @@ pub enum Error {
     )]
     #[non_exhaustive]
     TooManyInFlight {
-        /// Kind of the unfinished work: recordings or readbacks.
+        /// Name of the work that has reached its limit: `recordings` or `readbacks`.
         what: &'static str,
         /// Largest number of recordings, or of readbacks, that may be unfinished at once.
         limit: u32,
@@ -373,8 +373,9 @@ pub enum Error {
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// A thread could not be started: one of [`Options::threads`](crate::Options::threads), or one that waits
-    /// for a thread pool or a GPU.
+    /// carom could not start a thread: a worker thread (see
+    /// [`Options::threads`](crate::Options::threads)), or a thread that waits for a thread pool or
+    /// for a GPU.
     #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
     #[non_exhaustive]
     Threads {
@@ -427,7 +428,8 @@ fn cause(error: impl OfWgpu) -> Option<Cause> {
     Some(Cause::new(error))
 }
 
-/// Returns no cause in a browser, where an error of wgpu need not be `Send`. A [`Cause`] has to be `Send`.
+/// Returns `None` instead of the cause of an error. This version is for browsers, where an error of
+/// wgpu need not be `Send`, but a [`Cause`] has to be `Send`.
 #[cfg(all(feature = "gpu", target_arch = "wasm32"))]
 fn cause(_error: impl OfWgpu) -> Option<Cause> {
     None

@@ -133,8 +133,9 @@ impl<'a, S: ?Sized> NeighborSearch<'a, S> {
         self
     }
 
-    /// Returns the same request for a full list, which has each pair of particles twice, once for each of
-    /// them as the first particle. Otherwise the list is a half list, which has each pair once.
+    /// Returns the same request, but for a full list: it has each pair of particles twice, once for
+    /// each of them as the first particle. Without this call, the result is a half list, which has
+    /// each pair once.
     #[must_use]
     pub fn full(mut self) -> Self {
         self.full = true;
@@ -280,13 +281,13 @@ impl NeighborList {
         }
     }
 
-    /// Returns whether this list can still be used for a new search, because it has every pair that the
-    /// search would find. Both of these conditions must hold:
+    /// Returns whether this neighbour list has every pair that a new search would find. If so, the
+    /// list can be used instead of the search.
     ///
-    /// - The list was made for the same number of particles, radii (if they count), collision groups, cutoff,
-    ///   skin, kind (half or full) and domain as the request.
-    /// - No particle has moved by more than half the skin since the list was made. Wrapping a particle into a
-    ///   periodic cell counts as a move by an edge of the cell.
+    /// The list must have been made for a search with the same number of particles, radii (if they
+    /// count), collision groups, cutoff, skin, kind (half or full) and domain. Also, no particle
+    /// may have moved by more than half the skin since the list was made. Wrapping a particle into
+    /// a periodic cell counts as a move by an edge of the cell.
     ///
     /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
@@ -357,8 +358,9 @@ impl NeighborList {
         &self.searched
     }
 
-    /// Fills the neighbour list with the pairs in `found`. A half list and `found` exchange their
-    /// vectors of images, so that no image is copied.
+    /// Fills the neighbour list with the pairs in `found`. A half list, which has each pair once,
+    /// needs the images of `found` unchanged. So it takes their vector without a copy, and leaves
+    /// its own old vector to `found`.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
@@ -430,10 +432,11 @@ impl NeighborList {
             }
             *place += 1;
         };
-        // This loop adds each pair (a, b) as (b, a), with the image negated. The loop over the
-        // pairs (a, b) themselves follows, so a particle's neighbours of smaller index come first.
-        // Negation reverses the order of the images, so pairs that differ only in the image are
-        // added from the last to the first.
+        // The full neighbour list has each pair (a, b) also as (b, a), with the image negated. This
+        // loop adds the entries (b, a), and the next loop adds the entries (a, b). In this order,
+        // the neighbours of smaller index come first for each particle. Negation reverses the order
+        // of the images, so this loop adds pairs of the same two particles from the last to the
+        // first.
         let of = |index: usize| found_images.get(index).copied();
         let mut begin = 0;
         for same in found.chunk_by(|one, other| (one.a, one.b) == (other.a, other.b)) {
@@ -491,9 +494,10 @@ impl Entries<'_> {
     }
 }
 
-/// Returns the vector from a particle to an image (periodic copy) of another. If the two are neighbours
-/// across a face of the cell, the terms of the sum nearly cancel. So the rounding errors of the sum are added
-/// to it.
+/// Returns the vector from the position of a particle to a periodic image of another particle. The
+/// vector is a sum of positions and edges of the periodic cell. These nearly cancel if the two
+/// particles are neighbours across a face of the cell. So the function also adds up the rounding
+/// errors of its additions, and corrects the sum by them.
 fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
     let (mut sum, mut errors) = (to, DVec3::ZERO);

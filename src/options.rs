@@ -39,11 +39,12 @@ pub struct Options {
     /// segments ([`Statistics::proxies`](crate::Statistics::proxies)) runs on the calling thread
     /// alone.
     ///
-    /// Leave `threads` at 0 to run the steps of many worlds in parallel in rayon tasks. If
-    /// `threads` is any other number, each step starts an extra thread that waits for the
-    /// detector's pool. While a step waits, rayon may run another of your tasks on the same thread.
-    /// So while a step runs, its task must not hold a lock or a `RefCell` borrow that your other
-    /// tasks need.
+    /// If you run the steps of many worlds in rayon tasks, leave `threads` at 0. With any other
+    /// number, each of these steps starts an extra thread, which waits for the detector's pool.
+    ///
+    /// With `threads` at 0, rayon may run another of your tasks on the same thread while a step
+    /// waits. So a task must not hold a lock or a `RefCell` borrow during a step if your other
+    /// tasks need it.
     pub threads: usize,
     /// Largest number of candidate pairs that a step may test. The default is 2³⁴.
     ///

@@ -30,16 +30,17 @@ impl<T> ReusedVec<T> {
     /// A reused vector is oversized if its capacity is more than this many times the number of
     /// items needed.
     const OVERSIZED: usize = 16;
-    /// A use of a reused vector that needs fewer items counts as one that needs this number of
-    /// items. So a small vector is never oversized while it is in use. The exception is
-    /// [`rest`](Self::rest), which counts as a use that needs 0 items.
+    /// A use of a reused vector that needs fewer items than this is treated as if it needed this
+    /// number of items. So a small vector in use never counts as oversized. The method
+    /// [`rest`](Self::rest) is different: it records that the vector is not needed, which counts as
+    /// a need for 0 items.
     const MIN_NEEDED: usize = 1 << 8;
     /// A reused vector is freed if it was oversized in more than this number of successive uses. The number
     /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it. The number of items that it had counts as the memory that its last
-    /// use needed.
+    /// Clears the vector and returns it. Before that, records the number of its items as the number
+    /// that its previous use needed. The vector is freed if it has been too large for many uses.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();

@@ -42,7 +42,8 @@ pub struct Statistics {
     /// Arithmetic of higher precision decides whether a grazing pair touches. A pair that needs
     /// this arithmetic only for its time of impact does not count as grazing.
     pub grazing: u64,
-    /// Number of pairs that float64 could not decide, and exact integer arithmetic did.
+    /// Number of pairs that exact integer arithmetic decided, because float64 could not decide
+    /// them.
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///

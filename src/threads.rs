@@ -27,8 +27,8 @@ impl Threads<'_> {
         match self.0 {
             _ if items <= Self::FEW => work(),
             Some(pool) => run_in(pool, work),
-            // The scope moves the whole work to a pool thread at once, instead of each parallel
-            // loop separately.
+            // `rayon::scope` moves the whole of `work` to a thread of rayon's pool at once. Without
+            // it, each parallel loop in `work` would be moved there separately.
             None => rayon::scope(|_| work()),
         }
     }
@@ -41,9 +41,10 @@ fn run_in<R: Send>(
     if rayon::current_thread_index().is_none() || pool.current_thread_index().is_some() {
         return pool.install(work);
     }
-    // The calling thread belongs to another rayon pool. While it waited, rayon would run other
-    // tasks on it, such as another time step. That step would nest on the same stack, or wait for a
-    // detector that this step has locked. So a new thread waits instead.
+    // The calling thread belongs to another rayon pool. If it waited for `pool` itself, rayon would
+    // meanwhile run other tasks on this thread, such as a second time step. The second step would
+    // nest on the same stack, or wait for a detector that the first step has locked. So the calling
+    // thread starts a new thread, which waits for `pool`.
     thread::scope(|scope| {
         let waiting = thread::Builder::new().spawn_scoped(scope, || pool.install(work));
         let waiting = waiting.map_err(Error::threads)?;

@@ -93,8 +93,9 @@ impl InputSummary {
         self.extent
     }
 
-    /// Returns whether any sphere belongs to a collision group (low 16 bits) that any sphere
-    /// ignores (high 16 bits). Otherwise the groups leave out no pair.
+    /// The low 16 bits of a sphere's field `groups` are the collision groups to which it belongs.
+    /// The high 16 bits are the groups that it ignores. Returns whether any sphere ignores a group
+    /// to which any sphere belongs. If not, collision groups exclude no pair.
     pub(crate) fn groups(self) -> bool {
         self.groups >> 16 & self.groups & 0xffff != 0
     }
@@ -114,9 +115,11 @@ pub(crate) fn check_spheres(
     summary.or_first_invalid(spheres, dt, set)
 }
 
-/// Checks spheres like [`check_spheres`], and calls `visit` with each block of `block` spheres after it was found
-/// valid. The arguments of `visit` are a value that belongs to the parallel task, the index of the first sphere of
-/// the block, and the block. Returns the values of all tasks, in the order of the spheres.
+/// Checks spheres like [`check_spheres`], in parallel chunks. Each chunk consists of blocks of at
+/// most `block` spheres, and has a value of type `T`, at first the default. For each valid block,
+/// the function calls `visit` with this value, the index of the block's first sphere, and the
+/// block. Returns a summary of all spheres, and the values of all chunks, in the order of the
+/// spheres.
 pub(crate) fn check_and_visit<T: Default + Send>(
     spheres: &[Sphere],
     dt: f32,
@@ -148,8 +151,9 @@ pub(crate) fn check_and_visit<T: Default + Send>(
 /// groups. The loop has no branches, and tests four numbers at once.
 fn summary_of(spheres: &[Sphere], dt: f32) -> InputSummary {
     const MAX: f32 = MAX_MAGNITUDE;
-    // The velocity and the collision groups that follow it in memory are loaded together, as a vector of four
-    // numbers. The bit mask `no_groups` sets the last of the four to 0.
+    // In memory, the velocity of a sphere is followed by its collision groups. Both are loaded
+    // together as a vector of four numbers. The bit mask `no_groups` then sets the groups, the last
+    // of the four, to 0.
     let least = f32x4::new([-MAX, -MAX, -MAX, 0.0]);
     let most = f32x4::splat(MAX);
     let all = f32::from_bits(u32::MAX);

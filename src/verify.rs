@@ -16,9 +16,9 @@ use crate::{Collision, Error, Sphere, Step, WallCollision};
 
 pub use self::walls::verify_walls;
 
-/// The differences between a list of collisions and the exact list. [`verify`] returns them for pairs of
-/// spheres. [`verify_walls`] returns them for pairs of a sphere and a wall, of the type [`WallCollision`].
-/// The periodic images are then images of the sphere.
+/// The differences between a list of collisions and the exact list, found by [`verify`] or
+/// [`verify_walls`]. With `verify`, a pair is two spheres. With `verify_walls`, a pair is a sphere
+/// and a wall, and an image in a periodic domain is an image of the sphere.
 ///
 /// In a step of one set, every entry has the smaller sphere index first, even if the checked list has it
 /// second. If a pair that does not touch is listed twice, both entries are in [`invented`](Self::invented).
@@ -213,8 +213,9 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// In a periodic domain, `images` has the periodic image of sphere b for each entry of `list`. In open space,
 /// `images` is empty.
 ///
-/// The order of the list does not matter. In a step of one set, neither does the order of the two indices in
-/// an entry: `(b, a)` with the negated image is the same pair.
+/// The entries of `list` may be in any order. In a step of one set, the two sphere indices of an
+/// entry may also be in any order: the entry `(b, a)` with the negated image stands for the same
+/// pair as `(a, b)`.
 ///
 /// `verify` tests all N·(N − 1)/2 pairs of one set, or all pairs across two sets, in parallel. For 20 000 spheres
 /// the test takes some seconds, or a minute if most pairs touch. In the result, each missing or wrong entry of the
@@ -232,11 +233,14 @@ fn of_image(images: &[[i32; 3]]) -> String {
 ///
 /// # Errors
 /// Returns one of these errors:
-/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] for a step out of range.
-/// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
-/// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is not
-///   empty in open space.
-/// - [`Error::OutOfMemory`] if the memory has no room for a copy of `list`, or for the mistakes found in it.
+/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] if `step`
+///   has an invalid time step or sphere, or too many spheres.
+/// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
+///   length 0.
+/// - [`Error::ImageCount`] if the arguments `images` and `list` differ in length in a periodic
+///   domain, or if `images` is not empty in open space.
+/// - [`Error::OutOfMemory`] if memory is too short for a copy of `list`, or for its differences
+///   from the exact list.
 pub fn verify(
     step: &Step<'_>,
     list: &[Collision],
@@ -457,9 +461,10 @@ impl Reach {
         }
     }
 
-    /// Returns the periodic images of the ball `other` that may meet the ball `self`, in ascending order.
-    /// Some of them may be too far away to meet it. An edge along which the world is not periodic is the zero
-    /// vector in `edges`.
+    /// Returns the periodic images of the ball `other` that may meet the ball `self`, in ascending
+    /// order. Some of the returned images may be too far away to meet `self`. The argument `edges`
+    /// has the edges of the periodic cell. An edge along which the world is not periodic must be
+    /// given as the zero vector.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the conversion saturates; images of that size are out of the reach of any step"

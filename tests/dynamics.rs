@@ -313,8 +313,9 @@ fn two_balls_on_a_ring_meet_for_ever() {
     assert_eq!(rounded(center.x), 2.0 + 2000.0);
 }
 
-/// Two balls drift around a periodic ring many times. The image number of an impact must refer to the balls'
-/// centres before the step, wrapped into the cell.
+/// Two balls move around a periodic domain many times. The image in an impact says how many times
+/// each edge of the periodic cell displaces the second ball. It must refer to the centres that the
+/// balls had inside the cell before the step.
 #[test]
 fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     let edge = 10.0;
@@ -420,7 +421,8 @@ fn spheres_that_cannot_meet_take_a_long_step() {
     let ball = |x: f64, v: [f64; 3]| HardSphere::new([x, 0.5, 0.5], 0.1).with_velocity(v);
     let [a, b] = [ball(0.25, [1.0, 2.5, -0.5]), ball(0.75, [-3.0, 0.0, 1.5])];
     let options = || periodic(1.0);
-    // A single sphere, two of one body, two of infinite mass, and two that ignore each other.
+    // The four cases are a single sphere, two spheres of one body, two spheres of infinite mass,
+    // and two spheres whose collision groups keep them from meeting.
     for (spheres, options, duration) in [
         (vec![a], options(), 2e3),
         (vec![a, b], options().with_bodies(vec![Some(7); 2]), 2e3),
@@ -608,8 +610,9 @@ fn packing(per_edge: usize, packing: f64, seed: u64) -> (Vec<HardSphere>, f64) {
     (spheres, edge)
 }
 
-/// In a crystal near close packing, almost all impacts of a substep depend on one another. Their order must still be
-/// that of the impacts in `Reference`, a simple event-driven simulation.
+/// In a crystal near close packing, almost every impact of a substep affects later impacts. The
+/// simulation must nevertheless list the impacts in the same order as `Reference`, a simple
+/// event-driven simulation.
 #[test]
 fn a_jammed_packing_meets_in_the_order_of_the_reference() {
     let (spheres, edge) = packing(4, 0.735, 1);
@@ -695,7 +698,9 @@ fn spheres_of_one_body_and_of_ignored_groups_do_not_meet() {
     );
 }
 
-/// A rule by which sphere 0 passes through all others, and all others take the velocity of sphere 1.
+/// The rule of this test lets sphere 0 pass through all others. When two other spheres meet, both
+/// get the velocity of the first one. So the velocity of sphere 1 passes to sphere 2, and then to
+/// sphere 3.
 #[test]
 fn a_rule_decides_what_an_impact_does() {
     let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);
@@ -851,7 +856,8 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
     assert_eq!(removed.velocity, DVec3::ZERO);
     assert!(removed.center.distance(DVec3::new(5.0, -1.0, 0.0)) < 1e-9);
     assert!(simulation.is_removed(1) && !simulation.is_removed(0) && !simulation.is_removed(9));
-    // Sphere 0 has turned back at time 1, and has fallen for 2 units of time since.
+    // At time 1, an impact reversed the velocity of sphere 0 from (3, −2, 0) to (−3, 2, 0). Until
+    // the end of the step at time 3, gravity changed it by −4 along y.
     let turned = DVec3::new(-3.0, 2.0 - 4.0, 0.0);
     assert!(simulation.spheres()[0].velocity.distance(turned) < 1e-9);
     // The removed sphere hits nothing, and gravity does not act on it.

@@ -1,5 +1,6 @@
-//! Tests hard-sphere dynamics on the GPU: conservation laws, the order of impacts, walls, and recordings with
-//! too few substeps or rounds.
+//! Tests hard-sphere dynamics on the GPU: conservation laws, the order of impacts, and walls. Also
+//! tests recordings that have too few substeps, or too few rounds in a substep (in a round, each
+//! sphere can have one impact).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -78,8 +79,8 @@ impl World {
         SimulationState::from_bytes(bytemuck::cast_slice(&words)).expect("a state")
     }
 
-    /// Advances the simulation by the time `duration`. A recording may advance it by less, so it is recorded until
-    /// no time is left.
+    /// Advances the simulation by the time `duration`. One recording of GPU commands may advance
+    /// the simulation by less, so this function makes recordings until no time is left.
     fn advance(&mut self, duration: f32) -> SimulationState {
         let mut state = self.record(duration);
         for _ in 0..1000 {
@@ -317,9 +318,10 @@ fn of_meshes(walls: &Walls, impulses: &[DVec3]) -> Vec<DVec3> {
     all
 }
 
-/// Compares the lists of impacts of a GPU and a CPU. It does not compare their images, because these refer to positions
-/// at the start of the substep, and the two have different substeps. If a sphere hits the common edge of triangles of a
-/// mesh, the two may name different ones, so the numbers of these triangles are not compared either.
+/// Compares a list of impacts from the GPU with one from the CPU. It ignores the periodic images in
+/// the lists, because an image refers to positions at the start of a substep, and GPU and CPU have
+/// different substeps. If a sphere hits the common edge of triangles of a mesh, GPU and CPU may
+/// name different triangles. So the comparison tells meshes apart, but not the triangles of a mesh.
 fn assert_same_impacts(gpu: &[Impact], cpu: &[Impact], walls: &Walls, bound: f64) {
     assert!(gpu.is_sorted_by(|one, other| one.time <= other.time));
     let partner = |impact: &Impact| {
@@ -469,8 +471,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
             .with_gravity([0.0, 0.0, -1.0]);
         impacts += all_impacts(&assert_like_cpu(&spheres, &rules, 2.0, 2e-3));
     }
-    // The worlds of seeds 6 to 8 have a hollow cylinder and a hollow sphere as walls, and in them a
-    // pillar and a moving ball.
+    // The walls of the worlds of seeds 6 to 8 are a hollow cylinder and a hollow sphere around the
+    // spheres, and a thin solid cylinder and a moving solid sphere among them.
     for seed in 6..9 {
         let mut rules = SimulationOptions::new().with_walls(Walls::from_iter([
             Wall::cylinder_inside([5.0, 5.0, 0.0], [0.0, 0.0, 2.0], 8.0),
@@ -605,7 +607,8 @@ fn a_full_list_of_impacts_loses_none() {
         assert!(state.rollbacks > 5, "{state:?}");
         assert_same_impacts(&list, &report.list, &rules.walls, 2e-3);
     }
-    // A list for one impact has no room for two impacts at the same time.
+    // Two pairs of balls have impacts at the same time, but the list of impacts has room for only
+    // one. So the simulation stops before these impacts.
     let balls = [(0.0, 0.0), (2.0, 0.0), (0.0, 50.0), (2.0, 50.0)]
         .map(|(x, y)| HardSphere::new([x, y, 0.0], 0.5).with_velocity([1.0 - x, 0.0, 0.0]));
     let mut world = World::new(&balls, &SimulationBufferOptions::new(4).with_impacts(1));
@@ -692,7 +695,7 @@ fn balls_in_a_closed_mesh_stay_inside_and_keep_their_energy() {
     println!("{state:?}");
     let change = energy(&world.spheres()) / energy(&spheres) - 1.0;
     assert!(change.abs() < 1e-5, "{change}");
-    // All momentum that the balls have lost is in the mesh.
+    // The momentum that the balls have lost must equal the impulse on the mesh.
     let lost = momentum(&spheres) - momentum(&world.spheres());
     let impulse = wall_impulses(&world)[0];
     assert!(lost.distance(impulse) < 1e-3, "{lost} {impulse}");
@@ -728,8 +731,8 @@ fn worlds_with_meshes_move_as_on_the_cpu() {
         let mut spheres = random_spheres(20, seed, 1.0);
         let center = DVec3::new(5.0, 5.0, 4.0);
         spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
-        // A nearly round mesh of triangles moves. In every other world, a box-shaped mesh at rest precedes it, so
-        // that the moving mesh has another number.
+        // A nearly round mesh of triangles moves. In every other world, a box-shaped mesh at rest
+        // precedes it in the list of meshes, so that the moving mesh is the second one.
         let ball = ball_of_triangles([5.0, 5.0, 4.0], 1.5, seed as u32 % 3);
         let ball = ball.with_velocity([0.25, -0.5, 0.125]);
         let far = box_mesh([0.0; 3], [10.0; 3]);
@@ -789,7 +792,8 @@ fn worlds_with_round_walls_and_meshes_in_periodic_domains_move_as_on_the_cpu() {
             let from_pillar = nearest(pillar, sphere.center, 10.0) * DVec3::new(1.0, 1.0, 0.0);
             from_ball.length() > sphere.radius + 1.6 && from_pillar.length() > sphere.radius + 0.6
         });
-        // No sphere overlaps an image of another one.
+        // The loop leaves out each sphere that overlaps an earlier sphere or one of its periodic
+        // images.
         let mut free: Vec<HardSphere> = Vec::new();
         for sphere in spheres {
             let is_free = |other: &HardSphere| {
@@ -836,11 +840,12 @@ fn a_wall_that_crosses_the_periodic_cell_for_a_long_time_pushes_a_ball() {
     let plate = Mesh::new(corners, vec![[0, 1, 2]]).expect("a mesh");
     let plate = plate.with_velocity([2.0, 0.0, 0.0]);
     let ball = Wall::sphere([0.0, 5.0, 5.0], 1.0).with_velocity([2.0, 0.0, 0.0]);
-    // Each case has a wall that moves with speed 2, the number of its impacts on a ball until time
-    // 1000, and the coordinate x of the ball then. The wall hits the ball at rest. The ball then
-    // has velocity 4, hits the next image of the wall, and is at rest again. So between two
-    // impacts, the ball moves relative to the wall with speed 2, by the edge 10 of the cell minus
-    // the thicknesses of ball and wall.
+    // Each case has a wall, the number of its impacts on a ball until time 1000, and the ball's
+    // coordinate x at the end. The wall moves along x with speed 2, in a periodic cell 10 wide.
+    // When the wall hits the ball at rest, the ball gets velocity 4. Then the ball hits the next
+    // image of the wall and is at rest again. Between two impacts, the ball moves with speed 2
+    // relative to the wall. Its path relative to the wall is 10 minus the thicknesses of ball and
+    // wall.
     let cases = [
         (Walls::from_iter([ball]), 286, 7.0),
         (with_mesh(Walls::new(), plate), 222, 3.0),
@@ -976,7 +981,7 @@ fn spheres_of_one_body_pass_through_each_other_as_on_the_cpu() {
         let spheres = random_spheres(24, seed, 1.0);
         let mut rules = SimulationOptions::new().with_walls(cube());
         if seed > 31 {
-            // In this cell, many spheres meet images of others.
+            // In this periodic domain, many spheres meet periodic images of other spheres.
             rules = periodic(10.0).with_gravity([0.0, 0.25, -0.5]);
         }
         apart += assert_like_cpu(&spheres, &rules, 2.0, 2e-3).impacts;
@@ -1056,8 +1061,8 @@ fn an_inelastic_ball_comes_to_rest_on_a_floor() {
     let mut world = World::new(&[ball], &options);
     let state = world.advance(2.0);
     let ball = world.spheres()[0];
-    // The ball would come to rest at time 1.34. From then on, it makes tiny jumps, each of which takes a
-    // contact time.
+    // Without a contact time, the ball would come to rest at time 1.34. With a contact time of
+    // 0.01, it makes tiny jumps from then on, and each jump takes 0.01.
     assert!((60..90).contains(&state.wall_impacts), "{state:?}");
     assert!((ball.center.z - 0.5).abs() < 1e-3, "{ball:?}");
     assert!(ball.velocity.length() < 0.1, "{ball:?}");
@@ -1082,9 +1087,10 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
     let words =
         |world: &World| [&world.places, &world.motions].map(|buffer| world.device.read(buffer));
     let before = words(&world);
-    // In the first recording, a substep of duration 0.05, the second ball is at rest and has a pad (assumed
-    // bound on its displacement) of 0. An impact moves it out of this pad. In the second recording, the
-    // substep has two impacts, which need a round each, but a recording allows only one round.
+    // Two recordings in turn must roll back their only substep, for different reasons. In the first
+    // recording, the second ball is at rest. So its pad (the assumed bound on its displacement) is
+    // 0, and an impact moves the ball out of its pad. In the second recording, the substep has two
+    // impacts, each of which needs a round. But the buffers allow only one round.
     for (rollbacks, status) in [
         (1, SimulationStatus::LEFT_PAD),
         (2, SimulationStatus::TOO_FEW_ROUNDS),
@@ -1099,7 +1105,8 @@ fn a_substep_that_is_rolled_back_leaves_the_buffers_as_they_were() {
         );
         assert_eq!(words(&world), before);
     }
-    // After the two substeps that were rolled back, the simulation goes on from time 0.
+    // Both recordings were rolled back, so the simulation still has to advance by the whole
+    // duration of 1.
     let state = world.advance(0.0);
     assert_eq!((state.time, state.impacts), (1.0, 2));
     let spheres = world.spheres();
@@ -1202,14 +1209,16 @@ fn deflection() -> Vec<HardSphere> {
 
 #[test]
 fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
-    // Both impacts are in one substep.
+    // A bullet hits a ball, and this ball glances off another one, in the same substep.
     let state = assert_like_cpu(&deflection(), &SimulationOptions::new(), 9.0, 1e-3);
     assert_eq!((state.impacts, state.rollbacks), (2, 0), "{state:?}");
 }
 
 #[test]
 fn too_many_further_candidates_roll_a_substep_back() {
-    // The bullet has three candidates. The ball that it hits has two further ones.
+    // The search finds three candidates (pairs that may meet) with the bullet. There are two more
+    // candidates with the ball that the bullet hits, but the buffers have room for only four in
+    // all.
     let spheres = deflection();
     let options = SimulationBufferOptions::new(spheres.len() as u32)
         .with_candidates(4)
@@ -1222,7 +1231,8 @@ fn too_many_further_candidates_roll_a_substep_back() {
         state = world.record(0.0);
         status |= state.status;
     }
-    // When two balls fly, the search itself may find more than four candidates.
+    // After the impact, two balls fly. Then the search at the start of a substep may already find
+    // more than four candidates (pairs that may meet), and set the bit `SEARCH_INCOMPLETE`.
     let told = status - SimulationStatus::SEARCH_INCOMPLETE;
     assert_eq!(told, SimulationStatus::LEFT_PAD, "{state:?}");
     assert!(state.remaining == 0.0 && state.rollbacks > 0, "{state:?}");
@@ -1234,7 +1244,9 @@ fn too_many_further_candidates_roll_a_substep_back() {
     }
 }
 
-/// Spheres that bullets hit leave their pads, and fly through spheres of their own compound bodies.
+/// Bullets hit spheres of compound bodies. A sphere that a bullet hits leaves its pad (the assumed
+/// bound on its displacement). It then passes through other spheres of its own body, because the
+/// spheres of one body never collide.
 #[test]
 fn bullets_among_compound_bodies_move_as_on_the_cpu() {
     let (mut apart, mut together, mut rollbacks) = (0, 0, 0);
@@ -1260,7 +1272,9 @@ fn bullets_among_compound_bodies_move_as_on_the_cpu() {
         let state = assert_like_cpu(&spheres, &rules, 0.2, 2e-2);
         together += state.impacts;
         rollbacks += state.rollbacks;
-        // A short list of impacts is full after some of the substeps in which spheres leave their pads.
+        // The list of impacts has room for only four impacts, so it becomes full after some
+        // substeps. In some of these, spheres leave their pads (the assumed bounds on their
+        // displacements).
         let options = SimulationBufferOptions::new(150)
             .with_simulation(rules.clone())
             .with_impacts(4);

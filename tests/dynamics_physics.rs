@@ -115,8 +115,8 @@ fn haff(spheres: u32, eta: f64, restitution: f64) -> f64 {
     let options = SimulationOptions::new().with_restitution(restitution);
     let mut gas = simulation(&fluid, options);
     let energy = gas.kinetic_energy();
-    // The function `impact_rate` returns the rate for a temperature of 1. The rate is proportional to the
-    // square root of the temperature.
+    // The function `impact_rate` returns the mean number of impacts of a sphere in a unit of time
+    // at temperature 1. This number is proportional to the square root of the temperature.
     let temperature = energy / (1.5 * f64::from(spheres));
     let rate = impact_rate(eta) * temperature.sqrt();
     let tau = 6.0 / ((1.0 - restitution.powi(2)) * rate);

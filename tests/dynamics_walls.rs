@@ -564,10 +564,11 @@ fn a_sphere_that_a_rule_makes_too_fast_for_a_periodic_cell_is_an_error() {
     assert!(matches!(error, Error::TooManyImages { .. }), "{error}");
 }
 
-/// A step succeeds although the spheres move through a thousand cells in it, because it has as many
-/// substeps as are necessary. At each impact, the moving sphere stops and the other one takes its
-/// velocity. The first impact is after a path of 0.4. After it, the gap to the next image of the
-/// sphere at rest is 1 - 4 * 0.1 = 0.6.
+/// Two spheres of radius 0.1 are in a periodic cell with edges of 1. In one step, a sphere moves
+/// through the cell a thousand times. The step must succeed, with as many substeps as are
+/// necessary. At each impact, the two spheres exchange their velocities, so one of them is always
+/// at rest. The gap before the first impact is 0.4. After it, the gap from the moving sphere to the
+/// next image of the other one is 1 − 2 · 0.2 = 0.6, because centres that touch are 0.2 apart.
 #[test]
 fn a_sphere_crosses_a_periodic_cell_a_thousand_times_in_a_step() {
     let speed = 999.7;

@@ -122,8 +122,9 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
 fn previous_centers_define_the_motion() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 4000)?;
-    // All displacements are multiples of 1/16, which float32 represents exactly. So velocities and
-    // previous centres must give the same result.
+    // All displacements are multiples of 1/16, which float32 represents exactly. So the difference
+    // of the current and the previous centre of a sphere is exactly its displacement. The result
+    // must be the same as for spheres that are given by their velocities.
     let mut rng = Rng::with_seed(5);
     let mut sixteenth = |most: i32| rng.i32(-most..=most) as f32 / 16.0;
     let spheres: Vec<Sphere> = (0..3000)
@@ -676,8 +677,9 @@ fn changes_survive_growth_and_dropped_encoders() -> Result {
     let pipeline = CollisionPipeline::new(&device.device)?;
     let options = BufferOptions::new(500).with_pairs(300).with_changes();
     let mut buffers = pipeline.create_buffers(&options)?;
-    // Returns a row of 400 spheres at distance 1. The first 200 touch their neighbours, and the other 200
-    // have the radius `reach`.
+    // Returns a row of 400 spheres whose centres are 1 apart. The first 200 spheres have radius
+    // 0.5, so neighbours among them touch. The radius of the other 200 is `reach`, which decides
+    // how many of them touch.
     let apart = |reach: f32| -> Vec<Sphere> {
         (0..400)
             .map(|i| Sphere::new([i as f32, 0.0, 0.0], if i < 200 { 0.5 } else { reach }))

@@ -137,8 +137,10 @@ fn breakout_bats_are_switched_off_by_their_first_hit() {
             let center = ball.center.truncate();
             assert!(center.length() < 1.0 - game::RADIUS + 1e-9);
             for bat in game.bats.iter().filter(|bat| bat.hit.is_none()) {
-                // Each bat is a box whose corners are rounded to float32. So a ball that touches a bat may
-                // be nearer to its computed corners than the radius of the ball, by a rounding error.
+                // The simulation rounds the corners of each bat (a box) to float32, but the test
+                // computes distances from the corners before rounding. So when a ball touches a
+                // bat, the computed distance may be less than the ball's radius, by a rounding
+                // error.
                 assert!(distance(center, &bat.corners) > game::RADIUS - 1e-6);
             }
             for other in &balls[..k] {

@@ -20,11 +20,12 @@ use fastrand::Rng;
 
 const STEPS: usize = 10_000;
 const MOST: usize = 600;
-/// Interval at which the collisions found by the GPU and by the CPU are compared, in steps.
+/// Every `COMPARED` steps, the collisions found by the GPU are compared with those found by the
+/// CPU.
 const COMPARED: usize = 100;
-/// Interval at which the spheres are so crowded that carom's buffers have to grow, in steps.
+/// Every `CROWDED` steps, the spheres are so crowded that carom's buffers have to grow.
 const CROWDED: usize = 900;
-/// Interval, in steps, at which carom's buffers are replaced by buffers of the initial capacity.
+/// Every `RENEWED` steps, carom's buffers are replaced by buffers of the initial capacity.
 const RENEWED: usize = 2500;
 
 /// Returns the resident memory of this process in bytes, if the system reports it.
@@ -116,8 +117,9 @@ impl Application {
         Ok(missing)
     }
 
-    /// Runs a time step. If `expected` is given, waits for the list of collisions and compares it with
-    /// `expected`. If not, reads no list. Instead, it sometimes records a readback and drops it.
+    /// Runs a time step. If `expected` is given, waits for the list of collisions and compares it
+    /// with `expected`. Otherwise, reads no list, but at random times requests a readback and drops
+    /// its ticket without taking the result.
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,

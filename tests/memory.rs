@@ -56,8 +56,9 @@ fn run(
     sum
 }
 
-/// Calls `count` until it reports that only rayon's queue allocates memory. The caller's function
-/// `count` runs `STEPS` time steps, and returns how many blocks and bytes they allocate.
+/// Repeats the caller's function `count` until its number of memory allocations has settled.
+/// `count` runs `STEPS` time steps, and returns the numbers of blocks and bytes that they allocate.
+/// The repetition ends when it returns at most the number of blocks that rayon's queue needs.
 fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
     // Allocations stop only after rayon's threads have started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());

@@ -229,8 +229,8 @@ fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
         } else {
             drop(encoder);
         }
-        // A readback occupies a staging buffer until the caller takes its result or drops the
-        // ticket.
+        // A readback occupies a staging buffer until the caller takes the result from the
+        // readback's ticket (its handle) or drops the ticket.
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         assert_says(
@@ -475,7 +475,8 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(counted, at(0, 12), at(240, 4))
             .with_velocity(at(120, 12))
             .with_groups(at(280, 4)),
-        // The array of radii begins in the padding after the last centre.
+        // Each centre of 12 bytes is followed by 4 bytes of padding. The array of radii begins in
+        // the padding after the last centre.
         DeviceSpheres::new(10, at(0, 16), at(156, 4)),
         // The array of radii precedes the array of centres in a shared buffer.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
@@ -500,11 +501,12 @@ fn unusual_layouts_are_accepted() -> Result {
         // takes the radius of sphere i at point i, the second at point i + 1.
         DeviceSpheres::new(10, at(16, 16), at(12, 16)).with_previous_center(at(0, 16)),
         DeviceSpheres::new(10, at(16, 16), at(28, 16)).with_previous_center(at(0, 16)),
-        // Each centre is at the start of a struct of 64 bytes. All ten radii are in the first struct, one
-        // after the other, behind its centre.
+        // The centres have a stride of 64 bytes, so there is a gap of 52 bytes after each centre.
+        // All ten radii are in the gap after the first centre.
         DeviceSpheres::new(10, at(0, 64), at(12, 4)),
-        // The centres and the radii share a buffer but do not overlap, although the stride of the centres is
-        // twice the stride of the radii.
+        // The centres have a stride of 64 bytes, and the radii in the same buffer have a stride of
+        // 32 bytes. So two radii lie in each gap between centres, until all ten radii are placed.
+        // Nothing overlaps.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
         // With one sphere, strides have no effect, so the attributes cannot overlap.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),

@@ -73,10 +73,11 @@ impl World {
         entries
     }
 
-    /// Returns a range that has every n for which the particles `one` and `other` are at most
-    /// `reach` apart along axis k, if `other` is displaced by n times edge k of the periodic cell.
-    /// `later` tells how many times `other` is also displaced by the edges after k. The edges
-    /// before k do not matter, because they have no component along axis k.
+    /// Returns a range of multiples n of edge k of the periodic cell. A copy of the particle
+    /// `other` is displaced by n times edge k. The range has every n for which the copy is at most
+    /// `reach` away from the particle `one` along axis k. `later` has the multiples of the edges
+    /// after k by which the copy is also displaced. The edges before k do not matter, because they
+    /// have no component along axis k.
     fn images(
         &self,
         k: usize,
@@ -90,7 +91,8 @@ impl World {
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
         let edge = f64::from(self.domain.edges()[k][k]);
-        // The ends of the range are rounded quotients. So the range is extended by one number at each end.
+        // Each end of the range is a distance divided by a periodic edge. This quotient is rounded,
+        // so the range is extended by one number at each end.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
         let [first, last] =
             [-reach - distance, reach - distance].map(|x| (x / edge).floor() as i32);

@@ -394,7 +394,8 @@ fn only_a_complete_list_is_kept() {
     assert!(!world.search(&search).kept);
     assert!(world.search(&search).kept);
 
-    // Commands in an encoder that is dropped never run, so they do not affect the list.
+    // Commands in a dropped encoder never run. So the search that is recorded in such an encoder
+    // does not replace the neighbour list.
     let farther = search.with_skin(0.75);
     let mut encoder = world.device.encoder();
     let recorded = world.buffers.record_neighbors(&mut encoder, &farther);

@@ -155,10 +155,10 @@ fn float64_is_right_where_it_answers() {
         let (size, off, speed) = (scale(rng), scale(rng), scale(rng));
         let coarse = |rng: &mut fastrand::Rng| f32::from(rng.i8(..)) / 64.0;
         let vector = |rng: &mut fastrand::Rng, s: f32| std::array::from_fn(|_| coarse(rng) * s);
-        // In each pair, the vector between the two centres at the closest approach is perpendicular
-        // to the motion, and is 5 times as long as the random length `size`. The sum of the radii
-        // is the same length, but one radius may be an ulp larger or smaller. So many pairs are
-        // exactly tangent.
+        // At the closest approach of each pair, the vector between the centres is perpendicular to
+        // the motion. It is 5·`size` long, for a random length `size`. The radii are 2·`size` and
+        // 3·`size`, which makes many pairs exactly tangent. In one third of the pairs, the second
+        // radius is then changed by an ulp.
         let across: [f32; 3] = *rng
             .choice(&[[3.0, 4.0, 0.0], [0.0, 5.0, 0.0], [0.0, 3.0, -4.0]])
             .expect("not empty");

@@ -144,7 +144,8 @@ fn twins_name_one_another() {
         if twins.is_empty() {
             wrong.push(format!("{file} names no file as its twin"));
         }
-        // A shader may have two Rust files as twins. These two files need not name each other.
+        // Two Rust files may have the same computation as one shader. These two files need not name
+        // each other in their header comments.
         for twin in twins
             .iter()
             .filter(|twin| is_shader(&file) != is_shader(twin))

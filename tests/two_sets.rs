@@ -63,7 +63,8 @@ fn sets_of_all_sizes_and_speeds_match_brute_force() {
     });
 }
 
-/// All rays of one set start at the same point, so any two of them touch.
+/// A ray is a moving sphere of radius 0. All rays are in one set and start at the same point, so
+/// any two of them touch. A step of two sets must spend no time on such pairs within a set.
 #[test]
 fn a_crowd_within_a_set_costs_nothing() {
     let [rays, targets] = rays_and_targets(10_000);

@@ -550,8 +550,9 @@ fn the_image_of_a_sphere_touches_a_wall() {
         (contact.point, contact.normal),
         (Vec3::new(0.5, 5.0, 5.0), Vec3::X)
     );
-    // `wall_images` has the image of the sphere, [−1, 0, 0]. `earliest` has the image of the wall that the
-    // sphere hits, seen from the sphere, so all signs are opposite.
+    // `wall_images` names the image of the sphere that touches the wall: the sphere displaced by −1
+    // edge along x. `earliest` names the image of the wall that touches the sphere: the wall
+    // displaced by +1 edge along x.
     assert_eq!(
         found.earliest()[0].map(|first| (first.wall, first.image)),
         Some((true, [1, 0, 0]))

@@ -76,7 +76,8 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
             "{found:?}"
         );
         if found.grazing || hit.wall >= simple {
-            // `check_estimates` tests the times and depths of collisions with triangles.
+            // The times and depths of collisions with triangles are not checked here, but in the
+            // function `check_estimates`.
             continue;
         }
         let mut sphere = spheres[hit.sphere as usize];
@@ -398,7 +399,8 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     // A step without walls in the same buffers has no wall collisions.
     let none = summary(&device, &mut buffers, &Step::new(&spheres, 1.0));
     assert_eq!((none.walls, none.walls_found), (0, 0));
-    // The step has ten wall collisions, few enough for one workgroup of the indirect dispatch.
+    // An indirect dispatch over the wall collisions of a step reads its number of workgroups from
+    // the buffer `wall_dispatch`. Ten wall collisions need one workgroup.
     summary(&device, &mut buffers, &step);
     assert_eq!(
         device.read(buffers.wall_dispatch().expect("asked for")),

@@ -167,8 +167,8 @@ impl Game {
     }
 }
 
-/// Returns what a ball has hit. Wall 0 of the simulation is the round well. The walls after it are the
-/// triangles of the bats, which are boxes.
+/// Returns the object that a ball has hit. Wall 0 of the simulation is the hollow cylinder in which
+/// the balls fly, the *well*. The other walls are triangles: 12 for each bat (a box in the well).
 fn target(partner: Partner) -> Target {
     match partner {
         Partner::Sphere(other) => Target::Ball(other),
@@ -177,7 +177,8 @@ fn target(partner: Partner) -> Target {
     }
 }
 
-/// Returns the corners of a bat (a box) that turns its long side towards the middle of the well.
+/// Returns the corners of a bat, a box whose long side faces the axis of the cylinder in which the
+/// balls fly.
 fn corners(angle: f64, distance: f64) -> [DVec2; 4] {
     let along = 0.5 * BAT[0] * DVec2::from_angle(angle + FRAC_PI_2);
     let across = 0.5 * BAT[1] * DVec2::from_angle(angle);

@@ -1,10 +1,10 @@
-//! Balls fly in a round well and bounce off its bats, which are small boxes. A bat that is hit is
-//! switched off.
+//! A game like Breakout in a round container, the *well*. Balls bounce off the wall of the well,
+//! and off *bats*, which are small boxes. When a ball has hit a bat, the bat disappears.
 //!
 //! `cargo run --release --example breakout -- --output breakout.svg`
 //!
-//! The simulation has a hollow cylinder for the well, and a mesh of 12 triangles for each of the
-//! boxes. The balls stay in a plane.
+//! The simulation has a hollow cylinder for the well, and a mesh of 12 triangles for each bat. The
+//! balls stay in a plane.
 
 #[path = "../drawing/mod.rs"]
 mod drawing;

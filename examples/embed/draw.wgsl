@@ -113,8 +113,9 @@ fn to_wall(place: vec3<f32>, direction: vec3<f32>) -> f32 {
 
 // Returns the light from a place on a surface towards the eye, which looks along `ray`.
 fn lighting(place: vec3<f32>, normal: vec3<f32>, ray: vec3<f32>, colour: vec3<f32>, glow: vec3<f32>) -> vec3<f32> {
-    // Light fades between the spheres, both on its way from the light source to a surface and on its way to
-    // the eye.
+    // Light gets weaker with the distance that it travels inside the box, as if the spheres absorbed it.
+    // This applies both to its way from the light source to a surface and to its way from there to the
+    // eye.
     let key = exp(-to_wall(place, KEY) / view.depth);
     let sky = exp(-to_wall(place, -ray) / (1.5 * view.depth));
     let facing = dot(normal, KEY);

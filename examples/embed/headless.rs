@@ -59,8 +59,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let format = wgpu::TextureFormat::Rgba8UnormSrgb;
     let mut drawing = Drawing::new(&gpu.device, &gpu.queue, format, &simulation, world.half)?;
-    // The text is as large in a picture of 1280 by 720 pixels as in a window. In larger pictures, the text
-    // grows in proportion.
+    // In pictures of up to 1280 by 720 pixels, the text has its normal size. In larger pictures, it
+    // grows in proportion to the picture.
     let [width, height] = args.size.map(|side| side as f32);
     let scale = (width / 1280.0).min(height / 720.0).max(1.0);
     let words = Text::new()?.table(&rows, scale * overlay::HEIGHT, scale * overlay::WIDTH);

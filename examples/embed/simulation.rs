@@ -65,7 +65,7 @@ pub(crate) struct Simulation {
     bound: wgpu::BindGroup,
     /// Whether the next frame begins at time 0.
     restarts: bool,
-    /// The readback of the state that is in flight.
+    /// The unfinished readback of the simulation's state, if there is one.
     ticket: Option<Ticket<SimulationState>>,
     report: SimulationState,
 }
@@ -115,8 +115,9 @@ impl Simulation {
         let uniform = buffer("params", size_of::<Params>() as u64, Usage::UNIFORM);
         queue.write_buffer(&uniform, 0, bytemuck::bytes_of(&params));
 
-        // Create one `CollisionPipeline` for each device, and one `SimulationBuffers` for each simulated set of
-        // spheres. Several of them can share a pipeline. The contact time prevents that inelastic spheres have
+        // Create one `CollisionPipeline` for each device, and one `SimulationBuffers` for each
+        // simulated set of spheres. All simulations on a device can share its pipeline. The option
+        // `with_contact_time` is necessary because inelastic spheres would otherwise have
         // infinitely many impacts in a finite time.
         let pipeline = CollisionPipeline::new(device)?;
         let options = SimulationOptions::new()

@@ -12,14 +12,14 @@ use crate::simulation::World;
 const RADIUS: f32 = 0.43;
 /// Proportions of the sides of the box.
 const SHAPE: [f32; 3] = [1.5, 1.0, 1.0];
-/// Standard deviation of each component of a sphere's initial velocity, in units of length per second. It
-/// does not apply in the hot regions, where the spheres start faster.
+/// Standard deviation of each component of a sphere's initial velocity, in units of length per
+/// second. In some regions (`FIRES`), spheres start faster.
 pub(crate) const WARM: f32 = 1.0;
-/// Standard deviation of each component of a sphere's initial velocity inside the hot regions, in units of
-/// length per second.
+/// Standard deviation of each component of a sphere's initial velocity in the regions `FIRES`, in
+/// units of length per second.
 const HOT: f32 = 16.0;
-/// Centre of each hot region, as fractions of the sides of the box, and its radius, as a fraction of the
-/// height.
+/// The hot regions, in which spheres start fast: the centre of each, as fractions of the sides of
+/// the box that contains the spheres, and its radius, as a fraction of the height of the box.
 const FIRES: [([f32; 3], f32); 3] = [
     ([0.27, 0.55, 1.0], 0.18),
     ([0.72, 1.0, 0.42], 0.14),
@@ -77,8 +77,9 @@ pub(crate) fn world(count: u32, seed: u64) -> anyhow::Result<World> {
     })
 }
 
-/// Returns the smallest box in which at least `count` cells are outside the torus, and the corners of these
-/// cells.
+/// Divides a box into cubic cells with edges of length 1. The box is just large enough that at
+/// least `count` of its cells are outside the torus, a solid obstacle in the box. Returns the
+/// torus, and the lower corners of all cells outside it.
 fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     let volume: f32 = SHAPE.iter().product();
     let mut scale = (count as f32 / volume).cbrt();
@@ -98,15 +99,15 @@ fn cells(count: u32) -> (Torus, Vec<[f32; 3]>) {
     }
 }
 
-/// A torus on the front face of the box, around the centre of the first hot region in `FIRES`. The torus
-/// extends a little beyond the face.
+/// A torus on the front face of the box that contains the spheres. It surrounds the centre of the
+/// first region in which spheres start fast (`FIRES[0]`), and extends a little beyond the face.
 struct Torus {
     sides: [f32; 3],
 }
 
 impl Torus {
-    /// Returns the centre of the torus, relative to the corner of the box where the cell (0, 0, 0) begins, and
-    /// its two radii.
+    /// Returns the centre of the torus and its two radii. The centre is relative to the lower
+    /// corner of the box that contains the spheres.
     fn shape(&self) -> ([f32; 3], f32, f32) {
         let [ring, tube] = TORUS.map(|size| size * self.sides[1]);
         let [x, y, z] = [0, 1, 2].map(|axis| FIRES[0].0[axis] * self.sides[axis]);

@@ -96,7 +96,8 @@ impl ApplicationHandler for App<'_> {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        // The surface is dropped while the connection to the window system is still open.
+        // The scene holds the surface of the window. It is dropped here, before the connection to
+        // the window system closes.
         self.scene = None;
     }
 }

@@ -76,7 +76,9 @@ impl OnGpu {
         })
     }
 
-    /// Moves the spheres by a time, with as many recordings as that takes, and returns the state.
+    /// Advances the simulation by `duration`, and returns its state. A recorded command buffer
+    /// makes only a limited number of substeps. If they are too few, further command buffers
+    /// continue.
     pub(crate) fn advance(&mut self, duration: f32) -> anyhow::Result<SimulationState> {
         let mut duration = duration;
         for _ in 0..MOST_RECORDINGS {

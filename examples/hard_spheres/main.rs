@@ -1,5 +1,6 @@
 //! Measures the equation of state of hard spheres: the pressure of an event-driven simulation.
 //!
+//! This command simulates 16 384 spheres that fill 30 % of the volume:
 //! `cargo run --release --example hard_spheres -- --eta 0.3 --n 16384 --impacts 100 --backend cpu --json`
 //!
 //! The spheres have diameter 1 and mass 1. They start from a face-centred cubic crystal with random

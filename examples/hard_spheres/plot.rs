@@ -29,8 +29,8 @@ impl Axes {
         self.low + share * (self.high - self.low)
     }
 
-    /// Draws the grid lines of the chart. Horizontal lines are at the given heights, and have
-    /// labels.
+    /// Draws the grid lines of the chart: a horizontal line with a label at each of the given
+    /// heights, and six vertical lines without labels.
     fn draw(&self, drawing: &mut Drawing, heights: &[f64], label: &str) {
         for &y in heights {
             drawing.line([self.place([0.0, y]), self.place([LAST, y])], GRID, 1.0);
@@ -74,8 +74,8 @@ pub(crate) fn plot(points: &[Point]) -> Drawing {
         .collect();
     let largest = deviations.iter().map(|point| point[1].abs());
     let largest = largest.fold(0.0, f64::max);
-    // The vertical axis of the deviations ends at the smallest of these limits that no deviation
-    // exceeds.
+    // The vertical axis of the deviations ends at a round number: the smallest number in `limits`
+    // that is not below the largest deviation.
     let limits = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
     let limit = limits.into_iter().find(|&limit| limit >= largest);
     let limit = limit.unwrap_or(100.0);

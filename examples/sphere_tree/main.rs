@@ -63,8 +63,9 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the time of the first impact between the two bodies, which consist of spheres, or `None`
-/// if they do not collide. `levels` has the results for each level of their hierarchies.
+/// Returns the time of the first impact between two bodies that consist of spheres, or `None` if
+/// the bodies do not collide. `levels` has the result of the search in each level of the bodies'
+/// hierarchies of bounding spheres.
 fn first(levels: &[Level]) -> Option<f32> {
     let touching = levels.last().map(|level| &level.touching);
     let times = touching.into_iter().flatten().map(|hit| hit.toi);

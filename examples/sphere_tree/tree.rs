@@ -60,8 +60,8 @@ pub(crate) struct Level {
     /// Pairs of bounding spheres, one of each body, that are tested in this level of the
     /// hierarchies because their parents touch.
     pub(crate) pairs: Vec<[u32; 2]>,
-    /// The tested pairs of bounding spheres that touch. `a` is a sphere of the first body's
-    /// hierarchy, and `b` one of the second body's.
+    /// The tested pairs of bounding spheres that touch. One sphere of each pair is in the hierarchy
+    /// of the first of the two bodies (`a`), and one in the hierarchy of the second (`b`).
     pub(crate) touching: Vec<Collision>,
 }
 

@@ -78,9 +78,10 @@ fuzz_target!(|data: &[u8]| {
     let head = bytes.byte();
     let two_sets = head % 4 == 0;
     let (mut spheres, dt) = world(&mut bytes);
-    // In a build with `--cfg carom_fuzzing`, carom derives the number of time segments of the
-    // longest path from the first sphere: from which of the collision groups 12 to 14 it ignores.
-    // No sphere is in these groups, so this has no effect on which spheres collide.
+    // The fuzz input also chooses into how many time segments carom cuts the longest path. In a
+    // build with `--cfg carom_fuzzing`, carom reads this choice from three bits of the first
+    // sphere, which say whether the sphere ignores the collision groups 12 to 14. No sphere is in
+    // these groups, so the bits do not change which spheres collide.
     if let Some(first) = spheres.first_mut() {
         first.groups |= u32::from(head >> 5) << 28;
     }

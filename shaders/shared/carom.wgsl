@@ -55,7 +55,8 @@ struct CaromResults {
     // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
     // Number of time segments of fast spheres, without the first segment of each sphere.
-    // In a periodic domain, it includes the number of images in the next field.
+    // In a periodic domain, the number of images (periodic copies) of spheres and time
+    // segments is included.
     segments: vec2<u32>,
     // In a periodic domain: number of images (periodic copies) of spheres or time
     // segments that are added to the grids because they reach into the domain's cell.
@@ -63,9 +64,10 @@ struct CaromResults {
     // Number of spheres, in both sets together if there are two. If one of two sets is
     // empty, nothing is searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Number of spheres in the first of two sets, or 0 with one set. In results with a
-    // row for each sphere, the second set has its rows after those of the first set. So
-    // the second sphere of a pair has row carom_b() + b_offset.
+    // Number of spheres in the first of two sets, or 0 with one set. Results with one row
+    // per sphere begin with the rows of the first set, and those of the second set
+    // follow. So sphere b of a pair has row carom_b() + b_offset, where b_offset is this
+    // number.
     b_offset: u32,
     // Number of spheres that were left out because of an invalid value, such as NaN or
     // a negative radius.
@@ -102,14 +104,16 @@ struct CaromResults {
     // CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. With two sets, sphere i of the second set
     // has index b_offset + i. Triangle i of all meshes has index CAROM_WALL + i.
     out_of_range: u32,
-    // Number of entries in the neighbour list. `neighbor_columns` is the number of
-    // workgroups along x in an indirect dispatch over the list. Pass it to
-    // carom_index(). Only searches for neighbours write `neighbors`, `neighbor_columns`
-    // and `kept`.
+    // Number of entries in the neighbour list. Only searches for neighbours write this
+    // field.
     neighbors: u32,
+    // Number of workgroups along x in an indirect dispatch over the neighbour list. A
+    // kernel passes it to carom_index(), which returns the index of an invocation's
+    // entry. Only searches for neighbours write this field.
     neighbor_columns: u32,
     // 1 if the search kept the neighbour list of an earlier search, because no particle
-    // has moved too far. The other results are then those of the earlier search.
+    // has moved too far. The other results are then those of the earlier search. Only
+    // searches for neighbours write this field.
     kept: u32,
     // Indices of at most 32 spheres that were left out because of an invalid value.
     // With two sets, sphere i of the second set has index b_offset + i.
@@ -182,7 +186,7 @@ struct CaromEarliest {
     // Time of the first impact, or the largest float32 if the sphere touches nothing.
     toi: f32,
     // Index of the sphere that is hit, or CAROM_NONE if there is no impact. If a wall is
-    // hit earlier than any sphere, it is the number of the wall plus CAROM_WALL.
+    // hit earlier than any sphere, the value is CAROM_WALL plus the number of the wall.
     partner: u32,
 }
 
@@ -191,9 +195,10 @@ const CAROM_WALL = 0x80000000u;
 
 const CAROM_NONE = 0xffffffffu;
 
-// The sorted list of pairs is an array<CaromCollision> of results.sorted pairs in
-// ascending order of (a, b), each pair once. In an indirect dispatch over it, pass
-// results.sorted_columns to carom_index().
+// The sorted list of pairs is an array<CaromCollision> in ascending order of (a, b), each
+// pair once. The field `sorted` of CaromResults is its length. A kernel that is
+// dispatched indirectly over the list passes the field `sorted_columns` to carom_index(),
+// which returns the index of its pair.
 
 // Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
 // two array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
@@ -246,8 +251,9 @@ struct CaromWall {
     groups: u32,
 }
 
-// A triangle of a mesh. Its number among the walls is the number of walls of simple
-// shapes plus its index.
+// A triangle of a mesh. Triangles are numbered as walls, after the half-spaces, spheres
+// and cylinders: triangle i is wall n + i, where n is the number of walls with these
+// simple shapes.
 struct CaromTriangle {
     a: vec3<f32>,
     unused: f32,
@@ -361,9 +367,9 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns the part of a triangle that contains a point of one of its edges: the edge, or the corner at one of
-// its ends. `share` is the distance of the point from the first corner of the edge, divided by the edge's
-// length.
+// Returns whether a point on an edge of a triangle is inside the edge or at one of its
+// two corners, as the code of this edge or corner. `share` is the position of the point
+// on the edge, from 0 at the first corner to 1 at the second.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
@@ -393,9 +399,10 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
         return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
     // If the nearest point of the triangle is not inside its face, it is on one of the
-    // three edges: x, y, and z from x to y. `on_x` is the position of the nearest point
-    // on edge x, from 0 at the start of the edge to 1 at its end. `on_y` and `on_z` are
-    // the same for the other edges.
+    // three edges. The vectors x and y are the edges that start at corner a, and the
+    // vector z is the third edge. `on_x` is the position of the nearest point on edge x,
+    // from 0 at the start of the edge to 1 at its end. `on_y` and `on_z` are the same for
+    // edges y and z.
     let z = y - x;
     let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
     let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
@@ -453,8 +460,8 @@ const CAROM_IMPACTS_FULL = 16u;
 
 // State of a hard-sphere simulation, written by the GPU. A recording is a call of
 // `SimulationBuffers::record` in Rust: its commands move the spheres by a number of
-// substeps. Counts of two words have the low word first. A number of two float32 is the
-// sum of both.
+// substeps. A field of type vec2<u32> is a 64-bit count, low word first. A field of type
+// vec2<f32> is one number, split into two float32 that have to be added up.
 struct CaromSimulation {
     // Simulated time so far.
     time: vec2<f32>,
@@ -474,8 +481,8 @@ struct CaromSimulation {
     // Numbers of complete substeps and of substeps that were rolled back, so far.
     substeps: u32,
     rollbacks: u32,
-    // Largest number of rounds in any complete substep of the last recording. See
-    // `round`.
+    // Largest number of rounds in any complete substep of the last recording. In each
+    // round, impacts are added to the paths of spheres and removed from them.
     rounds: u32,
     // The status of the last search for candidate pairs that was incomplete. Its bits are those of
     // `CaromResults.status`, and tell why the search was incomplete.
@@ -501,7 +508,8 @@ struct CaromSimulation {
     // the assumed bound on its displacement, and 3 if too many spheres have.
     round: u32,
     settled: u32,
-    // Number of spheres whose next impact has to be found in the current round.
+    // Number of spheres whose next impact the current round has to find. Rounds are
+    // repeated until no path of a sphere changes.
     in_round: u32,
     // 1 if the substep is complete.
     accepted: u32,

@@ -15,7 +15,8 @@ struct Digit {
 }
 
 fn digit_of(item: vec4<u32>) -> u32 {
-    // Uses select(), because compilers move vectors with a dynamic index from registers to memory.
+    // Uses select() instead of a dynamic vector index. With such an index, compilers move the vector
+    // from registers to memory.
     let word = select(select(item.x, item.y, digit.word == 1u), item.z, digit.word == 2u);
     return ((word & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }

@@ -46,7 +46,8 @@ struct SimulationCounters {
     wall_impacts: atomic<u32>,
     // Number of spheres that moved farther in the substep than the search for candidate pairs had assumed.
     left: atomic<u32>,
-    // Number of times that a sphere got a wider pad, and further candidates, during the substep.
+    // Number of times that a sphere got a wider pad (the assumed bound on its displacement) during the
+    // substep.
     widened: atomic<u32>,
     invalid: atomic<u32>,
     // Largest speed and largest radius, as the bits of float32 numbers.
@@ -73,10 +74,9 @@ struct Body {
     inverse_mass: f32,
 }
 
-// The progress of a sphere in the substep. The kernel `find` writes the fields `time` and `next` (the next impact
-// of the sphere) and `found`, and reads `count` of several spheres. The kernel `strike` writes `count` (the state of
-// the path), and reads `time`, `next` and `found` of several spheres. So in each kernel, no invocation reads a field
-// while another invocation writes it.
+// The progress of a sphere in the substep. The kernel `find` writes only the fields `time`, `next` and
+// `found`, and the kernel `strike` writes only `count`. So each of the two kernels can read what the
+// other has written for any sphere, without a data race.
 struct Track {
     // Number of impacts of the sphere in this substep so far.
     count: u32,
@@ -112,9 +112,9 @@ struct PathPiece {
     start: f32,
     velocity: vec3<f32>,
     // The impact with which this piece of a path begins. For an impact at a wall or a triangle, `link`
-    // is a code as in `Track.next`. For an impact with another sphere, it is MOST_IMPACTS times the
-    // index of the candidate pair, plus the number of impacts that the other sphere had earlier in this
-    // substep.
+    // is the same code as in the field `next` of the struct `Track`. For an impact with another sphere,
+    // `link` is c * MOST_IMPACTS + n. Here c is the index of the candidate pair, and n is the number of
+    // earlier impacts of the other sphere in this substep.
     link: u32,
 }
 
@@ -129,8 +129,10 @@ struct Candidate {
     a: u32,
     b: u32,
     image: u32,
-    // Positions of this pair in the lists of candidates of spheres a and b. For a candidate that is found because a
-    // sphere has left its pad: the next entries in the linked lists of spheres a and b.
+    // Positions of this pair in the rows of candidates of spheres a and b. Each sphere also has a linked
+    // list of candidates found after a sphere moved farther than its pad (the assumed bound on its
+    // displacement). For a candidate in such lists, these fields are the next entries in the lists of a
+    // and b.
     place_a: u32,
     place_b: u32,
 }

@@ -8,8 +8,9 @@
 // positions along a path.
 const ROUNDED_UP = 1.0 + 1.0 / 1048576.0;
 
-// The code of a wall and an image has the number of the wall from this bit on, and below it the image. Each of the three
-// components of an image takes WALL_IMAGE_BITS bits.
+// The code of a wall and an image (periodic copy) of a sphere packs two values into one word. The number
+// of the wall starts at bit WALL_SHIFT. The lower bits hold the three components of the image, with
+// WALL_IMAGE_BITS bits for each.
 const WALL_SHIFT = 24u;
 const WALL_IMAGE_BITS = 8u;
 const FARTHEST_IMAGE = 127;
@@ -52,8 +53,9 @@ fn image_of_block(block: ImageBlock, index: u32) -> vec3<i32> {
     return block.first + vec3<i32>(vec3<u32>(index % block.dims.x, row % block.dims.y, row / block.dims.y));
 }
 
-// Returns the images of a sphere whose centre may come within `distance` of the centre or axis of a wall. `place` is
-// the position of the sphere relative to the wall. Without images, the block has only image 0.
+// Returns the block of images (periodic copies) of a sphere whose centres may come within `distance` of
+// the centre or axis of a wall. `place` is the position of the sphere relative to the wall. In open
+// space, the block consists of the sphere itself (image 0).
 fn images_at_wall(lattice: WallLattice, place: vec3<f32>, distance: f32) -> ImageBlock {
     var block = ImageBlock(vec3<i32>(0), vec3<u32>(1u), false);
     for (var k = 0u; k < 3u; k++) {
@@ -76,7 +78,6 @@ fn images_at_wall(lattice: WallLattice, place: vec3<f32>, distance: f32) -> Imag
     return block;
 }
 
-// Returns the displacement of an image.
 fn shift_of(image: vec3<i32>) -> vec3<f32> {
     if all(image == vec3<i32>(0)) {
         return vec3<f32>(0.0);

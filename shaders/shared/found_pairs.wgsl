@@ -10,8 +10,8 @@
 
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found. Up to STAGED of them are collected in workgroup memory, and
-// later copied to the list of pairs from index sh_base on.
+// Number of pairs that the workgroup has found. The first STAGED of them are collected in workgroup
+// memory. Later, they are copied to consecutive entries of the list of pairs, from entry sh_base on.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
 

@@ -1,5 +1,7 @@
-// Adds the candidates that are found because a sphere has left its pad. They follow the other candidates in the list,
-// and each sphere has a linked list of them, which `further_entries.wgsl` reads.
+// Adds candidates (pairs that may meet) found after a sphere has moved farther than its pad (the assumed
+// bound on its displacement). The list of candidates holds them after all candidates found before. In
+// addition, each sphere has a linked list of its candidates found this way, which `further_entries.wgsl`
+// reads.
 
 #import dynamics::{Candidate, NEXT_TRIANGLE}
 #import round_spheres::{ALL_NEAR, ALL_PAIRS, add_to_round, head_of}

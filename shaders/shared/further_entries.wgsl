@@ -1,6 +1,7 @@
-// The linked list of the candidates of a sphere that were found because a sphere has left its pad. Its entries are
-// those of the rows of candidates: the index of a candidate pair, or NEXT_TRIANGLE plus the index of a pair of a sphere
-// and a triangle.
+// Each sphere has a linked list of its further candidates. These are candidates found after a sphere has
+// moved farther than its pad (the assumed bound on its displacement). For a pair of spheres, the entry
+// in the list is the index of the pair among the candidates. For a pair of a sphere and a triangle, the
+// entry is NEXT_TRIANGLE plus the index of the pair.
 
 #import dynamics::{NEXT_TRIANGLE}
 #needs candidates, simulation_request

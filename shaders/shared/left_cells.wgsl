@@ -1,7 +1,8 @@
-// A coarse grid in which the cells near spheres that have left their pads are marked, so that most spheres need not be
-// tested against them. The cells are entries of a hash table with one entry for each sphere. Bit k of an entry is set
-// if the cell is near any of the spheres k, k + 32, k + 64 and so on that have left their pads in this substep. Further
-// bits do no harm.
+// A sphere has left its pad if it has moved farther than the assumed bound on its displacement. A coarse
+// grid marks the cells near such spheres, so that most other spheres need not be tested against them.
+// The marks are in a hash table of 32-bit entries, with as many entries as there are spheres. The
+// spheres that have left their pads are numbered. Bit k of a cell's entry is set if any of the spheres
+// k, k + 32, k + 64 and so on is near the cell. Bits that are set without need do no harm.
 
 #import round_spheres::{cell_entry_of}
 #import types::{Sphere}
@@ -22,10 +23,11 @@ fn entry_of_cell(cell: vec3<i32>) -> u32 {
     return cell_entry_of(hash % simulation.spheres);
 }
 
-// Marks the cells around a sphere that has left its pad: those that may contain the centre of another
-// sphere that overlaps it and has a radius of at most one cell edge. `number` is the position of the
-// sphere in the list of spheres that have left their pads. Returns false and marks nothing if the cells
-// would be too many.
+// Marks the grid cells around a sphere that has left its pad (moved farther than the assumed bound on
+// its displacement). A cell is marked if it may contain the centre of a sphere that overlaps this one
+// and has a radius of at most one cell edge. `number` is the position of the given sphere in the list of
+// spheres that have left their pads. If too many cells would have to be marked, the function marks none
+// and returns false.
 fn mark_cells(number: u32, sphere: Sphere) -> bool {
     if !(simulation.cell > 0.0) {
         return false;
@@ -48,8 +50,9 @@ fn mark_cells(number: u32, sphere: Sphere) -> bool {
     return true;
 }
 
-// Returns, as a bit mask, the spheres near a given sphere that have left their pads. Bit k stands for
-// spheres k, k + 32, k + 64 and so on in the list of the spheres that have left their pads.
+// Returns a bit mask of the spheres near `sphere` that have left their pads (moved farther than the
+// assumed bounds on their displacements). Bit k stands for spheres k, k + 32, k + 64 and so on in the
+// list of spheres that have left their pads.
 fn left_nearby(sphere: Sphere) -> u32 {
     if !(simulation.cell > 0.0) || sphere.radius > simulation.cell {
         return ALL_BITS;

@@ -1,6 +1,6 @@
-// The near test: whether two spheres come near each other during a time segment (part of the step) of one of
-// them. It is much cheaper than the test with an error bound that follows. docs/exact.md proves that no pair
-// is lost, and `src/shared/filter.rs` has the constants.
+// The near test: a quick float32 test whether two spheres may touch during a time segment (part of the
+// step) of one of them. Pairs that pass it are tested again by the filter, a slower test with an error
+// bound. docs/exact.md proves that no pair is lost, and `src/shared/filter.rs` has the constants.
 
 #import opaque::{opaque3}
 #import segments::{part_of}

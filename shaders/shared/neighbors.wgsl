@@ -29,14 +29,15 @@ struct NeighborRequest {
 }
 
 struct NeighborState {
-    // The request for which the list was made. `made` is 0 if the buffers hold no complete list.
+    // The request (cutoff, domain and so on) that the neighbour list in the buffers answers. Its field
+    // `made` is 0 if the buffers hold no complete list, and otherwise 1.
     request: NeighborRequest,
-    // Number of particles of the list.
+    // Number of particles of the neighbour list.
     particles: u32,
-    // 1 if a particle has moved too far for the list to be valid, or has changed its radius or its groups.
-    // Otherwise 0.
+    // 1 if a particle has moved too far for the neighbour list to be valid, or has changed its radius or
+    // its groups. Otherwise 0.
     moved: atomic<u32>,
-    // 1 if the current step keeps the list, 0 if it makes a new one.
+    // 1 if the current step keeps the neighbour list of an earlier step, 0 if it makes a new one.
     kept: u32,
     unused: u32,
 }

@@ -24,8 +24,8 @@ fn ownership(s: Filtered, tag_i: u32, tag_j: u32, dt: f32) -> u32 {
     let speed = largest(abs(s.v));
     var low = 0.0;
     var high = finest;
-    // If two spheres hardly move relative to each other, rounding makes their time of closest
-    // approach uncertain. As a rule, their first time segments then report the pair (docs/exact.md,
+    // If two spheres hardly move relative to each other, rounding makes their time of closest approach
+    // uncertain. Then the first time segments of the two spheres always report the pair (docs/exact.md,
     // section 3).
     if speed * dt <= STILL * EPSILON * largest(abs(s.p)) {
         high = 0.0;

@@ -75,8 +75,9 @@ fn flag_change(index: u32) {
     change_flags[index] = select(0u, 1u, changed);
 }
 
-// Writes the pair of flag number `index` to the list of changes. Before this, prefix sums must have
-// replaced the flags, which mark pairs that began or ended.
+// Writes the pair that belongs to flag number `index` to the list of changes. Before the call, another
+// kernel must have replaced each flag by the sum of all flags before it. The place of the pair in the
+// list follows from these sums.
 fn list_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {

@@ -32,7 +32,8 @@ fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Returns the cheaper grid layout. At equal costs, it is the one with the lower number.
+// Returns the cheaper of two grid layouts. If their costs are equal, returns the layout with the lower
+// `number`.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -148,9 +149,9 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a grid with the layout `chosen` and at most `share` + MIN_HASHED_SLOTS entries in the table
-// of cells. The entries are numbered from 0 here. Later, write_level() adds the number of entries of
-// the grids before this one.
+// Returns a grid with the layout `chosen`. `share` is the grid's share of the entries of the table of
+// cells, and the grid uses at most `share` + MIN_HASHED_SLOTS entries. In the returned grid, they are
+// numbered from 0. Later, write_level() adds the number of entries of all preceding grids.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;

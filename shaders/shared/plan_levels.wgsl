@@ -4,8 +4,9 @@
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// Entry k: the least expected cost of all grids if the last one begins with size range k. Size ranges are
-// groups of spheres of similar size.
+// The first n size ranges (groups of spheres of similar size) can be divided into grids in many ways.
+// Entry k is the least expected cost of a division whose last grid begins with size range k. The entries
+// are computed for one n after another.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
 // For the first n size ranges (groups of spheres of similar size): the least expected cost of dividing them

@@ -21,9 +21,9 @@ struct SizeRange {
     inside: f32,
     // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
     half_cell: f32,
-    // Lower and upper bounds of the positions of all spheres in the size range. A position is that of
-    // the centre half-way through the step or, if the path is cut, half-way through a time segment. It
-    // is relative to the origin of the grids, which moves as most spheres do.
+    // Lower and upper bounds of the centres of all spheres in the size range. The centres are taken
+    // half-way through the step or, if the path of a sphere is cut, half-way through each time segment.
+    // The bounds are relative to the origin of the grids, which moves as most spheres do.
     low: vec3<f32>,
     high: vec3<f32>,
     // Highest number of a size class in the size range, even if no sphere is in this class.
@@ -31,11 +31,10 @@ struct SizeRange {
     // The least number n for which spheres of the size range are cut into 2^n time segments.
     power: u32,
     of_set: u32,
-    // Limit for the other size ranges that search this range for neighbours. In a step with one set,
-    // they have a `half_cell` (half the edge of the smallest possible grid cell) below this limit. In a
-    // step with two sets, they are of the other set, and have a `half_cell` that is at most this limit.
-    // A range merged from several ranges has the smallest of their limits or, with two sets, the
-    // largest.
+    // Limit for other size ranges. Another range searches this one for neighbours if its `half_cell`
+    // (half the edge of the smallest possible grid cell) is below the limit. In a step with two sets,
+    // the `half_cell` may also equal the limit, but the two ranges must be of different sets. A range
+    // merged from several ranges has the smallest of their limits or, with two sets, the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -45,14 +44,15 @@ struct SizeRange {
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
 // A histogram from which the length of the size ranges is chosen. A size range is a run of 2^s
-// neighbouring size classes (groups of spheres of similar size). The first class in use in each run
-// starts a range. With larger s, runs are longer, so fewer classes start a range. Each class in use is
-// counted in one entry: that of the largest s with which it starts a range.
+// neighbouring size classes (groups of spheres of similar size). Entry s counts the classes in use that
+// come first in a range of 2^s classes, but would not come first in a range of 2^(s + 1). The last entry
+// counts all classes in use that come first in a range of the greatest length.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
 fn lowest_bit(used: vec4<u32>) -> u32 {
-    // Uses select(), because compilers move vectors with a dynamic index from registers to memory.
+    // Uses select() instead of a dynamic vector index. With such an index, compilers move the vector
+    // from registers to memory.
     let bits = firstTrailingBit(used) + vec4<u32>(0u, 32u, 64u, 96u);
     let found = select(bits, vec4<u32>(CLASSES_EACH), used == vec4<u32>(0u));
     return min(min(found.x, found.y), min(found.z, found.w));
@@ -73,16 +73,16 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Counts this thread's size classes in use in the histogram sh_parted. Each class is counted in entry s
-// if s is the largest number with which it starts a size range of 2^s classes.
+// Counts this thread's size classes in use in the histogram sh_parted. Entry s counts the classes that
+// come first in a size range of 2^s classes, but would not come first in a range of 2^(s + 1).
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // No size range has classes of two threads. So the first class in use of each thread starts a
-        // size range, however long the ranges are.
+        // Each thread handles one block of size classes, and no size range extends over two blocks. So
+        // the first class in use of a block always begins a size range, however long size ranges are.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
@@ -182,10 +182,9 @@ fn one_set() -> f32 {
 }
 
 // Returns whether the spheres of size range number `range` search another size range for neighbours.
-// The other range has spheres of set `of_set`, and `reference` limits the `half_cell` (half the edge of
-// the smallest possible grid cell) of ranges that search it. With one set, the `half_cell` must be
-// below the limit. With two sets, the two ranges must be of different sets, and the `half_cell` must be
-// at most the limit.
+// `of_set` is the set of the other range, and `reference` is a limit that the other range has. With one
+// set, the `half_cell` (half the edge of the smallest possible grid cell) of range `range` must be below
+// the limit. With two sets, it may also equal the limit, but the two ranges must be of different sets.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -10,8 +10,8 @@
 #import space::{others}
 #import types::{Level}
 
-// Data of a grid that the plan (the list of all grids) does not hold. They are needed to decide which
-// of two grids searches the other.
+// Data of one grid, which help to decide which of two grids searches the other. The plan (the list of
+// all grids) does not hold these data.
 struct Side {
     proxies: f32,
     power: u32,
@@ -68,9 +68,10 @@ fn search_cost(origin: u32, to: u32, slabs: f32) -> f32 {
 }
 
 fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
-    // Searching a row of cells is cheap only if its spheres are adjacent in the sorted list. So each
-    // cell of the finer grid must have its own table entry, and no separate entries for parts of the
-    // step.
+    // Spheres of a coarse grid may search rows of cells of a finer grid. This is cheap only if the
+    // spheres of a row are adjacent in the sorted list. So each cell of the finer grid must have an
+    // entry in the table of cells that it does not share with other cells. The grid must also not have
+    // separate entries for parts of the step.
     if !sh_side[fine].all_in_box || plan.level[fine].time_power > 0u {
         return false;
     }
@@ -101,9 +102,9 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
 }
 
 // Stores which grids the spheres in the grid `number` search for neighbours: the finer grids that
-// find_finer() has chosen, and each coarser grid that does not itself search the grid `number`. With
-// one set of spheres, also their own grid. So of any two grids whose spheres may touch, exactly one
-// searches the other.
+// find_finer() has chosen, and each coarser grid that does not itself search the grid `number`. If the
+// step has one set of spheres, they also search the grid `number` itself. So of any two different grids
+// whose spheres may touch, exactly one searches the other.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;
@@ -123,9 +124,9 @@ fn write_searches(number: u32, levels: u32) {
     sh_cells[number] = cells;
 }
 
-// Writes an upper bound of the number of cells that all spheres search. The spheres in the grids and the images
-// from the stage `images` are counted separately. Each image counts as the largest number of cells that a
-// sphere searches in any grid.
+// Writes an upper bound on the number of grid cells that all spheres and all images (periodic copies)
+// search. For each sphere, it adds the most cells that a sphere of the same grid searches. For each
+// image, it adds the most cells that a sphere of any grid searches.
 fn write_cells(levels: u32) {
     var cells = 0.0;
     var most = 0.0;

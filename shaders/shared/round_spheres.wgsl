@@ -1,12 +1,14 @@
 // Two lists of the spheres whose next impact has to be found: one for the current round and one for the
-// next. The buffer `round_spheres` contains:
+// next. A round adds impacts to the paths of spheres or removes them. *Further* candidates are those
+// found after a sphere has left its pad (moved farther than the assumed bound on its displacement). The
+// buffer `round_spheres` contains:
 // - the number of spheres in the list for the next round,
-// - the number of candidate pairs of spheres, with those found after a sphere has left its pad,
-// - the number of pairs of a sphere and a triangle, with those found after a sphere has left its pad,
+// - the number of candidate pairs of spheres, including further candidates,
+// - the number of candidate pairs of a sphere and a triangle, including further candidates,
 // - for each sphere, the number of the latest round whose list contains the sphere,
 // - the two lists, which change places after each round,
-// - for each sphere, the first entry of its list of candidates found after a sphere has left its pad, or
-//   NEXT_NONE: see `further_entries.wgsl`,
+// - for each sphere, the first entry of its list of further candidates, or NEXT_NONE: see
+//   `further_entries.wgsl`,
 // - a table of the cells near spheres that have left their pads: see `left_cells.wgsl`.
 
 #needs round_spheres, simulation
@@ -28,13 +30,13 @@ fn cell_entry_of(number: u32) -> u32 {
     return HEADERS + 4u * simulation.spheres + number;
 }
 
-// Returns the index in `round_spheres` of the entry at position `number` in the list of a round.
 fn entry_of(round: u32, number: u32) -> u32 {
     return HEADERS + (1u + round % 2u) * simulation.spheres + number;
 }
 
-// Returns the sphere at position `number` in the list of the current round. The first round has all
-// spheres.
+// Returns the sphere at position `number` in the list of spheres whose next impact the current round has
+// to find. A round adds impacts to the paths of spheres or removes them. Round 0 has no stored list,
+// because it handles all spheres.
 fn sphere_of_round(number: u32) -> u32 {
     if simulation.round == 0u {
         return number;
@@ -42,7 +44,8 @@ fn sphere_of_round(number: u32) -> u32 {
     return atomicLoad(&round_spheres[entry_of(simulation.round, number)]);
 }
 
-// Adds a sphere to the list of the next round, unless it is in this list already.
+// Adds a sphere to the list of spheres whose next impact the next round has to find, unless the list
+// already contains it. A round adds impacts to the paths of spheres or removes them.
 fn add_to_round(sphere: u32) {
     let next = simulation.round + 1u;
     if atomicMax(&round_spheres[mark_of(sphere)], next) < next {

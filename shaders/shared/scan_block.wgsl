@@ -10,8 +10,9 @@ var<workgroup> sh_group_sums: array<u32, SCAN_GROUP>;
 // inclusive prefix sums of `own` to sh_sums, which other invocations can read after a further barrier. A
 // barrier must separate such reads from a second call of this function.
 //
-// The 256 invocations form 16 groups of 16. Each invocation reads the numbers of its own group and the
-// sums of all groups. This takes only two barriers. A Hillis-Steele scan would take 16 barriers.
+// The 256 invocations form 16 groups of 16. Each invocation adds up the values of earlier invocations in
+// its group, and the sums of all earlier groups. This prefix sum takes only two barriers. A
+// Hillis-Steele scan would take 16.
 fn sum_before(own: u32, local: u32) -> u32 {
     sh_sums[local] = own;
     workgroupBarrier();

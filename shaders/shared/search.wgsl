@@ -21,8 +21,8 @@ const COUNT_AND_TEST = 0u;
 // Value of sh_task: the searches only count their candidates, because the number of candidates may exceed the
 // limit of the step.
 const COUNT = 1u;
-// Value of sh_task: the searches only test their candidates, because an earlier round of searches has counted
-// them.
+// Value of sh_task: the searches only test their candidates. They have already counted them with the
+// task COUNT.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -48,23 +48,23 @@ struct Searcher {
     tag: u32,
 }
 
-// The candidates (spheres to be tested) of one sphere in its own cell and in 13 of the 26 neighbouring
-// cells. They form five ranges of the sorted spheres. `count` candidates are numbered across these ranges,
-// from 0 on.
+// The candidates (spheres to be tested) of one sphere, in its own grid cell and in 13 of the 26
+// neighbouring cells. Cells in a row are adjacent in the list of sorted spheres, so the candidates form
+// five ranges of this list. The candidates are numbered from 0 to `count` - 1 across the five ranges.
 struct Candidates {
     count: u32,
-    // Running total of the candidates: entry k is the number of candidates in the ranges 0 to k of the
-    // five ranges. The total of all five ranges is `count`.
+    // Running totals of the candidates of a sphere, which form five ranges of the sorted spheres. Entry
+    // k is the number of candidates in ranges 0 to k. The total of all five ranges is `count`.
     past: vec4<u32>,
-    // The candidates of a sphere are numbered across five ranges of the sorted spheres. The number of a
-    // candidate in range k, plus entry k of `shift` (modulo 2^32), is the candidate's index among the
-    // sorted spheres. For the fifth range, `last_shift` is added instead.
+    // The candidates of a sphere form five ranges of the sorted spheres, and are numbered across these
+    // ranges. A candidate with number n in range k has the index n + shift[k] (modulo 2^32) among the
+    // sorted spheres. A vec4 has only four entries, so `last_shift` is the value for the fifth range.
     shift: vec4<u32>,
     last_shift: u32,
 }
 
-// Returns the index of a candidate among the sorted spheres. Uses select(), because compilers move vectors
-// with a dynamic index from registers to memory.
+// Returns the index of a candidate among the sorted spheres. Uses select() instead of a dynamic vector
+// index. With such an index, compilers move the vector from registers to memory.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -76,9 +76,9 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
 
 // Returns the candidates of a sphere: the spheres that come after it in its own grid cell, and all
 // spheres in 13 of the 26 neighbouring cells. Of two neighbouring cells on opposite sides, only one is
-// searched, so each pair is found once. All these cells must lie in the grid's box, where no two cells
-// share an entry of the table of cells. All loads come before the first use of a result, so that their
-// latencies overlap.
+// searched, so each pair is found once. All these cells must be in the box of the grid, a region in
+// which each cell has its own entry in the table of cells. The function loads all entries before it uses
+// any of them, so that the latencies of the loads overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -298,8 +298,9 @@ fn search(index: u32) -> vec2<u32> {
     let tag = sorted_cells[index].tag;
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // Some drivers may end long loops early. So the last iteration does not search a grid, but counts this
-    // invocation as finished. If the count is too small at the end, a loop has ended early.
+    // Some drivers may end long loops early. So this loop over the grids has one more iteration, which
+    // only counts the invocation as finished. If too few invocations are counted in the end, a driver
+    // has ended a loop early.
     for (var number = 0u; number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {

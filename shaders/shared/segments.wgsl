@@ -68,8 +68,8 @@ fn reaches(path: Path, power: u32) -> vec3<f32> {
     return opaque3(half + MARGIN * EPSILON * (far + half));
 }
 
-// Returns half the edge length of the smallest grid cell that may hold one of the 2^power time segments
-// of a path.
+// Returns half the edge length of the smallest grid cell that can hold a time segment of a sphere's
+// path, if the path is cut into 2^power time segments.
 fn half_cell_of(extent: Extent, power: u32) -> f32 {
     let half = extent.radius + extent.shift * part_of(power + 1u);
     return max(opaque(half + MARGIN * EPSILON * (extent.far + half)), 0.5 * SMALLEST_CELL);

@@ -18,8 +18,8 @@ fn others(proxies: f32, distance: f32) -> f32 {
     return exp2(log) * (proxies / f32(params.spheres));
 }
 
-// Returns the spacing of proxies (spheres or time segments): the edge of the cube around one of them that
-// contains one other on average.
+// A cube centred at a sphere or time segment of a grid contains one other of them on average if its edge
+// is as long as the *spacing*. Returns the spacing in a grid with `proxies` spheres or time segments.
 fn spacing_of(proxies: f32) -> f32 {
     let level = log2(f32(params.spheres) / proxies);
     // A binary search finds the first entry of the correlation curve that is above `level`. The entries

@@ -81,8 +81,8 @@ struct Space {
     // 2^(i - 127) around a sphere.
     log_others: array<f32, OCTAVES>,
     frame: Frame,
-    // Corner of the trimmed box, which holds most of the spheres but no far outliers. It is relative to
-    // the moving origin from which grid cells are counted.
+    // Lower corner of the trimmed box, which contains most of the spheres but no far outliers. This
+    // corner is relative to the moving origin from which grid cells are counted.
     trimmed_low: vec3<f32>,
     // Length limit of time segments: a sphere that moves farther than this limit and farther than its
     // diameter is cut.
@@ -101,8 +101,8 @@ struct Sampled {
     velocity: vec3<f32>,
 }
 
-// Quantiles of one quantity of the sampled spheres, such as a coordinate. The fields are separate words,
-// because different workgroups write them.
+// Quantiles of one quantity of the sampled spheres, such as a coordinate. The quantiles are not stored
+// as one vector, because different workgroups write them.
 struct Ranks {
     low: f32,
     median: f32,
@@ -115,8 +115,8 @@ struct Ranks {
 // integers in the order of the floats. Lower bounds are negated first, so that they grow too.
 struct SizeClass {
     count: atomic<u32>,
-    // Number of time segments (or uncut spheres) of the size class that are in the trimmed box, which
-    // excludes far outliers.
+    // Number of time segments and uncut spheres of this size class in the trimmed box. The trimmed box
+    // contains most of the spheres, but no far outliers.
     inside: atomic<u32>,
     // Half the edge length of the smallest grid cell that may hold any sphere or time segment of the
     // size class, as the bits of a float32.
@@ -181,8 +181,8 @@ struct Binned {
     place: u32,
 }
 
-// A sphere or time segment in the order of its grid cell: the values of the sphere, in the units of the
-// shaders.
+// Values of a sphere or of one of its time segments, in the units of the shaders. An array of this type
+// is in the order of the grid cells.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,
@@ -216,7 +216,8 @@ struct Lattice {
     // Upper bounds of the magnitudes of the components of each reciprocal vector. Rounding errors of
     // coordinates along the edges are relative to these bounds.
     dual_bounds: array<vec4<f32>, 3>,
-    // xyz: the whole multiples of the user's three edges that add up to an edge of the lattice.
+    // Each edge of the lattice is a sum of whole multiples of the periodic domain's three edges, as
+    // given by the user. xyz of entry k: the multiples for edge k of the lattice. w: 0.
     in_given_edges: array<vec4<i32>, 3>,
 }
 

@@ -77,9 +77,9 @@ impl Probe for BallProbe {
     }
 }
 
-/// The path of a sphere during one time segment (part of the step), to be tested against bounding
-/// spheres. The bounding sphere of a long path would be much larger than the path, and meet many
-/// more spheres. No touching pair is lost (docs/exact.md, lemma 2.7).
+/// Tests which bounding spheres meet the path of a sphere during one time segment (part of the
+/// step). The test uses the path itself, because the bounding sphere of a long path also meets
+/// spheres far from the path. No touching pair is lost (docs/exact.md, lemma 2.7).
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],

@@ -1,7 +1,7 @@
 //! Finds the spheres that touch walls of finite size (triangles and solid spheres) in a periodic
-//! domain. In open space, `walls.rs` and `meshes.rs` find them. Each of these walls has a bounding
-//! sphere. A search between two sets, the spheres of the step and the bounding spheres, lists the
-//! pairs that touch. Each listed sphere is then tested against the wall itself. Twin of
+//! domain. In open space, `walls.rs` and `meshes.rs` find them. Each wall of finite size has a
+//! bounding sphere. A search lists the spheres of the step that touch such a bounding sphere. Each
+//! listed sphere is then tested against the wall in the bounding sphere. Twin of
 //! `shaders/triangles.wgsl`.
 
 #![allow(
@@ -210,9 +210,9 @@ impl BoundedWalls {
             append(&mut found.hits, &part.hits)?;
             append(&mut found.images, &part.images)?;
         }
-        // In a periodic domain, several images of a sphere may touch one wall. The collisions are
-        // now in the order of the wall's displacements. The list must have them in the order of the
-        // sphere's displacements, which have the opposite signs.
+        // In a periodic domain, several images of a sphere may touch one wall. The search has
+        // listed these collisions in the order of the wall's displacement relative to the sphere.
+        // The result must be sorted by the displacement of the sphere, which has the opposite sign.
         if other_walls || !step.domain.is_open() {
             found.sort();
         }

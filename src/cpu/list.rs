@@ -62,8 +62,8 @@ pub(crate) fn list_with_images(
     let len = |buckets: Range<usize>| pairs.len(buckets.clone()) + images.len(buckets);
     let count = len(buckets.clone());
     let list = resized(list, count, LIST)?;
-    // Elements that are added to `list_images` are [0, 0, 0], so only the elements that it already had need
-    // to be reset.
+    // `resized` fills the elements that it adds to `list_images` with [0, 0, 0]. So only the
+    // elements that `list_images` had before need to be reset.
     let kept = list_images.len();
     let all = (list, resized(list_images, count, LIST)?);
     let take = |(list, images): &mut (_, _), buckets: Range<usize>| {

@@ -91,7 +91,7 @@ impl<'a> Meshes<'a> {
         Ok(())
     }
 
-    /// Returns the paths of four spheres.
+    /// Returns the paths of [`LANES`] spheres relative to the moving mesh.
     #[inline(always)]
     fn paths(&self, mesh: &Mesh, spheres: &[Sphere; LANES]) -> Path<f32x4> {
         let [[x, y, z, radius], [u, v, w, _]] = rows(spheres.each_ref());

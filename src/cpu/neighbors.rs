@@ -137,8 +137,8 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // If two time segments touch, their middles are not farther apart along each axis than
-            // half the extents of both segments together.
+            // Two time segments touch only if, along each axis, the distance between their middles
+            // is at most the sum of their half extents.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
@@ -192,10 +192,10 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits all spheres of a grid with smaller cells, for a sphere that would have to look up very
-    /// many of these cells one by one. This is rare: the plan allows a search of smaller cells only
-    /// if it expects each cell in use to have its own table entry, and only in a grid without
-    /// separate cells for parts of the step (`coarse_searches_fine`).
+    /// Visits all spheres of a grid whose cells are smaller than those of the searching sphere's
+    /// grid. This replaces a search that would have to look up very many cells one by one. It is
+    /// rare, because the plan (`coarse_searches_fine`) allows a search of smaller cells only if it
+    /// expects that each cell with spheres has its own table entry.
     #[cold]
     #[inline(never)]
     fn visit_all(&self, level: &Level, visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>)) {
@@ -283,9 +283,9 @@ mod tests {
     use crate::shared::tag::make_tag;
     use crate::shared::units::Units;
 
-    /// A sphere searches a grid with much smaller cells, of which 10¹⁵ are near the sphere. Some
-    /// spheres of that grid lie outside its box (the block of cells that have table entries of
-    /// their own), which the plan does not expect. Each sphere of that grid is visited once.
+    /// A sphere searches another grid, and 10¹⁵ small cells of this grid are near the sphere. Some
+    /// spheres of the grid lie outside its box (the block of cells that have table entries of their
+    /// own), which the plan does not expect. The search visits each sphere of the grid once.
     #[test]
     fn a_search_of_many_small_cells_visits_each_sphere_once() {
         let fine = Level {

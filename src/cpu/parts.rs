@@ -11,9 +11,9 @@ pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
 }
 
 /// Divides `all` into consecutive parts, which are numbered by the range `parts`. Calls `work` in
-/// parallel with the number and the contents of each part. The caller's function `take` divides a
-/// run of consecutive parts in two. It gets the run and the numbers of the first parts in it,
-/// removes these parts from the run, and returns them.
+/// parallel with the number and the contents of each part. The caller's function `take` splits the
+/// data: it gets some consecutive parts and the numbers of the first few of them. It must split off
+/// these first parts and return them.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,
     all: T,

@@ -109,10 +109,11 @@ impl<'a> BucketPart<'a> {
     /// item's cell. Returns the number of items in the fullest slot. Writes the end of each slot
     /// and the slot of each item.
     ///
-    /// For each sorted item, `order` gets three numbers: the index of its sphere, the 32-bit word
-    /// that names the sphere or its image, and a tag with its grid and time segment. If `brought`
-    /// is true, the spheres have been copied to the bucket, and the index is a position in this
-    /// copy. Otherwise, the index is a position in the input.
+    /// Writes three numbers to `order` for each sorted item: the index of its sphere, the number
+    /// that names the sphere or its periodic image, and a tag with the item's grid and time
+    /// segment. If `brought` is true, the spheres of the bucket's items have been copied to a list
+    /// of the bucket, and the index is a position in this list. Otherwise, the index is a position
+    /// in the input.
     fn sort(
         &mut self,
         bucket: usize,
@@ -139,8 +140,8 @@ impl<'a> BucketPart<'a> {
     }
 
     /// Writes the spheres, with their grids and time segments (tags), in sorted order. For each of
-    /// them, `order` has the index of the sphere in `source`, the 32-bit word that names the sphere
-    /// or its image, and the tag.
+    /// them, `order` has the index of the sphere in `source`, the number that names the sphere or
+    /// its periodic image, and the tag.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {

@@ -4,9 +4,9 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// An entry of the list of spheres and time segments that is sorted by grid cell, in the caller's
-/// units. An entry for a time segment has the motion of its sphere in the whole step. So the test
-/// of two spheres gives the same result for all of their time segments.
+/// A sphere or time segment in the list that is sorted by grid cell. Its centre, radius and
+/// velocity are in the caller's units. A time segment has the motion of its sphere in the whole
+/// step. So the test of two spheres gives the same result for all of their time segments.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {

@@ -29,8 +29,9 @@ const ERROR: f32 = 1.0 / (1 << 18) as f32;
 /// Absolute error margin that is added to the lengths in the float32 filter. It covers underflow,
 /// which the relative margin [`ERROR`] does not cover.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
-/// Number of spheres that are checked before they are tested. It is small, so that the processor tests the walls
-/// while it waits for the next spheres from memory.
+/// Number of spheres in a block. The spheres of a block are first checked for invalid values, and
+/// then tested against the walls. The number is small, so that the processor tests one block while
+/// it waits for the next block from memory.
 const BLOCK: usize = 8;
 const LIST: &str = "the list of wall collisions";
 
@@ -427,8 +428,9 @@ impl Faces {
         false
     }
 
-    /// Returns a mask of the spheres that may touch one of the half-spaces: those whose paths reach its plane, along
-    /// the axis of its normal.
+    /// For each of [`LANES`] spheres, returns whether it may touch any of the half-spaces, as a
+    /// SIMD mask. The plane of each half-space is perpendicular to a coordinate axis. A sphere may
+    /// touch a half-space only if its path reaches the plane along this axis.
     #[inline(always)]
     fn near(&self, paths: &Paths) -> f32x4 {
         let mut near = f32x4::splat(0.0);

@@ -95,7 +95,8 @@ pub(crate) struct NearLeaves {
 }
 
 impl NearLeaves {
-    /// Returns the spheres that [`Boxes::find`] has found.
+    /// Returns the result of the last call of [`Boxes::find`]: the indices of the spheres that
+    /// overlap a given sphere.
     #[inline]
     pub(crate) fn found(&self) -> &[u32] {
         &self.found[..self.count]
@@ -298,11 +299,13 @@ fn boxes_overlap([low, high]: &[[f32x4; 3]; 2], own: &[f32x4; 4]) -> u32 {
 #[derive(Debug, Default)]
 pub(crate) struct Boxes {
     leaves: Vec<Leaf>,
-    /// The nodes of each level. The first level has the boxes of leaves, and the last one is one node.
+    /// The nodes of the tree of boxes, level by level. Each node of the first level has the boxes
+    /// of up to eight leaves. The last level has one node, the root.
     levels: Vec<Vec<Node>>,
     /// The few spheres that are much wider than the others.
     wide: Vec<u32>,
-    /// Largest radius of the spheres that are not listed in `wide`.
+    /// Largest radius of all spheres except those listed in `wide`, the spheres much larger than
+    /// the others.
     most_radius: f32,
     /// Spheres with a radius above this limit count as wide (much larger than the others).
     narrow: f32,
@@ -404,16 +407,17 @@ impl Boxes {
         &self.wide
     }
 
-    /// Returns whether the radius of a sphere is above the limit for wide spheres (those much
-    /// larger than the others). Right after [`fill`](Self::fill), exactly these spheres are in
-    /// [`wide`](Self::wide).
+    /// Returns whether a sphere is wide (much larger than the others): its radius is above a limit
+    /// that [`fill`](Self::fill) has set. Right after `fill`, the list [`wide`](Self::wide)
+    /// contains exactly the wide spheres. Later it may lack some of those that [`grow`](Self::grow)
+    /// has enlarged, because its length is limited.
     #[inline]
     pub(crate) fn is_wide(&self, sphere: &Sphere) -> bool {
         sphere.radius > self.narrow
     }
 
-    /// Enlarges the sphere number `index` to the radius of `sphere`, and enlarges the boxes of the
-    /// tree so that they contain it.
+    /// Enlarges a sphere of the tree: the sphere number `index` gets the radius of `sphere`. Also
+    /// enlarges the boxes of the tree so that they contain the enlarged sphere.
     pub(crate) fn grow(&mut self, index: u32, sphere: &Sphere) {
         let mut place = index as usize;
         let lane = place % EIGHT;
@@ -592,8 +596,8 @@ mod tests {
                     let square: f64 = away.map(|x| x * x).sum();
                     let reach = f64::from(one.radius) + f64::from(other.radius);
                     assert!(found || square > reach * reach);
-                    // If the test finds that two spheres overlap, they do, or their gap is at most a
-                    // thousandth of the sum of their radii.
+                    // The overlap test may also find two spheres that do not overlap. The gap
+                    // between them must then be less than a thousandth of the sum of their radii.
                     assert!(!found || square < 1.001 * reach * reach);
                 }
             }

@@ -1,12 +1,14 @@
-//! Candidates: the pairs of spheres that can touch while every sphere stays within its pad.
+//! Candidates: the pairs of spheres that can touch while every sphere stays within its pad (an
+//! assumed bound on its displacement).
 //!
-//! The pad of a sphere is a bound on the distance that it moves from its *origin*, its place at the
-//! time of the search. The search enlarges each sphere by its pad, and finds all pairs of the
-//! enlarged spheres that overlap while at rest. Their centres and radii are float32, so each radius
-//! also covers the rounding of its centre.
+//! The pad of a sphere limits the distance from the sphere to its *origin*, its centre at the time
+//! of the search for candidates. The search enlarges the radius of each sphere by its pad, and
+//! finds all pairs of enlarged spheres that overlap while at rest. The centre of an enlarged sphere
+//! is rounded to float32. So its radius is also enlarged by the rounding error of the centre.
 //!
-//! The candidates of one search serve several substeps. If a sphere moves beyond its pad, it gets a wider
-//! pad, and the tree of boxes of the last search is searched for its new candidates.
+//! The candidates of one search serve several substeps. If a sphere moves farther than its pad, it
+//! gets a wider pad. Its new candidates are then searched in the tree of boxes that the last search
+//! has built.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -28,11 +30,13 @@ use crate::{Detector, Error, Sphere};
 /// is this multiple of the distance that the sphere moves without impacts.
 const PAD: f64 = 1.2;
 
-/// Slowest speed that a pad is made for, relative to the mean speed of all spheres. A slow sphere is likely to
-/// be hit by a faster one.
+/// The pad (assumed bound on the displacement) of a slow sphere is computed from this speed instead
+/// of its own, because a faster sphere is likely to hit it. The speed is given as a multiple of the
+/// mean speed of all spheres.
 const SLOWEST: f64 = 1.1;
 
-/// New pad of a sphere that has left its pad, as a multiple of the distance that the sphere has moved.
+/// A sphere that has moved farther than its pad (the assumed bound on its displacement) gets a new
+/// pad: this multiple of the distance that it has moved.
 const WIDER: f64 = 1.5;
 
 /// A pair that can touch.
@@ -41,8 +45,9 @@ pub(crate) struct Candidate {
     /// The sphere. Of two spheres, it is the one with the smaller index in the caller's list.
     pub(crate) sphere: u32,
     pub(crate) partner: Partner,
-    /// Numbers of a periodic image, one along each edge of the domain: of the second sphere in a
-    /// pair of spheres, or of the sphere at a wall.
+    /// This is the periodic image of the second sphere, or of the only sphere if the partner is a
+    /// wall. Three whole numbers name an image: how many times each edge of the domain displaces
+    /// it.
     pub(crate) image: [i32; 3],
 }
 
@@ -80,8 +85,9 @@ impl Near<'_> {
 /// Marks the end of a linked list of candidates.
 const NONE: u32 = u32::MAX;
 
-/// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and pairs that
-/// were added after the search because a sphere left its pad. They are in a linked list for each sphere.
+/// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and
+/// pairs that were added after the search. A pair is added if a sphere moves farther than its pad
+/// (the assumed bound on its displacement). Each sphere has a linked list of these candidates.
 #[derive(Debug, Default)]
 struct Special {
     /// Each candidate is in the linked lists of both of its spheres. The two numbers are the
@@ -144,8 +150,9 @@ pub(crate) struct Candidates {
     flights: Vec<Flight>,
     units: Units,
     special: Special,
-    /// Length of `special.list` right after the search. The list grows when spheres leave their
-    /// pads (the bounds on their displacements).
+    /// Number of candidates in `special.list` right after the search for candidates. The list grows
+    /// when a sphere moves farther than its pad (the assumed bound on its displacement), because it
+    /// then gets new candidates.
     at_search: usize,
     /// Whether a sphere may meet a periodic image of another sphere.
     any_images: bool,
@@ -154,7 +161,8 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Marks the candidates as outdated.
+    /// Marks the candidates as outdated, so that [`cover`](Self::cover) returns false until the
+    /// next search.
     pub(crate) fn forget(&mut self) {
         self.valid = false;
     }
@@ -248,9 +256,10 @@ impl Candidates {
         }
     }
 
-    /// Gives wider pads to spheres that have moved beyond their pads, and searches for the candidates of
-    /// these spheres. `leavers` has the index of each such sphere, and the distance that it has moved since
-    /// the last search. Returns the candidates that are new.
+    /// Gives wider pads to spheres that have moved farther than their pads (the assumed bounds on
+    /// their displacements), and searches for the candidates of these spheres. `leavers` has the
+    /// index of each such sphere, and the distance that it has moved since the last search. Returns
+    /// the candidates that are new.
     pub(crate) fn widen(
         &mut self,
         detector: &mut Detector,
@@ -320,8 +329,9 @@ impl Candidates {
         images.ok_or(out_of_range(start.ids[pair[0] as usize]))
     }
 
-    /// Returns the periodic images in which a sphere may overlap other spheres. The other spheres
-    /// do not include wide spheres (those much larger than the others).
+    /// Returns the periodic displacements that may bring another sphere into overlap with the
+    /// sphere number `sphere`. Wide spheres (those much larger than the others) do not count as
+    /// other spheres here.
     fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
         if !self.any_images {
             return Ok(Images::default());
@@ -372,8 +382,9 @@ impl Candidates {
         Ok(())
     }
 
-    /// Searches for all spheres whose periodic image number `image` may touch the sphere `sphere`.
-    /// Adds the pairs that are not candidates yet to `new`.
+    /// Searches for all spheres that may touch the sphere number `sphere` after the periodic
+    /// displacement `image` has been applied to them. Adds the pairs that are not candidates yet to
+    /// the list `new`.
     fn near_image(
         &self,
         sphere: u32,
@@ -391,7 +402,7 @@ impl Candidates {
         found.try_for_each(|&other| self.add_new([sphere, other], image, start, new))
     }
 
-    /// Returns the origin of a sphere, its centre at the time of the search.
+    /// Returns the origin of a sphere: its centre at the time of the last search for candidates.
     #[inline]
     pub(crate) fn origin(&self, sphere: u32) -> DVec3 {
         self.origins[sphere as usize]
@@ -410,7 +421,7 @@ impl Candidates {
             || (*candidate == pair([a, b], [0; 3], ids) && rows([a, b]) && rows([b, a]))
     }
 
-    /// Returns all candidates, sorted by their spheres.
+    /// Returns all candidates. They are in the order of the smaller sphere index of each pair.
     pub(crate) fn list(&self, ids: &[u32]) -> Result<Vec<Candidate>, Error> {
         let mut list = Vec::new();
         for sphere in 0..index(self.origins.len()) {
@@ -428,9 +439,9 @@ impl Candidates {
         (&self.flights, &self.units)
     }
 
-    /// Raises the bounds on the mean speeds of spheres in the substep after impacts have changed
-    /// their paths. These are the spheres of the islands (groups of spheres that hit each other)
-    /// from number `first` on.
+    /// Impacts have changed the paths of the spheres in some islands (groups of spheres that hit
+    /// each other), from the island number `first` on. Raises the bounds on the mean speeds of
+    /// these spheres in the substep.
     pub(crate) fn raise_speeds(&mut self, first: usize, islands: &Islands, duration: f64) {
         for island in &islands.list()[first..] {
             for (member, track) in islands.tracks(island) {
@@ -453,8 +464,8 @@ impl Candidates {
         &self.neighbors
     }
 
-    /// Returns the candidates of a sphere that are not in its row of neighbours: pairs with walls,
-    /// pairs with periodic images, and pairs found after the search.
+    /// Returns the candidates of a sphere that [`Neighbors`] cannot hold: pairs with walls, pairs
+    /// with periodic images, and pairs that were added after the search for candidates.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         self.special.of(sphere).map(move |candidate| Near {
@@ -474,16 +485,17 @@ impl Candidates {
         self.rest(sphere, self.neighbors.of(sphere))
     }
 
-    /// Returns the candidates of a sphere with spheres of larger index and with walls.
+    /// Returns those candidates of a sphere in which its partner is a wall or a sphere of larger
+    /// index.
     #[inline]
     pub(crate) fn of_larger(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
         let rest = self.rest(sphere, self.neighbors.of_larger(sphere));
         rest.filter(move |near| near.other >= sphere)
     }
 
-    /// Returns first the pairs of a sphere with the spheres in `row`, which are all or some of its
-    /// neighbours. Then come its special candidates: pairs with walls, pairs with periodic images,
-    /// and pairs found after the search.
+    /// Returns candidates of a sphere. The first are its pairs with the spheres in `row`, which are
+    /// all or some of its neighbours. Then come its pairs with walls, its pairs with periodic
+    /// images, and the pairs that were added after the search for candidates.
     #[inline]
     fn rest<'a>(&'a self, sphere: u32, row: &'a [u32]) -> impl Iterator<Item = Near<'a>> {
         let row = row.iter().filter(move |&&other| other != sphere);
@@ -500,9 +512,9 @@ impl Candidates {
     }
 }
 
-/// Makes an error name a sphere by the caller's index, and not by its index in the detector's step.
-/// An error about the second set of the step does not change, because this set has bounding spheres
-/// of walls.
+/// Changes the sphere index in an error of the detector: from the index in the detector's step to
+/// the index in the caller's list. An error about the second set of the step is not changed. The
+/// second set has no spheres of the caller, because it consists of bounding spheres of walls.
 pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
     let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
     match error {
@@ -562,7 +574,8 @@ fn check_all(spheres: &[Sphere], ids: &[u32]) -> Result<(), Error> {
 }
 
 impl Candidate {
-    /// Returns the other sphere, or the sphere itself at a wall.
+    /// Returns the sphere that forms this candidate pair with `sphere`. If the candidate is a
+    /// sphere and a wall, returns `sphere`.
     fn other_than(&self, sphere: u32) -> u32 {
         let [a, b] = self.ends();
         if a == sphere { b } else { a }
@@ -707,7 +720,8 @@ fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|k| a[k].max(b[k]))
 }
 
-/// Returns a float32 sphere at rest that contains a sphere with its pad.
+/// Returns a float32 sphere at rest that contains the sphere with the given centre and radius. The
+/// radius includes the sphere's pad (the assumed bound on its displacement).
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the radius covers the rounding to float32"
@@ -722,7 +736,7 @@ pub(crate) fn enlarged(center: DVec3, radius: f64, lattice: &Lattice) -> Sphere 
     Sphere::new(rounded, (radius as f32).next_up())
 }
 
-/// Returns the candidate of two spheres. `image` is the image of the second one.
+/// Makes a [`Candidate`] of two spheres. `image` is the periodic image of the second sphere.
 fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
     let (sphere, other, image) = if ids[a as usize] <= ids[b as usize] {
         (a, b, image)
@@ -748,8 +762,8 @@ pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option
 pub(crate) fn overlap([sphere, other]: [&Sphere; 2], image: [i32; 3], lattice: &Lattice) -> bool {
     let [a, b] = [sphere, other].map(|sphere| DVec3::from(sphere.center.map(f64::from)));
     let reach = f64::from(sphere.radius) + f64::from(other.radius);
-    // The radii already cover the rounding of the centres to float32. The additions to `reach`
-    // cover the rounding of this test.
+    // The radii of the spheres already cover the rounding of their centres to float32. The sum of
+    // the radii is enlarged here, to cover the rounding errors of the overlap test itself.
     let reach = reach * (1.0 + 1e-9) + 8.0 * f64::EPSILON * (a.length() + b.length());
     a.distance_squared(b + lattice.shift(image)) <= reach * reach
 }
@@ -767,9 +781,10 @@ fn none_meet(start: &Start<'_>) -> bool {
     others.all(|place| body(first).is_some() && body(place) == body(first))
 }
 
-/// Returns false for a sphere and its own image, which do not move against each other, for two spheres of one
-/// body, for two that ignore each other by their groups, for removed spheres, and for two spheres of infinite mass,
-/// which pass through each other.
+/// Returns whether two spheres can collide. They cannot if one of them has been removed, if both
+/// belong to one body, or if they ignore each other by their collision groups. Two spheres of
+/// infinite mass cannot collide either, because they pass through each other. A sphere cannot
+/// collide with its own periodic image, because the two do not move relative to each other.
 pub(crate) fn can_meet([sphere, other]: [u32; 2], start: &Start<'_>) -> bool {
     let ids = [sphere, other].map(|place| start.ids[place as usize] as usize);
     let bodies = &start.options.bodies;

@@ -123,8 +123,8 @@ mod tests {
         polynomial
     }
 
-    /// Each polynomial in this test has known, simple roots. It changes its sign at each root, so at every
-    /// second root it falls through 0.
+    /// Checks that `first_descent` finds every time at which a polynomial falls through 0. The test
+    /// chooses the roots of each polynomial, and all of them are simple.
     #[test]
     fn every_descent_is_found() {
         let mut rng = fastrand::Rng::with_seed(1);
@@ -137,7 +137,7 @@ mod tests {
                 let scale = if rng.bool() { 1.0 } else { -1.0 };
                 let polynomial = product(&roots, scale);
                 let after = |k: usize| (roots.len() - k).is_multiple_of(2) == (scale < 0.0);
-                // Selects the roots at which the polynomial falls: those with a negative value after them.
+                // Selects the roots at which the polynomial changes from positive to negative.
                 let falls =
                     (0..roots.len()).filter(|&k| !after(k) && (0.0..=1.5).contains(&roots[k]));
                 let expected: Vec<_> = falls.map(|k| roots[k]).collect();

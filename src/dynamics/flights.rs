@@ -13,8 +13,8 @@ use super::walls::next_up;
 use crate::Sphere;
 use crate::lanes::LANES;
 
-/// Bound of the float32 rounding error of a term in the tests of this file, relative to the
-/// magnitudes of the numbers in the term.
+/// The float32 tests of two spheres leave a margin for rounding errors. The margin is this fraction
+/// of the magnitudes of the numbers in a test.
 const ERROR: f32 = 1.0 / (1 << 17) as f32;
 
 /// A float32 product that underflows to 0 is smaller than this number.
@@ -32,8 +32,8 @@ impl Flight {
         self.0[0].as_array()[0].to_bits()
     }
 
-    /// Raises the bound of the sphere's speed to at least `speed`, its mean speed in the substep on
-    /// a path that impacts have changed.
+    /// Raises the bound on a sphere's mean speed to `speed`, unless the bound is higher already.
+    /// Impacts have changed the sphere's path, and `speed` is a bound for the new path.
     pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
         let bound = &mut self.0[1].as_mut_array()[3];
         *bound = bound.max(next_up(speed * (units.per_length * units.time)));
@@ -186,9 +186,9 @@ impl Probe {
     /// sphere k of `others` in the probe's time range. If bit k is 0, the two certainly do not
     /// meet.
     ///
-    /// For each of the four pairs, this is the test [`may_meet`](super::predict::may_meet) in
-    /// float32, with margins for rounding errors. If a number of a pair is NaN, the bit of this
-    /// pair is 1.
+    /// This function does for four pairs in float32 what
+    /// [`predict::may_meet`](super::predict::may_meet) does for one pair in float64, with margins
+    /// for rounding errors. If a number of a pair is NaN, the bit of the pair is 1.
     #[inline(always)]
     pub(crate) fn may_meet(&self, others: &Four) -> u32 {
         let &Four {
@@ -255,7 +255,8 @@ mod tests {
             let reach = radii[0] + radii[1];
             let velocities = [vector(&mut rng, scale), vector(&mut rng, scale)];
             let relative = velocities[1] - velocities[0];
-            // The closest approach is at one of the ends of the range, or between them.
+            // Chooses when the spheres are closest: at the start or the end of the tested time
+            // range, or at a time between them.
             let nearest = [from, duration, from + rng.f64() * (duration - from)][rng.usize(..3)];
             let across = vector(&mut rng, 1.0).cross(relative).normalize_or(DVec3::X);
             let gap = [-1.0, 0.0, 1.0][rng.usize(..3)] * 10_f64.powf(-8.0 * rng.f64());

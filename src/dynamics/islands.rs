@@ -7,11 +7,12 @@ use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
 use crate::Error;
 
-/// The place in `Islands::places` of a sphere without an island.
+/// The entry of `Islands::places` for a sphere that belongs to no island (group of spheres that hit
+/// each other).
 const NONE: u32 = u32::MAX;
 
-/// Number of islands in a task. One thread replays the islands of a task, and writes their results
-/// to one [`Part`].
+/// Number of islands (groups of spheres that hit each other) in a task. One thread replays the
+/// islands of a task, and writes their results to one [`Part`].
 const ISLANDS: usize = 128;
 
 /// A group of spheres whose impacts are processed together.
@@ -32,7 +33,7 @@ pub(crate) struct Island {
     pub(crate) virial: f64,
 }
 
-/// A sphere of an island.
+/// A sphere that belongs to an island (a group of spheres that hit each other).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) sphere: u32,
@@ -40,7 +41,8 @@ pub(crate) struct Member {
     pub(crate) island: u32,
 }
 
-/// The path of a sphere in an island, as the range of its pieces in [`Part::pieces`].
+/// The path of a sphere that belongs to an island (a group of spheres that hit each other). The
+/// path is a range of pieces in [`Part::pieces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
@@ -56,11 +58,13 @@ pub(crate) struct Part {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
-    /// The spheres that have left their pads, each with the distance that it has moved.
+    /// The spheres that have left their pads (the bounds on their displacements), each with the
+    /// distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
 }
 
-/// Islands whose impacts one thread processes, with the memory for the results.
+/// A task for one thread: it processes the impacts of some islands (groups of spheres that hit each
+/// other), and writes the results to `part`.
 #[derive(Debug)]
 pub(crate) struct Task<'a> {
     pub(crate) number: u32,
@@ -70,32 +74,36 @@ pub(crate) struct Task<'a> {
     pub(crate) part: &'a mut Part,
 }
 
-/// All islands of a substep.
+/// All islands (groups of spheres that hit each other) of a substep.
 #[derive(Debug, Default)]
 pub(crate) struct Islands {
     /// Disjoint-set forest. The root of a set is its smallest sphere.
     parents: Vec<u32>,
-    /// For each sphere: its index in `members`, or [`NONE`] if it belongs to no island.
+    /// For each sphere: its index in `members`, or [`NONE`] if the sphere belongs to no island
+    /// (group of spheres that hit each other).
     places: Vec<u32>,
-    /// One bit for each sphere: whether the sphere belongs to an island.
+    /// One bit for each sphere: whether the sphere belongs to an island (a group of spheres that
+    /// hit each other).
     joined: Vec<u64>,
     members: Vec<Member>,
-    /// For each sphere in `members`: its track, the range of the pieces of its path.
+    /// The path of each sphere in `members`, in the same order. A [`Track`] is the range of the
+    /// path's pieces in a list.
     tracks: Vec<Track>,
     list: Vec<Island>,
     /// The results of the tasks, one [`Part`] for each task (a group of islands). The first `used`
     /// parts belong to the current substep. The others only keep their memory for later substeps.
     parts: Vec<Part>,
     used: usize,
-    /// One bit for each sphere: whether the running call of `join` puts it into a new island. All
-    /// bits are 0 between two calls.
+    /// One bit for each sphere: whether the running call of `join` puts it into a new island (group
+    /// of spheres that hit each other). All bits are 0 between two calls.
     touched: Vec<u64>,
-    /// The spheres of new islands, sorted, each with the number of its island.
+    /// The spheres of the islands (groups of spheres that hit each other) that a call of `join`
+    /// makes. They are in ascending order, each with the number of its island.
     sorted: Vec<Member>,
 }
 
 impl Islands {
-    /// Prepares for a new substep: removes all islands.
+    /// Prepares for a new substep: removes all islands (groups of spheres that hit each other).
     pub(crate) fn reset(&mut self, spheres: usize) -> Result<(), Error> {
         let Self {
             parents,
@@ -122,10 +130,10 @@ impl Islands {
         Ok(())
     }
 
-    /// Puts the two spheres of each pair into the same island. Islands that the pairs connect
-    /// become one new island, and the old ones are left without members. A sphere that meets only a
-    /// wall is passed as a pair with itself, and gets a new island, too. Returns the number of the
-    /// first new island.
+    /// Puts the two spheres of each pair into the same island (a group of spheres that hit each
+    /// other). Islands that the pairs connect become one new island, and the old ones are left
+    /// without members. A sphere that meets only a wall is passed as a pair with itself, and gets a
+    /// new island, too. Returns the number of the first new island.
     pub(crate) fn join<'a>(
         &mut self,
         pairs: impl Iterator<Item = &'a [u32; 2]> + Clone,
@@ -147,8 +155,9 @@ impl Islands {
                 }
             }
         }
-        // Goes through the spheres of the new islands in ascending order. So it reaches the root of
-        // an island, its smallest sphere, before the other spheres of the island.
+        // This loop visits the spheres in ascending order. So it reaches the root of an island (a
+        // group of spheres that hit each other) before the other spheres of the island: the root is
+        // the smallest of them.
         self.sorted.clear();
         for word in 0..self.touched.len() {
             let mut bits = std::mem::take(&mut self.touched[word]);
@@ -162,8 +171,9 @@ impl Islands {
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
-                // While this loop counts the spheres of each new island, `members.end` holds the
-                // count. Afterwards, `members` becomes the range of the island's spheres.
+                // In this loop, `members.end` counts the spheres of an island (a group of spheres
+                // that hit each other). Later, `members` becomes the range of these spheres in a
+                // list.
                 self.list[island as usize].members.end += 1;
                 push(&mut self.sorted, Member { sphere, island })?;
             }
@@ -263,7 +273,8 @@ impl Islands {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the spheres of an island, each with its track (the range of its path pieces).
+    /// Returns the spheres of an island (a group of spheres that hit each other), each with its
+    /// track (the range of its path pieces).
     pub(crate) fn tracks(&self, island: &Island) -> impl Iterator<Item = (&Member, &Track)> {
         let places = island.members.start as usize..island.members.end as usize;
         self.members[places.clone()]
@@ -271,13 +282,14 @@ impl Islands {
             .zip(&self.tracks[places])
     }
 
-    /// Returns whether a sphere belongs to an island.
+    /// Returns whether a sphere belongs to an island (a group of spheres that hit each other).
     #[inline]
     pub(crate) fn is_member(&self, sphere: u32) -> bool {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the island membership of a sphere, or `None` if the sphere belongs to no island.
+    /// Returns the island (a group of spheres that hit each other) that a sphere belongs to, with
+    /// the sphere itself. Returns `None` if the sphere belongs to no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];
@@ -296,16 +308,17 @@ impl Islands {
         found.ok().map(|place| &removed[place])
     }
 
-    /// Returns an upper bound of the distance by which a sphere of an island moves from its place
-    /// at the start of the substep, or `None` for a sphere without an island.
+    /// Returns an upper bound of the distance by which a sphere moves from its place at the start
+    /// of the substep. Returns `None` if the sphere belongs to no island (group of spheres that hit
+    /// each other).
     #[inline]
     pub(crate) fn span(&self, sphere: u32) -> Option<f64> {
         let track = self.tracks.get(self.places[sphere as usize] as usize);
         track.map(|track| track.span)
     }
 
-    /// Returns the path of a sphere of an island, or `None` for a sphere without an island, whose
-    /// path is straight.
+    /// Returns the path of a sphere that belongs to an island (a group of spheres that hit each
+    /// other). Returns `None` for any other sphere, because its path is straight.
     #[inline]
     pub(crate) fn path(&self, sphere: u32) -> Option<&[Piece]> {
         let place = self.places[sphere as usize] as usize;
@@ -316,7 +329,8 @@ impl Islands {
     }
 }
 
-/// Finds the list of an island's spheres, and the place of a given sphere in this list.
+/// Finds the list of an island's spheres, and the place of a given sphere in this list. An island
+/// is a group of spheres that hit each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lookup<'a> {
     joined: &'a [u64],
@@ -329,11 +343,13 @@ impl<'a> Lookup<'a> {
         &self.members[island.members.start as usize..island.members.end as usize]
     }
 
-    /// Returns the place of a sphere among the members of an island, if it is one of them.
+    /// Returns the place of a sphere in the list of an island's spheres, or `None` if the sphere
+    /// does not belong to this island. An island is a group of spheres that hit each other.
     #[inline]
     pub(crate) fn place(&self, island: &Island, sphere: u32) -> Option<u32> {
-        // Most spheres have no island, and reading a bit of `joined` is faster than reading
-        // `places`, because the bits take less memory.
+        // `joined` has one bit for each sphere: whether the sphere belongs to an island (a group of
+        // spheres that hit each other). Most spheres belong to none. Reading the bit is faster than
+        // reading `places`, because the bits take less memory.
         if !has_bit(self.joined, sphere) {
             return None;
         }

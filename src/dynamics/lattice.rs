@@ -11,11 +11,13 @@ pub(crate) struct Lattice {
     origin: DVec3,
     /// `duals[k]`·x is the coordinate of x along edge k, or 0 for an edge that is not periodic.
     duals: [DVec3; 3],
-    /// Sum of the magnitudes of the origin and of the periodic edges.
+    /// The distance of the domain's corner from the coordinate origin plus the lengths of the
+    /// periodic edges, or 0 in open space.
     size: f64,
 }
 
-/// A box of images: along each edge, the image number takes all values from `first` to `last`.
+/// A box of periodic images: along each edge of the domain, the image number takes all values from
+/// `first` to `last`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Images {
     first: [i32; 3],
@@ -39,7 +41,7 @@ impl Images {
 }
 
 impl Lattice {
-    /// Largest distance of an image from the cell, in cells.
+    /// Largest number of times that an edge of the domain may displace a periodic image.
     pub(crate) const MOST_CELLS: i32 = 1 << 20;
 
     /// Returns the lattice of a checked domain, or an error if its edges are not independent.
@@ -90,7 +92,8 @@ impl Lattice {
         &self.domain
     }
 
-    /// Returns the displacement of an image.
+    /// Returns the vector by which a periodic image of a sphere is displaced from the sphere.
+    /// `image` says how many times each edge of the domain displaces it.
     pub(crate) fn shift(&self, image: [i32; 3]) -> DVec3 {
         if image == [0; 3] {
             return DVec3::ZERO;
@@ -98,7 +101,8 @@ impl Lattice {
         self.domain.displacement(image).into()
     }
 
-    /// Returns the sum of the magnitudes of the origin and of the periodic edges.
+    /// Returns the distance of the domain's corner from the coordinate origin plus the lengths of
+    /// the periodic edges, or 0 in open space.
     pub(crate) fn size(&self) -> f64 {
         self.size
     }
@@ -129,16 +133,16 @@ impl Lattice {
         self.images(ends, reach)
     }
 
-    /// Returns a range of periodic images of the second place. It includes every image within the
-    /// distance `reach` of the first place. Returns `None` if an image is more than
-    /// [`MOST_CELLS`](Self::MOST_CELLS) cells away.
+    /// Returns a range of periodic images of the point `places[1]`. The range includes every image
+    /// within the distance `reach` of the point `places[0]`. Returns `None` if an image is more
+    /// than [`MOST_CELLS`](Self::MOST_CELLS) periodic cells away.
     pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<Images> {
         let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
         self.images(ends, reach)
     }
 
-    /// Returns the periodic images between the two numbers that `ends` gives for each edge of the
-    /// domain, as multiples of the edge. The distance `reach` extends this range at both ends.
+    /// Returns the periodic images whose number along each edge k of the domain is between the two
+    /// numbers `ends(k)`. The distance `reach` widens this range at both ends.
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<Images> {
         let mut images = Images {
             first: [0; 3],
@@ -176,8 +180,8 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Most places lie in the cell of the domain, which has the number 0. Testing this first
-            // avoids the slow function `floor`.
+            // Most points lie in the domain's own periodic cell, which has the number 0 along each
+            // edge. This test is faster than the function `floor`.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

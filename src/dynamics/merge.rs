@@ -20,7 +20,7 @@ use super::rows::push;
 use super::substep::{Setting, Start};
 use crate::{Detector, Error};
 
-/// Smallest number of islands that a thread tests.
+/// Number of islands (groups of spheres that hit each other) that a thread tests at a time.
 const ISLANDS: usize = 64;
 
 /// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
@@ -62,8 +62,8 @@ pub(crate) fn replay_from(
             }
             Ok(())
         });
-    // If several islands fail, the first error in the order of islands is returned. So the error
-    // does not depend on which thread fails first.
+    // The results are in the order of the islands (groups of spheres that hit each other). So the
+    // returned error does not depend on which thread fails first.
     let results: Vec<_> = replays.collect();
     results.into_iter().collect::<Result<(), Error>>()?;
     let mut leavers = Vec::new();
@@ -75,10 +75,10 @@ pub(crate) fn replay_from(
     Ok(leavers)
 }
 
-/// Returns the pairs of spheres that meet although they do not share an island (a group of spheres
-/// whose impacts are processed together). It tests the spheres of the islands from number `first`
-/// on against their candidates outside the island. It also tests the pairs in `new`, which have
-/// just become candidates.
+/// Returns the pairs of spheres that meet, so that their islands (groups of spheres whose impacts
+/// are processed together) have to be merged. The function tests the spheres of the islands from
+/// number `first` on against their candidates outside their island. It also tests the pairs in
+/// `new`, which have just become candidates.
 pub(crate) fn find_meetings(
     first: usize,
     new: &[Candidate],
@@ -108,8 +108,9 @@ pub(crate) fn find_meetings(
     Ok(meetings)
 }
 
-/// Reads the memory that the replays or tests of some islands will need. The processor then waits for all these reads
-/// at once, and not for one after the other.
+/// Reads the memory that the replays or tests of some islands (groups of spheres that hit each
+/// other) will need. The processor then waits for all these reads at once, and not for one after
+/// the other.
 fn read_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &Setting<'_>) {
     let neighbors = setting.candidates.neighbors();
     let read = members.fold(0, |read, member| {
@@ -128,7 +129,8 @@ fn read_flights_early<'a>(members: impl Iterator<Item = &'a Member>, setting: &S
     black_box(others.fold(0, |read, &other| read ^ flights[other as usize].bits()));
 }
 
-/// Tests the spheres of a new island against spheres outside it.
+/// Tests the spheres of a new island (group of spheres that hit each other) against spheres outside
+/// it.
 fn find_outside(
     first: usize,
     island: &Island,
@@ -152,8 +154,9 @@ fn find_outside(
             push(probes, units.probe(piece, own.radius, [piece.start, end]))?;
         }
         let outside = |other: u32| {
-            // If both spheres are in new islands, only the one with the smaller index is tested
-            // against the other.
+            // If both spheres of a pair are in new islands (groups of spheres that hit each other),
+            // the loop over the islands reaches the pair twice. The pair is tested only from the
+            // sphere of smaller index.
             islands.member(other).is_none_or(|others| {
                 let is_new = others.island as usize >= first;
                 others.island != member.island && !(is_new && other < sphere)
@@ -165,9 +168,9 @@ fn find_outside(
             let may_meet = probes.iter().fold(setting.mixed, may_meet);
             let joined = |lane: usize| {
                 let other = others[lane];
-                // If `first` is 0, all islands are new, so each of two neighbours in islands would
-                // be tested against the other. One test suffices, which starts from the sphere of
-                // smaller index.
+                // If `first` is 0, every island (group of spheres that hit each other) is new. The
+                // loop over the islands then reaches each pair of spheres in islands twice. The
+                // pair is tested only from the sphere of smaller index.
                 let is_tested = islands.is_member(other) && !(first == 0 && other < sphere);
                 (
                     u32::from(is_tested) << lane,
@@ -207,9 +210,9 @@ fn find_outside(
     Ok(())
 }
 
-/// Returns whether a sphere and its partner (a sphere or a wall) meet on their present paths. The
-/// time before the first impact of either is left out: both paths are then straight, and were
-/// tested earlier.
+/// Returns whether a sphere and its partner (another sphere or a wall) meet on their present paths.
+/// The function tests only the time after the first impact of one of the two. Before that time,
+/// both paths are straight, and the search for the first impacts has already tested them.
 #[inline]
 fn meets_near(
     (sphere, path, until): (u32, &[Piece], f64),
@@ -236,11 +239,11 @@ fn meets_near(
     })
 }
 
-/// Returns whether the sphere of a candidate and its partner (a sphere or a wall) meet on their
-/// present paths. The time before the first impact of either is left out: both paths are then
-/// straight, and were tested earlier.
+/// Returns whether the two objects of a candidate (a sphere, and another sphere or a wall) meet on
+/// their present paths. The function tests only the time after the first impact of one of the two.
+/// Before that time, both paths are straight, and the search for the first impacts has already
+/// tested them.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
-    // For a candidate of a sphere and a wall, `ends` has the sphere twice.
     let ends = candidate.ends();
     let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
     let [a, b] = ends.map(|sphere| islands.path(sphere));

@@ -11,8 +11,9 @@
 //! - `merge`: tests the new paths against the spheres outside their islands, merges the islands that meet, and
 //!   repeats until none do.
 //!
-//! `substep` runs these stages, and `pace` chooses its duration. `docs/design.md`, "Hard-sphere
-//! dynamics", explains why the result is the true sequence of impacts.
+//! The module `substep` runs the stages of a substep, and the module `pace` chooses the substep's
+//! duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true sequence
+//! of impacts.
 
 mod boxes;
 mod candidates;

@@ -28,7 +28,8 @@ pub(crate) struct Neighbors {
     pairs: usize,
 }
 
-/// The neighbours of some successive spheres. The row of a sphere is the list of its neighbours.
+/// The neighbours of up to [`SPHERES`] spheres with successive indices. The neighbours of a sphere
+/// are the other spheres of its candidate pairs, and the list of them is the sphere's row.
 #[derive(Debug, Default)]
 struct Chunk {
     /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
@@ -36,7 +37,7 @@ struct Chunk {
     entries: Vec<u32>,
     /// The start of the row of each sphere, and the end of the last row.
     starts: Vec<u32>,
-    /// For each sphere, the start of those entries in its row that are larger than its own index.
+    /// For each sphere, the place in `entries` where its neighbours of larger index begin.
     middles: Vec<u32>,
     /// The pairs of a sphere and a periodic image of a second sphere, with the number of the image.
     with_images: Vec<([u32; 2], [i32; 3])>,
@@ -53,8 +54,8 @@ struct Search<'a> {
     /// How far the centres of spheres lie outside the cell of a periodic domain: for each edge, the
     /// largest distance as a multiple of the edge.
     beyond: [f64; 3],
-    /// Whether any two spheres may meet, because there are no bodies, no groups, no removed spheres
-    /// and no spheres of infinite mass.
+    /// Whether every two spheres can meet, because there are no compound bodies, no collision
+    /// groups, no removed spheres and no spheres of infinite mass.
     all_meet: bool,
     /// Whether to search for pairs of a sphere and a periodic image of another sphere.
     any_images: bool,
@@ -62,7 +63,7 @@ struct Search<'a> {
     entries: AtomicU64,
 }
 
-/// Working memory of a search.
+/// Working memory with which a thread searches for candidate pairs.
 #[derive(Debug, Default)]
 struct Scratch {
     near: NearLeaves,
@@ -219,9 +220,10 @@ impl Chunk {
         search.count_entries(self.entries.len() - before)
     }
 
-    /// Lists the pairs of a sphere in `group` and a periodic image of another sphere, each pair
-    /// once. If only one of the two is wide (much larger than the other spheres), the pair is
-    /// listed for the wide sphere. Otherwise, it is listed for the sphere of smaller index.
+    /// Lists the pairs of a sphere with a periodic image of another sphere. `group` is the range of
+    /// the indices of the first spheres. Each pair is listed once. If only one of the two spheres
+    /// is wide (much larger than most spheres), the pair is listed for the wide sphere. Otherwise,
+    /// it is listed for the sphere of smaller index.
     fn list_images(
         &mut self,
         group: std::ops::Range<usize>,
@@ -272,9 +274,10 @@ impl Chunk {
         search.count_entries(2 * (self.with_images.len() - before))
     }
 
-    /// Lists the pairs of the spheres in `scratch.displaced` with the periodic image number `image`
-    /// of other spheres, except wide spheres (those much larger than the others). The spheres in
-    /// `scratch.displaced` have the indices from `first` on.
+    /// Lists pairs of a sphere with the periodic image `image` of another sphere. The first spheres
+    /// of the pairs have the indices from `first` on. They are in `scratch.displaced`, displaced by
+    /// the opposite of the image's displacement. Pairs whose second sphere is wide (much larger
+    /// than most spheres) are left out.
     fn list_image(
         &mut self,
         first: usize,
@@ -333,8 +336,8 @@ impl Search<'_> {
     }
 
     /// Returns the periodic images in which a group of spheres may overlap other spheres, except
-    /// wide spheres (those much larger than the others). Returns `None` if an image is too many
-    /// cells away.
+    /// wide spheres (those much larger than the others). Returns `None` if such an image is more
+    /// than `Lattice::MOST_CELLS` periodic cells away.
     fn images(&self, group: &std::ops::Range<usize>) -> Option<Images> {
         let own = &self.padded[group.clone()];
         let (center, reach) = match own {
@@ -344,19 +347,21 @@ impl Search<'_> {
         self.images_within(center, reach)
     }
 
-    /// Returns the periodic images in which other spheres may come within the distance `reach` of a
-    /// place. Wide spheres (those much larger than the others) are left out. Returns `None` if an
-    /// image is too many cells away.
+    /// Returns the periodic images in which a sphere may reach into the ball of radius `reach`
+    /// around the point `place`. Wide spheres (those much larger than the others) are left out.
+    /// Returns `None` if such an image is more than `Lattice::MOST_CELLS` periodic cells away.
     fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
         let reach = reach + f64::from(self.boxes.most_radius());
         let lattice = self.start.lattice;
         lattice.images_within(place, reach, self.beyond)
     }
 
-    /// Returns two numbers. The first is the number of periodic images that a group of spheres may
-    /// overlap. If the group is a wide sphere (one much larger than the others), the second says
-    /// about how many images it overlaps only because of its pad (the bound on its displacement).
-    /// Otherwise, the second is 0. Returns `None` if an image is too many cells away.
+    /// Returns two numbers for a group of spheres. A wide sphere (one much larger than the others)
+    /// is always a group of its own. The first number says how many periodic images the group may
+    /// overlap. For a wide sphere, the second number says about how many of these images it
+    /// overlaps only because its radius includes its pad (the bound on its displacement). For other
+    /// groups, the second number is 0. Returns `None` if an image is more than
+    /// `Lattice::MOST_CELLS` periodic cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();
         if !self.is_wide(group.start) {
@@ -373,8 +378,8 @@ impl Search<'_> {
         Some([sum, count.saturating_sub(8 * at_rest)])
     }
 
-    /// If a group is a wide sphere (one much larger than the others), returns the wide spheres of
-    /// larger index. Otherwise, returns no spheres.
+    /// If the first sphere of `group` is wide (much larger than most spheres), returns the wide
+    /// spheres with larger indices than this sphere. Otherwise, returns no spheres.
     fn wide_after(&self, group: &std::ops::Range<usize>) -> impl Iterator<Item = u32> {
         let wide: &[u32] = if self.is_wide(group.start) {
             self.boxes.wide()
@@ -425,9 +430,9 @@ impl Search<'_> {
         out_of_range(widest.map_or(0, |(_, &id)| id))
     }
 
-    /// Adds `count` to the number of list entries, which is twice the number of pairs. Returns an
-    /// error if there are more pairs than the limit. The error always names one pair more than the
-    /// limit, because the count at which the threads stop depends on timing.
+    /// Adds `count` to the number of list entries so far. Each pair of spheres has two entries.
+    /// Returns an error if there are more pairs than the limit. The error gives the limit plus 1 as
+    /// the number of pairs, because the count at which the threads stop depends on timing.
     fn count_entries(&self, count: usize) -> Result<(), Error> {
         let count = count as u64;
         let limit = Options::new().max_pairs;

@@ -111,7 +111,8 @@ impl SimulationOptions {
         self
     }
 
-    /// Returns the same options with this [`contact_time`](Self::contact_time).
+    /// Returns the same options with this [`contact_time`](Self::contact_time): an impact that
+    /// follows sooner than this after the last impact of one of its spheres is elastic.
     #[must_use]
     pub fn with_contact_time(mut self, contact_time: f64) -> Self {
         self.contact_time = contact_time;

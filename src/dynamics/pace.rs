@@ -38,7 +38,8 @@ pub(crate) struct Load {
     pub(crate) pairs: usize,
     /// Whether the candidates have been sought for this substep.
     pub(crate) searched: bool,
-    /// Number of candidates that meet on straight paths in the substep, except at its very start.
+    /// Number of candidates (pairs of spheres, or of a sphere and a wall) that meet in the substep
+    /// if all spheres move straight. Meetings at the very start of the substep are not counted.
     pub(crate) hits: usize,
 }
 
@@ -112,7 +113,8 @@ impl Pace {
     }
 }
 
-/// Returns the time in which the fastest sphere moves by a number of mean radii.
+/// Returns the time in which a sphere moves by `radii` times the mean radius of all spheres: the
+/// fastest sphere by its velocity, or a sphere at rest by gravity, whichever is sooner.
 fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) -> f64 {
     let speeds = spheres.iter().map(|sphere| sphere.velocity.length());
     let fastest = speeds.fold(0.0, f64::max);

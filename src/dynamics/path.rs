@@ -6,12 +6,13 @@ use super::HardSphere;
 
 /// A part of a path without impacts. Times count from the start of the substep.
 ///
-/// `center` and `velocity` are extrapolated to time 0, so two pieces can be compared at any time without
-/// moving one of them first. Gravity is left out: it displaces all spheres of finite mass by the same vector,
-/// so it cancels between two of them.
+/// `center` is extrapolated to time 0, as if the piece began then. So the positions of two spheres
+/// can be compared directly, although their pieces begin at different times. Gravity is left out:
+/// it displaces all spheres of finite mass by the same vector, so it does not change the position
+/// of one sphere relative to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// Time at which this piece of the path begins.
+    /// Time at which the sphere's motion on this piece of its path begins.
     pub(crate) start: f64,
     pub(crate) center: DVec3,
     pub(crate) velocity: DVec3,

@@ -72,10 +72,10 @@ pub(crate) fn may_meet(
     (b_half < 0.0) & early & (b_half * b_half - v.length_squared() * c >= 0.0)
 }
 
-/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces of free motion, in
-/// the order of time. The caller's function `meet` tests one piece of each path during the time that both
-/// last. It is not called for the first piece of one path and the first piece of the other: these are
-/// straight motions from the start of the substep, which the search for the first impacts has tested.
+/// Returns whether two paths meet between time 0 and `until`. A path is a list of pieces without
+/// impacts, in the order of time. The caller's function `meet` tests a piece of one path against a
+/// piece of the other, in the time range that both pieces cover. The first pieces of the two paths
+/// are not tested against each other, because the search for the first impacts has already done so.
 #[inline]
 pub(crate) fn paths_meet(
     a: &[Piece],

@@ -24,7 +24,8 @@ const APART: f64 = 1e-9;
 /// times of all pairs. This is faster than a queue.
 const FEW: usize = 12;
 
-/// Working memory of a replay, reused from island to island.
+/// Working memory for processing the impacts of an island (a group of spheres that hit each other).
+/// It is reused for the next island.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch<'a> {
     /// The pairs that may meet in the island (a group of spheres that are replayed together): two
@@ -33,11 +34,11 @@ pub(crate) struct Scratch<'a> {
     /// The time of the next impact of each pair in `links`, or infinity if the pair has none.
     times: Vec<f64>,
     members: Vec<Member>,
-    /// For each sphere of the island, the indices in `links` of the pairs with this sphere. Not
-    /// used in islands with at most [`FEW`] pairs.
+    /// For each sphere, the indices in `links` of the pairs with this sphere. The rows are not used
+    /// if `links` has at most [`FEW`] pairs.
     rows: Rows<u32>,
     /// A priority queue of the predicted impacts. A prediction is outdated if its time differs from
-    /// the time of its pair in `times`. Not used in islands with at most [`FEW`] pairs.
+    /// the time of its pair in `times`. The queue is not used if `links` has at most [`FEW`] pairs.
     queue: BinaryHeap<Event>,
     /// Pieces of the paths of the island's spheres, in the order of time. An impact starts a new
     /// piece in the path of each sphere that takes part. The number beside a piece is the index of
@@ -58,8 +59,8 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Returns the places in `members` of the two spheres of the candidate, or of its one sphere at
-    /// a wall.
+    /// Returns the indices in `members` of the spheres of this pair: two indices for two spheres
+    /// that may meet, and one index for a sphere that may meet a wall.
     fn places(&self) -> impl Iterator<Item = u32> + use<> {
         let both = matches!(self.candidate.partner, Partner::Sphere(_));
         self.ends.into_iter().take(1 + usize::from(both))
@@ -107,8 +108,8 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// Processes the impacts of an island, and writes the impacts and the paths of the island's spheres
-/// to `part`.
+/// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
+/// and the paths of the island's spheres to `part`.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -156,7 +157,8 @@ pub(crate) fn replay<'a>(
 }
 
 impl<'a> Scratch<'a> {
-    /// Lists the spheres of an island, and the pairs that may meet in the island.
+    /// Lists the spheres of an island (a group of spheres that hit each other), and the pairs that
+    /// may meet in it.
     fn begin(
         &mut self,
         island: &Island,
@@ -179,8 +181,8 @@ impl<'a> Scratch<'a> {
                 inverse_mass: state.inverse_mass(),
             };
             push(&mut self.members, member)?;
-            // A pair of two spheres is stored with both of them. `of_larger` returns the pair only
-            // for the sphere of smaller index, so the pair is added once.
+            // Each sphere of a pair has the other one among its candidates. `of_larger` leaves out
+            // partners of smaller index, so the pair is added only once.
             for near in setting.candidates.of_larger(sphere) {
                 if let Some(other) = lookup.place(island, near.other) {
                     let candidate = near.candidate(sphere, setting.ids);
@@ -224,8 +226,8 @@ impl<'a> Scratch<'a> {
         self.links.len() <= FEW
     }
 
-    /// Returns the time of the next impact in the island, and the index in `links` of the pair that
-    /// meets.
+    /// Returns the time of the next impact in the island (a group of spheres that hit each other),
+    /// and the index in `links` of the pair that meets.
     fn next(&mut self) -> Option<(f64, usize)> {
         if self.is_small() {
             let mut next = (f64::INFINITY, 0);
@@ -244,8 +246,8 @@ impl<'a> Scratch<'a> {
         None
     }
 
-    /// Predicts the next impact of every pair in `links` that contains sphere a or sphere b of the
-    /// island.
+    /// After an impact of the spheres `members[a]` and `members[b]`, predicts the next impact of
+    /// every pair in `links` that contains one of them.
     fn predict_again(
         &mut self,
         [a, b]: [usize; 2],
@@ -380,8 +382,8 @@ impl<'a> Scratch<'a> {
         Ok(Some((impact, blow.distance)))
     }
 
-    /// Writes the paths of all spheres of the island to `pieces`, and the range of each path to
-    /// `tracks`.
+    /// Writes the paths of all spheres of the island (a group of spheres that hit each other) to
+    /// `pieces`, and the range of each path to `tracks`.
     fn write_paths(
         &self,
         tracks: &mut [Track],
@@ -392,8 +394,8 @@ impl<'a> Scratch<'a> {
         for (track, member) in tracks.iter_mut().zip(&self.members) {
             let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
             track.first = number(pieces.len())?;
-            // The path is cut back to its first piece, which is straight. The loop over `turns` below then
-            // appends the pieces that begin with impacts.
+            // At first, the path of a sphere has one piece, which is straight. The loop over
+            // `turns` then appends the other pieces, each of which begins with an impact.
             track.count = 1;
             pieces.resize(pieces.len() + member.impacts as usize + 1, straight);
         }

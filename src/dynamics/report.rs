@@ -8,9 +8,10 @@ use glam::DVec3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Partner {
-    /// Index of the other sphere.
+    /// The partner is the sphere with this index.
     Sphere(u32),
-    /// Number of the wall. [`Walls`](crate::Walls) says how walls are numbered.
+    /// The partner is the wall with this number. [`Walls`](crate::Walls) says how walls are
+    /// numbered.
     Wall(u32),
 }
 
@@ -81,8 +82,9 @@ pub struct StepReport {
     pub wall_impulses: Vec<DVec3>,
     /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse.
     ///
-    /// The compressibility factor of N equal spheres over a time τ is Z = 1 + virial / (2·E·τ), where E is the
-    /// kinetic energy (in three dimensions, 2·E = 3·N·k·T).
+    /// Let W be the virial of all impacts in a time τ, and E the kinetic energy. The
+    /// compressibility factor of N equal spheres is then Z = 1 + W / (2·E·τ). In three dimensions,
+    /// 2·E is 3·N·k·T.
     pub virial: f64,
     /// The spheres that were removed, in the order of time and sphere.
     pub removed: Vec<Removal>,
@@ -92,7 +94,8 @@ pub struct StepReport {
     pub substeps: u64,
     /// Number of spheres in the largest group whose impacts had to be processed one after the other.
     pub largest_island: usize,
-    /// Number of rounds, over all substeps, in which groups of impacts were processed.
+    /// Number of rounds, summed over all substeps. A round processes the impacts inside groups of
+    /// spheres that hit each other, and then merges the groups whose spheres meet.
     pub rounds: u64,
     /// The impacts in the order in which they happen: by time, sphere, partner and image. Empty unless
     /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.

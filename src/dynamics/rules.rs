@@ -20,7 +20,7 @@ pub struct Encounter {
     pub image: [i32; 3],
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
-    /// Velocities of the sphere and of its partner.
+    /// Velocities of the sphere and of the object that it meets, just before the impact.
     pub velocities: [DVec3; 2],
     /// Speed of approach along the normal.
     pub approach_speed: f64,
@@ -35,14 +35,15 @@ pub enum Response {
     Bounce,
     /// The sphere and its partner pass through each other, until they are separate.
     Ignore,
-    /// The sphere and its partner get these velocities. The velocity given for a wall is ignored.
-    /// If the sphere and its partner still approach each other, they pass through each other.
+    /// The impact gives these two velocities to the sphere and to its partner (the object that it
+    /// meets). The second velocity is ignored if the partner is a wall. If the new velocities do
+    /// not separate the sphere from its partner, the two pass through each other.
     Velocities([DVec3; 2]),
-    /// Removes the sphere, its partner or both, at the time of the impact. The first option is for
-    /// the sphere, the second for its partner. `None` removes a sphere. A velocity keeps the sphere
-    /// and becomes its new velocity, as with [`Velocities`](Self::Velocities). A removed sphere
-    /// hits nothing afterwards. Walls are never removed. The impact counts like any other, and is
-    /// in the list of impacts.
+    /// The impact removes the sphere, its partner (the object that it meets) or both. The first
+    /// entry of the array is for the sphere, and the second for its partner. The entry `None`
+    /// removes the object. If the entry is a velocity, the object stays and gets this velocity, as
+    /// with [`Velocities`](Self::Velocities). A removed sphere hits nothing afterwards. Walls are
+    /// never removed. The impact counts like any other, and is in the list of impacts.
     ///
     /// See [`Simulation::is_removed`](crate::Simulation::is_removed) for the state of a removed
     /// sphere.

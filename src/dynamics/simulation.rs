@@ -132,12 +132,13 @@ impl Simulation {
         &self.options
     }
 
-    /// Changes the spheres with a function, such as to give them other velocities. Removed spheres stay removed:
-    /// use [`restore`](Self::restore).
+    /// Calls the function `change`, which may change the spheres, for example their velocities. A
+    /// removed sphere stays removed. Only [`restore`](Self::restore) puts it back.
     ///
     /// # Errors
-    /// [`Error::InvalidHardSphere`] if `change` gives a sphere a number that is out of range, and
-    /// [`Error::OutOfMemory`] if the memory does not suffice. In both cases, the spheres do not change.
+    /// Returns [`Error::InvalidHardSphere`] if the function `change` sets a number of a sphere to a
+    /// value out of range. Returns [`Error::OutOfMemory`] if the memory does not suffice. After
+    /// either error, the spheres are as they were before the call.
     pub fn edit(&mut self, change: impl FnOnce(&mut [HardSphere])) -> Result<(), Error> {
         let mut spheres = copied(&self.spheres)?;
         self.state.wrap(0.0, &self.lattice);
@@ -281,12 +282,13 @@ impl Simulation {
 
     /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
     ///
-    /// The function must be pure: its result may depend on nothing but the encounter. It may be
-    /// called for encounters that are later discarded, in any order and on several threads. So it
-    /// must not count or record: the list of the impacts that have happened is
-    /// [`StepReport::list`]. Encounters that the function ignores are not in the list. If two
-    /// spheres that the function lets pass through each other still approach at the start of a
-    /// substep, the function is called for them again.
+    /// The function must be pure: its result may depend only on its argument, the [`Encounter`]
+    /// (two objects that meet, before it is decided what happens). carom may call it for encounters
+    /// that are later discarded, in any order and on several threads. So the function must not
+    /// count or record anything: the impacts that have happened are in [`StepReport::list`].
+    /// Encounters that the function ignores are not in this list. Two spheres that the function
+    /// lets pass through each other may still approach each other at the start of a substep. The
+    /// function is then called for them again.
     ///
     /// ```
     /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};

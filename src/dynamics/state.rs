@@ -176,7 +176,7 @@ impl State {
 /// A sphere that is to be sorted.
 #[derive(Clone, Copy, Debug)]
 struct Key {
-    /// Place along a curve through space.
+    /// Place of the sphere's centre in Morton order, which keeps neighbours in space together.
     code: u64,
     center: [f32; 3],
     place: u32,

@@ -62,8 +62,10 @@ pub(crate) struct Setting<'a> {
     pub(crate) duration: f64,
     /// How far gravity displaces a sphere during the substep.
     falls: f64,
-    /// A mask of all lanes if gravity accelerates only some of the spheres, and otherwise 0. The
-    /// float32 tests leave out gravity, so with this mask they discard no sphere.
+    /// This mask is combined by OR with the bit masks of the pairs that may meet, as the float32
+    /// tests find them. These tests assume that gravity accelerates all spheres alike. If it
+    /// accelerates only some of them, all bits of this mask are 1, so every pair is tested further.
+    /// Otherwise, the mask is 0.
     pub(crate) mixed: u32,
     pub(crate) candidates: &'a Candidates,
 }
@@ -74,8 +76,8 @@ impl<'a> Start<'a> {
         self.removed.iter().filter(|&&removed| !removed).count()
     }
 
-    /// Returns whether nothing keeps two spheres with different indices from meeting. This is so if there are
-    /// no bodies, no groups, no removed spheres and no spheres of infinite mass.
+    /// Returns true if every two spheres can meet. This is so if there are no compound bodies, no
+    /// collision groups, no removed spheres and no spheres of infinite mass.
     pub(crate) fn all_meet(&self) -> bool {
         self.options.bodies.is_empty()
             && self.options.groups.is_empty()
@@ -135,7 +137,8 @@ impl Setting<'_> {
         }
     }
 
-    /// Returns the key of a candidate. Simultaneous impacts are processed in the order of their keys.
+    /// Returns the sort key of a candidate: its sphere, its partner (a sphere or a wall) and its
+    /// periodic image. Simultaneous impacts are processed in the order of their keys.
     pub(crate) fn key(&self, candidate: &Candidate) -> (u32, Partner, [i32; 3]) {
         let partner = self.known(candidate.partner);
         (self.id(candidate.sphere), partner, candidate.image)
@@ -151,8 +154,9 @@ impl Setting<'_> {
             Partner::Sphere(_) => self.options.restitution,
             Partner::Wall(_) => self.options.wall_restitution,
         };
-        // Gravity or a curved wall may press the sphere against its partner. If the sphere leaves with the
-        // speed `least`, it is back after the contact time.
+        // Gravity or a curved wall may press a sphere back against the object that it has hit. A
+        // sphere that leaves with at least the speed `least` hits the object again only after
+        // `contact_time`.
         let least = 0.5 * blow.pressing * contact_time;
         (restitution * blow.approach).max(least)
     }
@@ -178,7 +182,8 @@ impl Setting<'_> {
         }
     }
 
-    /// Returns the velocities of the sphere of a candidate and of its partner at a time.
+    /// Returns the velocities, at the given time, of the two objects of a candidate: a sphere, and
+    /// another sphere or a wall.
     pub(crate) fn velocities(
         &self,
         candidate: &Candidate,
@@ -242,7 +247,8 @@ impl Setting<'_> {
         Contact::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
     }
 
-    /// Returns whether a sphere without impacts certainly stays within its pad.
+    /// Returns whether a sphere without impacts certainly stays within its pad (an assumed bound on
+    /// its displacement since the search for candidates).
     #[inline]
     fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
         let away = sphere.center - self.candidates.origin(index);
@@ -268,8 +274,8 @@ impl Setting<'_> {
         if !self.stays(index, sphere) {
             let piece = Piece::straight(sphere);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
-            // If the distance moved is not a number, the sphere counts as one that leaves its pad, and the
-            // search for a wider pad reports it as invalid.
+            // If the distance moved is NaN, the sphere counts as having left its pad (the bound on
+            // its displacement). The search that then widens the pad reports the sphere as invalid.
             if moved.is_nan() || moved > self.candidates.pad(index) {
                 push(&mut straight.leavers, (index, moved))?;
             }
@@ -376,9 +382,9 @@ impl Substep {
         if searched {
             let found = candidates.search(detector, start, horizon);
             if horizon > start.duration && found.is_err() {
-                // The search for several substeps has failed. A search for only this substep uses
-                // smaller pads (bounds on the displacements of spheres), so it finds fewer images
-                // and pairs.
+                // The search for the candidates of several substeps returned an error, such as too
+                // many pairs. A search for only this substep uses smaller pads (bounds on the
+                // displacements of spheres), so it finds fewer pairs and periodic images.
                 candidates.search(detector, start, start.duration)?;
             } else {
                 found?;

@@ -52,7 +52,8 @@ pub(crate) enum Surface {
     },
     Round {
         point: DVec3,
-        /// Direction of the axis of a cylinder, a unit vector, or `None` for a sphere.
+        /// If the wall is a cylinder, this unit vector is the direction of its axis. If the wall is
+        /// a sphere, this field is `None`.
         axis: Option<DVec3>,
         radius: f64,
         inside: bool,
@@ -116,8 +117,8 @@ impl Surface {
         Self::Triangle { corners, normal }
     }
 
-    /// Returns the first time in the given range at which a moving sphere meets this surface of a
-    /// wall, or `None` if they do not meet.
+    /// Returns the first time from `from` to `until` at which a moving sphere meets the wall
+    /// surface `self`, or `None` if the sphere does not meet it.
     pub(crate) fn meeting(
         &self,
         motion: &Motion,
@@ -193,8 +194,8 @@ impl Surface {
         }
     }
 
-    /// Returns the geometry of the contact between a moving sphere and this surface of a wall,
-    /// which touch each other at the given time.
+    /// Returns the geometry of the contact between a moving sphere and the wall surface `self`. The
+    /// two must touch each other at the given time.
     pub(crate) fn touch(&self, motion: &Motion, time: f64) -> Touch {
         let motion = motion.from(time);
         match *self {
@@ -221,8 +222,8 @@ impl Surface {
                     place: motion.place - point,
                     ..motion
                 };
-                // A face is flat, and an edge or corner curves away from the sphere, so the curvature does
-                // not press the sphere against the triangle. Only gravity may do so.
+                // A face of a triangle is flat, and its edges and corners curve away from a sphere
+                // that touches them. So only gravity can press a sphere against a triangle.
                 let touch = round_touch(&motion, false, normal);
                 Touch {
                     pressing: touch.normal.dot(motion.acceleration),

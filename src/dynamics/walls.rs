@@ -1,4 +1,5 @@
-//! The walls of a simulation: their surfaces, and the walls that a sphere can touch until the next search.
+//! The walls of a simulation, and the search for the walls that each sphere can touch in the next
+//! substeps.
 
 use glam::DVec3;
 
@@ -30,15 +31,17 @@ pub(crate) struct MovingWalls {
     list: Vec<MovingWall>,
     /// Walls that every sphere is tested against.
     unbounded: Vec<Unbounded>,
-    /// The triangles of meshes and, in a periodic domain, the walls that are spheres, each with its bounding
-    /// sphere at time 0. A search finds the spheres near them.
+    /// Walls with bounding spheres. A search tests only the spheres near such a wall. These walls
+    /// are the triangles of meshes and, in a periodic domain, also the walls that are spheres. Each
+    /// has its number and its bounding sphere at time 0.
     bounded: Vec<(u32, Sphere)>,
 }
 
 #[derive(Debug)]
 struct Unbounded {
     number: u32,
-    /// A solid cylinder in a periodic domain, which images of spheres touch.
+    /// Finds which periodic images of a sphere can touch the wall, if the wall is a solid cylinder
+    /// in a periodic domain. `None` for other walls.
     images: Option<(Round, CylinderImages)>,
 }
 
@@ -49,7 +52,8 @@ pub(crate) struct Searching<'a> {
     /// Indices of the spheres.
     pub(crate) who: &'a [u32],
     pub(crate) spheres: &'a [HardSphere],
-    /// Centres of the spheres at the time of the search.
+    /// Centres of the spheres at the last search for candidates. The displacements of the spheres
+    /// are measured from these points.
     pub(crate) origins: &'a [DVec3],
     pub(crate) pads: &'a [f64],
     pub(crate) padded: &'a [Sphere],
@@ -119,10 +123,10 @@ impl MovingWalls {
         self.list.len()
     }
 
-    /// Returns the image of a sphere (how many times each periodic edge displaces it) as it is
-    /// listed in impacts with `partner`. If the partner is a wall, the number of an edge becomes 0
-    /// where displacing the sphere by this edge does not change where it touches the wall. For a
-    /// sphere as the partner, the image is returned unchanged.
+    /// Converts the image of a sphere to the form in which impacts with `partner` list it. An image
+    /// is three numbers: how many times each periodic edge displaces the sphere. If displacing the
+    /// sphere by an edge does not change where it touches the wall `partner`, the number for this
+    /// edge becomes 0. All other numbers stay the same.
     pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
         let Partner::Wall(number) = partner else {
             return image;

@@ -57,12 +57,12 @@ pub(super) struct Float64 {
     p: DVec3,
     v: DVec3,
     r: f64,
-    /// The square p·p of the relative position of two spheres, with 5 rounding errors, and the
-    /// square r² of the sum of their radii, with 3.
+    /// The squares p·p and r², where p is the relative position of two spheres, and r is the sum of
+    /// their radii. Of these squares, p·p has 5 rounding errors, and r² has 3.
     squares: [f64; 2],
-    /// In a periodic domain, the relative position p includes the displacement of the second
-    /// sphere. Its error may then be larger than that of one rounding, and this is a bound of the
-    /// excess. It is 0 in open space.
+    /// Bound of the error of the relative position p, beyond the one rounding error that p has in
+    /// open space. Displacing the second sphere along the edges of a periodic domain may cause this
+    /// error. In open space, the bound is 0.
     off: DVec3,
 }
 

@@ -42,9 +42,9 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// Returns the time at which two spheres first touch during a step of duration `dt`, or `None` if
 /// they do not touch.
 ///
-/// The time is in the unit of `dt`. It is 0 if the spheres touch or overlap at the start of the
-/// step. The result is exact: the real time, rounded to the nearest float32. Collision groups are
-/// ignored.
+/// The returned time has the same unit as `dt`. It is 0 if the spheres touch or overlap at the
+/// start of the step. It is exact: the real number, rounded to the nearest float32. The function
+/// ignores the collision groups of the spheres.
 ///
 /// ```
 /// use carom::{Sphere, time_of_impact};

@@ -137,9 +137,10 @@ impl Integers {
         }
     }
 
-    /// Returns the state of two spheres at a given time, as two comparisons. The first is `Greater`
-    /// if they are apart, `Equal` if they just touch, and `Less` if they overlap. The second
-    /// compares the time with that of their closest approach.
+    /// Compares two spheres at the given time, and returns two orderings. The first compares the
+    /// distance of their centres with the sum of their radii: it is `Less` if the spheres overlap,
+    /// and `Equal` if they just touch. The second compares the given time with the time of their
+    /// closest approach.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
         let shift_unit = self.speed + time.exponent;
@@ -285,8 +286,8 @@ pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) ->
     // Non-negative floats have the same order as their bits, read as integers.
     let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // First, finds the smallest float32 that is not below the unknown number. Its bits, read as an
-    // integer, are between `low` and `high`.
+    // Finds the smallest float32 that is not below the number to be rounded. The bits of this
+    // float32, read as an integer, are between `low` and `high`.
     let (mut low, mut high) = (0, u64::from(most.to_bits()));
     let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
     if reached(&guess) {

@@ -2,8 +2,8 @@
 //! Both backends (CPU and GPU) use this module, so their lists are bitwise equal. docs/exact.md has
 //! the proof.
 //!
-//! Each pair is decided by the fastest computation that is accurate enough. These computations are
-//! tried in order:
+//! Each pair is decided by the fastest computation that is accurate enough. The following list
+//! states the order in which carom tries these computations.
 //!
 //! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. [`sweep`]
 //!   decides most of the other pairs, two at a time. [`impact()`] decides the rest.

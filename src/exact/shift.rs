@@ -71,7 +71,8 @@ impl Translation {
         }
     }
 
-    /// Returns the displacement in float64. It may be rounded.
+    /// Returns the vector by which the second sphere of a pair is displaced, in float64. Its
+    /// components may be rounded.
     pub(crate) fn vector(&self) -> DVec3 {
         self.by.into()
     }
@@ -80,9 +81,10 @@ impl Translation {
         from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
 
-    /// Adds this displacement to `away`, the difference `to` − `from` of two positions in float64.
-    /// Returns the sum, and a bound of its error. The bound leaves out the rounding of the sum
-    /// itself.
+    /// Returns the relative position of two spheres, of which the second is displaced by `self`,
+    /// and a bound of its error. `away` is their relative position without the displacement: `to` −
+    /// `from` in float64. The bound covers the rounding errors of `away` and of the displacement,
+    /// but not the rounding of their sum.
     pub(crate) fn add(&self, from: [f32; 3], to: [f32; 3], away: DVec3) -> (DVec3, DVec3) {
         let mut error = DVec3::ZERO;
         for axis in 0..3 {

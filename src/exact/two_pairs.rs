@@ -21,12 +21,13 @@ use crate::shared::moving_sphere::MovingSphere;
 pub(crate) struct Swept {
     pub(crate) hits: usize,
     pub(crate) impacts: [Impact; 2],
-    /// Bit mask of the pairs that just touch at the start. It is 0 unless both of the two tested
-    /// pairs just touch: a single such pair is left to a slower test.
+    /// Both bits of this mask are 1 if both tested pairs just touch at the start, and otherwise
+    /// both are 0. If only one of the pairs just touches, a slower test decides it.
     pub(crate) just: usize,
     pub(crate) misses: usize,
-    /// Bit mask of the pairs that just touch at the start, and of undecided pairs. Undecided pairs
-    /// are too close to tangency or to the end of the step.
+    /// Bit mask of the two tested pairs. The bit of a pair is 1 if its spheres just touch at the
+    /// start. It is also 1 if the pair is undecided because it is too close to tangency or to the
+    /// end of the step.
     pub(crate) grazing: usize,
 }
 
@@ -103,7 +104,7 @@ fn displaced<T: Shift>(
     let mut off = f64x2::splat(0.0);
     let p = from_fn(|axis| {
         let [from, to] = sides(positions[axis]);
-        // The rounding error of the difference `away`, by Knuth's two-sum.
+        // Computes the rounding error of the subtraction `to` − `from` by Knuth's two-sum.
         let part = away[axis] - to;
         off |= (to - (away[axis] - part)) - (from + part);
         away[axis] + f64x2::new([one.by[axis], next.by[axis]])
@@ -128,9 +129,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
     let certain = leaves(SIGN, terms.outside, terms.sum);
     let certain_later = leaves(SIGN, terms.discriminant, terms.sum * terms.vv);
     // Spheres that are apart at the start never touch if the discriminant is negative or if they
-    // move apart. A discriminant of 0 counts as negative here, although the spheres may then just
-    // touch. No such pair is lost: a discriminant of 0 is certain (`certain_later`) only if the
-    // relative velocity is 0, and then the spheres stay apart.
+    // move apart. A discriminant of 0 may mean that the spheres just touch later. But a pair counts
+    // as a miss only if the sign of its discriminant is certain. A discriminant of 0 is certain
+    // only if the relative velocity is 0, and then the spheres stay apart.
     let never = terms.discriminant.simd_le(zero) | terms.closing.simd_lt(zero);
     let misses = bits(certain & later & certain_later & never) & !terms.inexact;
     if misses == 3 {
@@ -139,9 +140,9 @@ pub(crate) fn sweep<S: MovingSphere, T: Shift>(
             ..Swept::default()
         };
     }
-    // In packings of spheres, most tested pairs just touch. This branch saves work if both of the
-    // pairs tested at once just touch. If only one of them does, that pair is left undecided, and
-    // `impact` decides it later. A branch for this rarer case would slow down all other pairs.
+    // Decides both tested pairs at once if both just touch, as most pairs in packings of spheres
+    // do. If only one of them just touches, it stays undecided here, and `impact` decides it later.
+    // A branch for this rarer case would slow down all other pairs.
     if bits(terms.outside.simd_eq(zero)) == 3 && just_touch(pairs, shifts) == 3 {
         return Swept {
             hits: 3,
@@ -170,10 +171,10 @@ fn leaves(part: f64, difference: f64x2, sum: f64x2) -> f64x2 {
 }
 
 impl Terms {
-    /// Computes the time of impact and the depth of two pairs of spheres. A pair is decided only if
-    /// all numbers within its error bounds round to the same float32. `later` is a mask of the
-    /// pairs that are apart at the start, and `uncertain` a bit mask of the pairs that are too
-    /// close to tangency.
+    /// Computes the time of impact and the depth of two pairs of spheres. The exact value of each
+    /// is in an interval, which the error bounds give. A pair is decided only if both ends of its
+    /// interval round to the same float32. The caller passes two masks: `later` marks the pairs
+    /// that are apart at the start, and `uncertain` marks the pairs that are too close to tangency.
     #[inline(always)]
     fn verdict(&self, later: f64x2, misses: usize, uncertain: usize, dt: f32) -> Swept {
         let zero = f64x2::splat(0.0);

@@ -8,7 +8,7 @@ use super::shader::constants::SCAN_BLOCK;
 use super::shader::layout::Element;
 use crate::Error;
 
-/// A table of 32-bit words in a GPU buffer, with the buffers that its prefix sum needs.
+/// GPU buffers for a table of 32-bit words and for computing its prefix sum.
 pub(crate) struct ScanTable {
     /// The lists of 32-bit words from which the prefix sum is computed. The first list is the table itself,
     /// divided into blocks of [`SCAN_BLOCK`] words. Each further list holds the sums of the blocks of the

@@ -33,8 +33,8 @@ const WORD: u64 = 4;
 /// A sphere attribute (such as the radius) as the application describes it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    /// Name of the sphere attribute in error messages. The check whether two attributes share bytes
-    /// of a buffer recognizes centres by this name.
+    /// Name of the sphere attribute, such as "radii", for error messages and for rules that hold
+    /// only for some attributes.
     what: &'static str,
     attribute: Attribute<'a>,
     width: u64,
@@ -85,8 +85,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the end of the last sphere's value, in bytes from the start of the buffer. Returns
-    /// `None` if this number overflows a `u64`.
+    /// Returns the size in bytes that the buffer needs to hold the attribute of all spheres, or
+    /// `None` if this size overflows a `u64`.
     fn end(&self) -> Option<u64> {
         let Attribute { offset, stride, .. } = self.attribute;
         let last = u64::from(self.count.saturating_sub(1));
@@ -97,8 +97,10 @@ impl<'a> Asked<'a> {
         self.attribute.offset + index * self.attribute.stride
     }
 
-    /// Returns the indices of a value of the attribute `self` and a value of the attribute `other`
-    /// that share bytes by mistake, or `None`. Both attributes must lie within their buffers.
+    /// Looks for values of two sphere attributes, `self` and `other`, that overlap in a GPU buffer
+    /// although they must not. Returns the index of such a value of `self` and the index of a value
+    /// of `other` that it overlaps, or `None` if there are none. Both attributes must lie within
+    /// their buffers.
     ///
     /// Attributes may share bytes in two cases. Two attributes may be the same data, with equal
     /// offset, stride and count. And the centre of a sphere may be stored where the previous centre
@@ -114,23 +116,26 @@ impl<'a> Asked<'a> {
         }
         let positions = [self.what, other.what].contains(&"previous centers")
             && [self.what, other.what].contains(&"centers");
-        // `self` and `other` are arrays of values with a stride, in the same buffer. A value of
-        // `self` can share bytes with a value of `other` only if it overlaps the range from the
-        // first to the last byte of `other`. `candidates` has the indices of all such values of
+        // The attributes `self` and `other` are strided arrays in the same buffer. A value of
+        // `self` can overlap a value of `other` only if it reaches into the range from the first to
+        // the last byte of `other`. `candidates` is the range of the indices of these values of
         // `self`.
         let before = (others.offset + 1).saturating_sub(own.offset + self.width);
         let last = u64::from(other.count.checked_sub(1)?);
         let end = other.begin(last) + other.width;
         let up_to = end.saturating_sub(own.offset).div_ceil(own.stride);
         let candidates = before.div_ceil(own.stride)..up_to.min(self.count.into());
-        // Whether a value of `self` overlaps a value of `other` depends on its offset modulo the
-        // stride of `other`. Offsets and strides are multiples of 4 bytes, so these remainders
-        // repeat after at most `others.stride / 4` values. Later values need no test.
+        // The attributes `self` and `other` are strided arrays in the same buffer. Whether a value
+        // of `self` overlaps any value of `other` depends on the byte offset of the value of
+        // `self`, modulo the stride of `other`. All offsets and strides are multiples of 4 bytes,
+        // so these remainders repeat after at most `others.stride / 4` values. Later values of
+        // `self` need no test.
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // `nearest` is the index of the last value of `other` that begins before the end of
-            // value `index` of `self`.
+            // Value `index` of the attribute `self` takes `self.width` bytes of the buffer, from
+            // byte `begin`. `nearest` is the index of the last value of the attribute `other` that
+            // starts before the end of these bytes.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);
@@ -309,9 +314,10 @@ impl<'a> BoundSpheres<'a> {
     }
 }
 
-/// Checks the application's description of the inverse masses of spheres, and returns the part of
-/// the buffer to bind, with the place of the inverse masses in this part. Inverse masses must not
-/// share bytes with centres or velocities, because a simulation changes the centres and velocities.
+/// Checks the application's description of the spheres' inverse masses in a GPU buffer. Returns the
+/// part of the buffer to bind, and the offset and stride of the inverse masses in this part.
+/// Inverse masses must not share bytes with centres or velocities, because a simulation changes
+/// centres and velocities.
 pub(super) fn bind_masses<'a>(
     limits: &wgpu::Limits,
     masses: Attribute<'a>,

@@ -74,8 +74,9 @@ pub(crate) struct Buffers {
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Uniform buffer that describes the application's buffers for each of two sets of spheres. The
-    /// description of a set is at [`UploadLayout::source_offset`].
+    /// Uniform buffer with the layouts of two sets of spheres. The layout of a set gives the
+    /// offsets and strides of the spheres' attributes in the application's GPU buffers. It begins
+    /// at the offset that [`UploadLayout::source_offset`] returns for the set.
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
     /// The slot table, a hash table of grid cells. The spheres (or time segments of fast spheres)

@@ -7,8 +7,9 @@
 //!
 //! - [`Context::scoped_async`] runs work inside error scopes and awaits the errors.
 //! - [`Context::scoped`] runs work inside error scopes and never blocks. In a browser, it *parks*
-//!   (stores) the futures that are not ready. Public calls that record, read back or create buffers
-//!   begin with [`Context::alive`], which returns a stored error once its future is ready.
+//!   (stores) each future that is not ready. Public calls that record, read back or create buffers
+//!   begin with [`Context::alive`]. It polls the parked futures, and returns an error that one of
+//!   them has reported.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -152,9 +153,9 @@ impl Context {
 
     /// Checks for a lost device, the usual cause when mapping a buffer has failed.
     pub(super) fn mapping_failed(&self) {
-        // The result of `probe` is dropped, because wgpu calls `mapping_failed` from a callback,
-        // which cannot return an error. If the device is lost, `probe` has already marked it as
-        // lost.
+        // wgpu calls `mapping_failed` from a callback, which cannot return an error. So the result
+        // of the test for a lost device (`probe`) is ignored here. If the device is lost, this test
+        // has already marked it as lost.
         let _ = self.scoped(|| self.probe());
     }
 }

@@ -47,8 +47,8 @@ pub(super) struct Recorded {
     pub(super) has_mesh: bool,
 }
 
-/// How many pairs (`pairs`) and wall collisions (`walls`) a readback has room for, and how many there
-/// could be room for at most on its device (`most`, `most_walls`).
+/// Capacities of a readback: `pairs` for pairs, and `walls` for wall collisions (spheres that touch
+/// walls). `most` and `most_walls` are the largest capacities that the device allows for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadRoom {
     pub(super) pairs: u64,
@@ -299,9 +299,9 @@ impl Read {
         let walls = walls.unwrap_or_default();
         let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
         let (mut pairs, mut images) = (Vec::new(), Vec::new());
-        // `decide` subtracts the size of the first set from the index of sphere b, unless it gets
-        // `Sets::One`. The GPU already counts sphere b from the start of its set, so `Sets::One` is
-        // passed even for a step with two sets.
+        // For a step with two sets, the GPU counts sphere b from the start of the second set. With
+        // `Sets::Two`, the function `decide` would subtract the size of the first set from this
+        // index. With `Sets::One`, it leaves the index as it is.
         let step = (Sets::One, &domain, dt);
         let grazing = reported.decide(spheres, step, &mut pairs, &mut images)?;
         if domain.is_open() {

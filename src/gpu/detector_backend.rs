@@ -399,8 +399,8 @@ impl Gpu {
         self
     }
 
-    /// Returns the device limits that carom respects, so that a test can lower them. Also drops the buffers,
-    /// so that the next step makes new ones that respect the changed limits.
+    /// Lets a test lower the device limits that carom respects. Drops the GPU buffers, so that the
+    /// next step makes new ones within the lowered limits.
     pub(crate) fn limits(&mut self) -> &mut wgpu::Limits {
         self.buffers = None;
         let kernels = std::sync::Arc::get_mut(&mut self.pipeline.kernels);

@@ -31,7 +31,8 @@
 /// }
 /// ```
 ///
-/// [`CollisionBuffers::record`](super::CollisionBuffers::record) checks these conditions:
+/// The attributes must fulfil the conditions in the following list. Otherwise,
+/// [`CollisionBuffers::record`](super::CollisionBuffers::record) returns an error.
 ///
 /// - Offsets and strides of all attributes are multiples of 4 bytes.
 /// - The stride of an attribute is not less than the size of one value.
@@ -193,12 +194,14 @@ pub enum SphereMotion<'a> {
     Still,
     /// Each sphere moves with its own constant velocity, three float32.
     Velocity(Attribute<'a>),
-    /// Each sphere moves in a straight line from its previous centre (three float32) at the start
-    /// of the step to its [`DeviceSpheres::center`] at the end.
+    /// During a step, each sphere moves in a straight line. It starts at its previous centre, which
+    /// is three float32 in this attribute. It ends at its [`DeviceSpheres::center`].
     ///
-    /// The displacement is the float32 difference of the two centres, which is exact if each
-    /// coordinate changes by less than half of its magnitude. A time of impact is `dt` times the
-    /// fraction of the step that has passed.
+    /// The displacement of a sphere in a step is the float32 difference of its two centres. This
+    /// difference is exact if each coordinate changes by less than half of its magnitude.
+    ///
+    /// The time of impact of a pair is the step's duration `dt` times the fraction of the step
+    /// before the impact.
     PreviousCenter(Attribute<'a>),
 }
 

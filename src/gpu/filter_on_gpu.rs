@@ -35,9 +35,11 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Cuts the path of the first sphere into 2ⁿ time segments, for each n from 0 to SEGMENT_BITS.
-// Returns whether the pair passes the cheap test `may_touch` in every segment that may have to
-// report it.
+// Checks that the cheap test `may_touch` does not reject a pair too early. The kernels may cut the
+// path of the first sphere into 2ⁿ time segments. Of these, the segment that contains the closest
+// approach reports the pair, but rounding may leave open which one that is. Returns false if
+// `may_touch` rejects the pair in one of the segments in question, for any n from 0 to
+// SEGMENT_BITS.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;

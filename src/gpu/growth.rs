@@ -13,7 +13,8 @@ fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
-/// Returns the capacity that the search for spheres near triangles needs in its own buffers.
+/// Returns the capacity that `mesh` needs: the separate buffers in which carom searches for spheres
+/// near the triangles of meshes.
 fn of_mesh(required: &RequiredCapacity, mesh: &CollisionBuffers) -> RequiredCapacity {
     let MeshCapacity {
         segments,
@@ -104,10 +105,10 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step has too many time segments (parts of fast spheres' paths), the segments of
-                // later steps are at least twice as long as its own, as on the CPU. If several steps in
-                // flight all have too many segments of the same length, their successors get twice this
-                // length, not four times.
+                // If a step has too many time segments (parts of fast spheres' paths), later steps
+                // use segments of at least twice the length. Several steps with segments of the
+                // same length may be in flight. If all of them have too many segments, the length
+                // is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {

@@ -16,8 +16,8 @@ pub(super) struct HostStep<'a> {
 
 impl<'a> HostStep<'a> {
     /// Checks the spheres, the duration and the domain of a step, and returns the step. If one of
-    /// two sets is empty, no pair exists, so the spheres of the other set are left out. If `alone`
-    /// is true, these spheres are kept, because they may touch walls.
+    /// two sets is empty, no pairs exist, so the step omits the spheres of the other set, too. But
+    /// if `alone` is true, they stay in the step, because they may touch walls.
     pub(super) fn checked(
         first: &'a [Sphere],
         second: Option<&'a [Sphere]>,

@@ -18,8 +18,8 @@ struct Named {
     size: Option<NonZeroU64>,
 }
 
-/// GPU buffers, each with the name of the shader variable to which it is bound. If two buffers have
-/// the same name, looking it up is an error.
+/// GPU buffers, each with the name of the shader variable to which it is bound. A look-up of a name
+/// that two buffers share returns an error.
 #[derive(Clone, Default)]
 pub(crate) struct NamedBuffers(Vec<Named>);
 

@@ -188,8 +188,8 @@ impl Neighbors {
 
 impl NeighborRequest {
     /// Returns the parameters of a search for neighbours, as the kernels read them. The kernels add
-    /// `padding` to the radii in the application's GPU buffers. It is 0 for spheres in host memory,
-    /// which the host enlarges.
+    /// `padding` to the radii of spheres in GPU buffers of the application. For spheres in host
+    /// memory, `padding` is 0, because the host has already enlarged their radii.
     fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {
@@ -292,10 +292,11 @@ impl CollisionBuffers {
     /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
     /// moved. An incomplete list is never kept.
     ///
-    /// [`neighbors`](Self::neighbors) is the list. To find it, carom puts a sphere at rest in the place of
-    /// each particle. Two of these spheres touch if their particles are neighbours. [`pairs`](Self::pairs) and
-    /// the requested reductions are those of these spheres. Readbacks such as
-    /// [`read_exact`](Self::read_exact) return the pairs of these spheres, too, decided for the positions for
+    /// The buffer [`neighbors`](Self::neighbors) holds the neighbour list. To find neighbours,
+    /// carom puts a sphere at rest in the place of each particle, so that the spheres of two
+    /// neighbours touch. The buffer [`pairs`](Self::pairs) and the requested reductions (results
+    /// computed from the pairs) contain the pairs of these spheres. Readbacks such as
+    /// [`read_exact`](Self::read_exact) return these pairs, too, decided for the positions from
     /// which the list was made.
     ///
     /// ```
@@ -396,9 +397,12 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the entries of
-    /// [`neighbors`](Self::neighbors), with one invocation per entry in workgroups of
-    /// `CAROM_WORKGROUP` invocations. Shaders pass `neighbor_columns` of the
-    /// [`results`](Self::results) to `carom_index()`. Usages: `INDIRECT` and `COPY_SRC`.
+    /// the neighbour list [`neighbors`](Self::neighbors). It has one invocation per entry, in
+    /// workgroups of `CAROM_WORKGROUP` invocations.
+    ///
+    /// The dispatch may have two dimensions. To get the index of its entry, an invocation passes
+    /// the number of workgroups along x to `carom_index()`: the field `neighbor_columns` of the
+    /// [`results`](Self::results). Usages: `INDIRECT` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns the same errors as [`neighbors`](Self::neighbors).

@@ -137,9 +137,11 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of the changes since the last step with a complete list of pairs: an
     /// `array<vec2<u32>>` of the indices (a, b) of each pair.
     ///
-    /// The pairs that began with this step come first, then the pairs that last, then the pairs
-    /// that ended, each part sorted. The fields `began`, `lasted` and `ended` of the
-    /// [`results`](Self::results) are the sizes of the parts. Usages: `STORAGE` and `COPY_SRC`.
+    /// The list of changes compares this step with an earlier one: the last step with a complete
+    /// list of pairs. The list has three parts, each sorted. The pairs that touch only in this step
+    /// come first, then the pairs that touch in both steps, then the pairs that touch only in the
+    /// earlier step. The sizes of the parts are the fields `began`, `lasted` and `ended` of the
+    /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was
@@ -194,8 +196,8 @@ impl CollisionBuffers {
     /// `array<CaromWall>` of [`WGSL`](super::WGSL), for the function `carom_wall_contact()`. Usages:
     /// `STORAGE` and `COPY_SRC`.
     ///
-    /// If the spheres have previous centres instead of velocities, the buffer has the displacement of
-    /// each wall during the step instead of its velocity.
+    /// In steps whose spheres have previous centres instead of velocities, this buffer of walls
+    /// holds the displacement of each wall during the step instead of its velocity.
     ///
     /// # Errors
     /// Returns the same errors as [`wall_collisions`](Self::wall_collisions).
@@ -217,8 +219,9 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the wall
-    /// collisions: see [`dispatch`](Self::dispatch). Pass `wall_columns` of the results to
-    /// `carom_index()`.
+    /// collisions, like [`dispatch`](Self::dispatch) for pairs. To get the index of its wall
+    /// collision, an invocation passes the field `wall_columns` of the [`results`](Self::results)
+    /// to `carom_index()`.
     ///
     /// # Errors
     /// Returns the same errors as [`wall_collisions`](Self::wall_collisions).

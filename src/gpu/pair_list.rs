@@ -19,7 +19,8 @@ pub enum PairList<T> {
     Truncated(RequiredCapacity),
 }
 
-/// A pair of spheres as the GPU computed it, in float32.
+/// Two spheres that touch during the step, or may touch, with the values that the GPU computed in
+/// float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RawCollision {
@@ -27,18 +28,19 @@ pub struct RawCollision {
     pub a: u32,
     /// Index of the second sphere: the larger index, or with two sets the index in the second set.
     pub b: u32,
-    /// Time of impact within the step, with the error of float32: see [the module](super). 0 if the
-    /// spheres touch at the start of the step.
+    /// Time of impact within the step, computed in float32 and so not exact: see [the
+    /// module](super). It is 0 if the spheres touch at the start of the step.
     pub toi: f32,
-    /// Depth of penetration at the start of the step, with the error of float32. 0 if the spheres
-    /// first touch later.
+    /// Depth of penetration at the start of the step, computed in float32 and so not exact. It is 0
+    /// if the spheres first touch later.
     pub depth: f32,
     /// Whether the pair is grazing: float32 leaves open whether the spheres touch, or in which time
     /// segment (part of a fast sphere's path) their closest approach is.
     pub grazing: bool,
 }
 
-/// A sphere and a wall as the GPU computed them, in float32.
+/// A sphere and a wall that touch during the step, or may touch, with the values that the GPU
+/// computed in float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RawWallCollision {
@@ -46,11 +48,11 @@ pub struct RawWallCollision {
     pub sphere: u32,
     /// Number of the wall.
     pub wall: u32,
-    /// Time of impact within the step, with the error of float32. 0 if the sphere touches the wall at
-    /// the start of the step.
+    /// Time of impact within the step, computed in float32 and so not exact. It is 0 if the sphere
+    /// touches the wall at the start of the step.
     pub toi: f32,
-    /// Depth of penetration at the start of the step, with the error of float32. 0 if the sphere first
-    /// touches the wall later.
+    /// Depth of penetration at the start of the step, computed in float32 and so not exact. It is 0
+    /// if the sphere first touches the wall later.
     pub depth: f32,
     /// Whether float32 leaves open whether the sphere touches the wall.
     pub grazing: bool,

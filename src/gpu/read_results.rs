@@ -48,12 +48,15 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
     /// float32.
     ///
-    /// The recorded copy has room for at least one and a half times the number of pairs in the
-    /// latest step that was read back. If no step was read back yet, it has room for 131 072 pairs.
-    /// It never has room for more pairs than the GPU buffer [`pairs`](Self::pairs). A pair takes 16
-    /// bytes, or 20 in buffers for periodic domains. The same rules hold for the list of wall
-    /// collisions (spheres that touch walls). `encoder` must be the encoder of the step, or one
-    /// that is submitted later.
+    /// The capacity of a readback for pairs is fixed when the readback is recorded. It is at least
+    /// one and a half times the number of pairs in the step that was read back last. Before the
+    /// first readback, it is 131 072 pairs. It is never more than the capacity of the GPU buffer
+    /// [`pairs`](Self::pairs), or than the device allows.
+    ///
+    /// A pair takes 16 bytes, or 20 in buffers for periodic domains. The capacity for wall
+    /// collisions (spheres that touch walls) follows from their own number in the same way.
+    ///
+    /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -73,11 +76,14 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// The host decides exactly which pairs touch when the results are taken from the returned
-    /// ticket, on the thread that takes them. The recorded copy has room for as many pairs as the
-    /// copy of [`read_raw`](Self::read_raw). A pair takes 64 bytes and a wall collision 36, or 68
-    /// and 40 in buffers for periodic domains. `encoder` must be the encoder of the step, or one
-    /// that is submitted later.
+    /// The method returns a ticket (a readback in flight). The thread that takes the results from
+    /// the ticket decides exactly which pairs touch.
+    ///
+    /// The readback has the same capacity for pairs as one of [`read_raw`](Self::read_raw). A pair
+    /// takes 64 bytes and a wall collision takes 36 bytes. In buffers for periodic domains, they
+    /// take 68 and 40 bytes.
+    ///
+    /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///
     /// # Errors
     /// Returns the same errors as [`read_summary`](Self::read_summary).
@@ -137,9 +143,9 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Returns the capacity of the next readback for pairs and for wall collisions, and the largest
-    /// capacities that this device allows. `sizes` has the size of a pair and that of a wall
-    /// collision, in bytes.
+    /// Chooses the capacity of a readback for pairs and for wall collisions, from their numbers in
+    /// the latest readback. Returns it with the largest capacities that the device allows. `sizes`
+    /// has the size of a pair and that of a wall collision, in bytes.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64

@@ -94,8 +94,8 @@ pub struct Ready {
     loading: Option<Loading>,
     /// Numbers of walls of simple shapes and of triangles in the upload buffer.
     walls: [u64; 2],
-    /// For meshes: a second step, which searches for spheres near triangles. Its values are in an
-    /// upload buffer, too.
+    /// For meshes: the second step, which searches for spheres near triangles. It has an upload
+    /// buffer of its own.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
@@ -193,13 +193,13 @@ impl CollisionBuffers {
     /// buffers of the application are read when the recorded commands run. Each recording has its
     /// own values, so several steps may be recorded before one submission.
     ///
-    /// The encoder must be from the device of the pipeline. wgpu offers no way to check this, so an
-    /// encoder from another device causes a wgpu error when it is finished.
+    /// The encoder must be created by the device of the pipeline. carom cannot check this. With an
+    /// encoder of another device, wgpu reports an error when the application finishes the encoder.
     ///
-    /// A recording uses an upload buffer of an earlier recording. It creates a new one if none is
-    /// free and large enough, or if the encoder of the earlier recording was dropped without a
-    /// submission. It creates bind groups if no recent recording used the same buffers of the
-    /// application.
+    /// A recording reuses the upload buffer of an earlier recording that has run, if there is one
+    /// that is large enough. Otherwise it creates a new one. An upload buffer cannot be reused if
+    /// its encoder was dropped without a submission. A recording creates bind groups only if no
+    /// recent recording used the same buffers of the application.
     ///
     /// # Errors
     /// Returns one of these errors:
@@ -325,8 +325,9 @@ impl CollisionBuffers {
         } else {
             (dt, 1.0)
         };
-        // The number of spheres and the unit of length are placeholders in these parameters. On the
-        // GPU, the kernels `load_params` and `load_units` set them.
+        // `params` holds the parameters of a step with spheres in GPU buffers. Its number of
+        // spheres and its unit of length are placeholders, which the kernels `load_params` and
+        // `load_units` replace on the GPU.
         let slower = if loading.previous { dt } else { 1.0 };
         let walls = StepWalls::new(walls, dt, slower, &domain, self.last_walls())?;
         let walls = walls.as_ref();
@@ -595,8 +596,9 @@ impl CollisionBuffers {
         self.recorded = Some(recorded);
     }
 
-    /// Drops the old result buffers once a submitted recording has copied the pairs of the last
-    /// complete step to the larger buffers.
+    /// Drops the result buffers that larger ones have replaced, once they are not needed. They are
+    /// needed until a submitted recording has copied the pairs of the last complete step to the
+    /// larger buffers.
     fn forget_outgrown(&mut self) {
         let copied = |outgrown: &Outgrown| {
             let by = outgrown.copied_by.as_ref();
@@ -605,9 +607,10 @@ impl CollisionBuffers {
         self.outgrown.take_if(|outgrown| copied(outgrown));
     }
 
-    /// Records a copy of the last complete step's pairs from the old result buffers to the larger
-    /// buffers that have replaced them. Does nothing if an earlier recording makes this copy and its
-    /// encoder was not dropped.
+    /// When larger result buffers have replaced the old ones, records commands that copy the pairs
+    /// of the last complete step from the old buffers to the larger ones. Does nothing if an
+    /// earlier recording contains this copy, unless the encoder of that recording was dropped
+    /// without a submission.
     fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
         let Some(Outgrown {
             reductions,

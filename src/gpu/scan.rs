@@ -9,11 +9,10 @@ use crate::Error;
 /// Returns the dispatches that replace the words of a table by their exclusive prefix sums.
 ///
 /// The table is divided into blocks. The kernel `scan_reduce` writes the sum of each block to a
-/// second, shorter list. It then writes the block sums of the second list to a third, and so on,
-/// until a list is at most one block long. Then the kernel `scan_apply` works back from the last
-/// list but one to the table, and replaces the words of each list by their prefix sums. To the
-/// prefix sums within a block, it adds the sum of all earlier blocks, which it takes from the next
-/// shorter list.
+/// second list, which is shorter. It then reduces the second list to a third, and so on, until a
+/// list fits into one block. Then the kernel `scan_apply` replaces the words of each list by their
+/// prefix sums, from the shortest of these lists back to the table. For each block, it takes the
+/// sum of all earlier blocks from the next shorter list.
 pub(crate) fn scan(
     binder: Binder<'_>,
     kernels: &Stages,

@@ -43,7 +43,9 @@ use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Ste
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
 
-/// Number of rounds after which spheres that have left their pads get further candidates.
+/// A pad is the assumed bound on a sphere's displacement in a substep. Each time this number of
+/// rounds has run, carom searches for further candidates of spheres that have moved farther than
+/// their pads.
 const WIDENED: u32 = 4;
 
 /// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer
@@ -116,7 +118,8 @@ pub struct SimulationBuffers {
 
 /// The search for spheres near triangles of meshes.
 struct MeshSearch {
-    /// Buffers for steps of two sets: the padded spheres near meshes, and the bounding spheres of the triangles.
+    /// Buffers for steps of two sets. One set is the spheres near meshes, enlarged by bounds on
+    /// their displacements. The other set is the bounding spheres of the triangles.
     collisions: CollisionBuffers,
     near: wgpu::Buffer,
     /// The bounding spheres at the start of a substep.
@@ -748,8 +751,8 @@ impl SimulationBuffers {
     /// Records commands that copy the state of the simulation to the host: the state after the last
     /// call of [`record`](Self::record).
     ///
-    /// `encoder` must be the encoder of the last call of [`record`](Self::record), or one that is
-    /// submitted after this encoder.
+    /// `encoder` must be the encoder that the last call of [`record`](Self::record) got, or an
+    /// encoder that is submitted later.
     ///
     /// # Errors
     /// - [`Error::NothingRecorded`] if nothing has been recorded yet.
@@ -871,8 +874,8 @@ impl SimulationBuffers {
         let step = Step::on_device(&padded, 0.0).in_domain(domain);
         self.collisions.record_sized(encoder, &step, &self.sizes)?;
         if let Some((mesh, buffer)) = self.mesh.as_mut().zip(rows) {
-            // In `buffer`, the entry after those of all spheres is the number of spheres near
-            // meshes.
+            // `buffer` has an entry for each sphere, and one more at its end: the number of spheres
+            // near meshes.
             let count = SphereCount::InBuffer {
                 buffer,
                 offset: u64::from(at_most) * size_of::<u32>() as u64,
@@ -986,7 +989,8 @@ fn state_of(serial: u32, bytes: &[u8]) -> Result<SimulationState, Error> {
     of_recording.ok_or(Error::NotSubmitted)
 }
 
-/// Returns the list of impacts, in its order, from the bytes of the GPU's list, which begin at `offset`.
+/// Returns the impacts from the bytes of the GPU's list of impacts, which begins at `offset`. Sorts
+/// the impacts by time.
 fn impacts(bytes: &[u8], offset: usize, count: u32) -> Result<Vec<Impact>, Error> {
     let mut list = crate::memory::allocate(count as usize, "the list of impacts")?;
     let raw = bytes.get(offset..).unwrap_or_default();

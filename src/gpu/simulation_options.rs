@@ -56,8 +56,10 @@ pub struct SimulationBufferOptions {
     /// at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or cylinder
     /// may be at most 100 cells away from the periodic cell, and its radius may be at most six
     /// cells. With such walls, spheres may be at most 20 cells away from the periodic cell.
-    /// Compound bodies are given for at most as many spheres as the buffers have room for. Collision
-    /// groups of the spheres are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    ///
+    /// The option `bodies` (the compound body of each sphere) may have at most as many entries as
+    /// the buffers have room for spheres. The option `groups` must be empty, because collision
+    /// groups of spheres on a GPU are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
     pub simulation: SimulationOptions,
 }
 
@@ -111,8 +113,9 @@ impl SimulationBufferOptions {
         self
     }
 
-    /// Returns the options with these [rules](Self::simulation). If the target number of impacts for each
-    /// sphere in a substep is greater than 0.2, it becomes 0.2.
+    /// Returns the options with these [rules](Self::simulation) of the simulation. One of the rules
+    /// is the target for the mean number of impacts of each sphere in a substep. If it is greater
+    /// than 0.2, it becomes 0.2.
     #[must_use]
     pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
         self.simulation = simulation;

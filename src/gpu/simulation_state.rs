@@ -21,8 +21,9 @@ bitflags::bitflags! {
         const TOO_FEW_ROUNDS = 2;
         /// A substep was rolled back because a sphere moved farther than the search for candidate
         /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.
-        /// In open space, it is rare: a sphere that moves too far gets further candidates in the
-        /// same substep, unless these spheres or their candidates are too many.
+        /// In open space, it is rare: carom searches for further candidates of such spheres in the
+        /// same substep. The substep is rolled back only if there are too many such spheres or
+        /// candidates.
         const LEFT_PAD = 4;
         /// Some spheres have invalid values, such as NaN, and take no part.
         const SPHERES_LEFT_OUT = 8;
@@ -46,7 +47,8 @@ pub struct SimulationState {
     pub remaining: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
-    /// Status of the most recent search for candidate pairs that failed to find all of them.
+    /// Status of the latest incomplete search for candidate pairs. Its bits tell why that search
+    /// did not find all of them.
     pub search_status: Status,
     /// Number of candidates in the last substep: the larger one of the numbers of pairs of spheres, and of pairs of a
     /// sphere and a triangle of a mesh.

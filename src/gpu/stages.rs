@@ -33,8 +33,8 @@ impl Stage {
 /// A compute pass: all dispatches of a stage or, if dispatches are timed one by one, a single
 /// dispatch.
 pub(crate) struct Pass<'a> {
-    /// Name of the stage. If each dispatch of the stage is a pass of its own, this is the name of
-    /// its kernel instead.
+    /// Name of the stage. If the pass is a single dispatch that is timed on its own, this is the
+    /// name of its kernel instead.
     pub(crate) name: &'static str,
     stage: &'a Stage,
     dispatches: &'a [Dispatch],
@@ -75,7 +75,8 @@ fn at_walls(
     };
     let mut found = NamedBuffers::default();
     found.one::<CaromResults>("mesh_results", &mesh.results);
-    // In open space, no kernel reads the images.
+    // In open space, no kernel reads the images (periodic copies) of pairs, so there is no buffer
+    // of images. Another buffer is bound in its place.
     let periodic = mesh.periodic.as_ref();
     let images = periodic.map_or(&mesh.pairs_dispatch, |periodic| &periodic.pair_images);
     let found = found

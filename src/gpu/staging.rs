@@ -15,7 +15,7 @@ const BUSY: u8 = 1;
 const MAPPED: u8 = 2;
 /// State of a staging buffer whose copy was never submitted, because its encoder was dropped.
 const NEVER: u8 = 3;
-/// State of a staging buffer that could not be mapped.
+/// State of a staging buffer after wgpu has failed to map it for reading.
 const FAILED: u8 = 4;
 /// State of a staging buffer whose copy is in flight, but whose ticket was dropped: nobody will
 /// read the copy.
@@ -160,7 +160,9 @@ impl Staging {
 }
 
 fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
-    // On a lost device, a new staging buffer would make the application's submission fail.
+    // `probe` returns an error if the device is lost. Without this check, the application's next
+    // submission would fail, because its encoder would use a buffer that was created on a lost
+    // device.
     context.probe()?;
     let buffer = context.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("carom readback"),

@@ -34,8 +34,8 @@ bitflags::bitflags! {
         /// images of the cell, so pairs are missing.
         /// [`StepSummary::out_of_range`](super::StepSummary) is its index.
         const IMAGE_OUT_OF_RANGE = 64;
-        /// The step found more spheres that touch walls than the list of wall collisions can hold. The
-        /// list has only as many as fit.
+        /// The step found more wall collisions (spheres that touch walls) than their list has room
+        /// for. The list is full, and the other wall collisions are missing from it.
         const WALLS_TRUNCATED = 128;
         /// More spheres are near triangles of meshes than the buffers can hold, so wall collisions with
         /// triangles are missing.

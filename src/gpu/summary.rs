@@ -99,8 +99,10 @@ pub struct StepSummary {
     /// Number of candidates: pairs to test for contact. All candidates are counted, but if the status has
     /// [`Status::TOO_CROWDED`], most of them were not tested.
     pub candidates: u64,
-    /// Number of candidates in the search for spheres near triangles of meshes: pairs of a sphere and a
-    /// triangle to test. They do not count in `candidates`, but the same limit applies to their number.
+    /// Number of candidates in the search for spheres near triangles of meshes: pairs of a sphere
+    /// and a triangle to test. `candidates` does not include them. The option
+    /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) limits this number
+    /// and `candidates` separately.
     pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
     /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
@@ -232,9 +234,9 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// If a GPU buffer gives more spheres than [`at_most`](super::SphereCount::InBuffer::at_most)
-    /// allows, the step finds no pairs. But if carom's buffers have room for these spheres, the
-    /// result is `None` even in this case.
+    /// A step also finds no pairs if a GPU buffer gives more spheres than
+    /// [`at_most`](super::SphereCount::InBuffer::at_most) allows. If carom's buffers have room for
+    /// that many spheres, they are not too small, so this method returns `None`.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

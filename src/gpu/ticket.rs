@@ -10,13 +10,14 @@ use std::task::Poll;
 use super::staging::{Copied, CopyState};
 use crate::Error;
 
-/// The result of [`Ticket::try_take`].
+/// What [`Ticket::try_take`] returns: the results of a readback if they have arrived on the host,
+/// and otherwise the ticket (the readback in flight).
 #[derive(Debug)]
 pub enum Readback<T> {
     /// The results have not arrived yet: the device has not finished the step, or has not been
     /// polled since. Call [`Ticket::try_take`] on this ticket again later.
     Pending(Ticket<T>),
-    /// The results of the readback.
+    /// The results of the readback, which have arrived on the host.
     Ready(T),
 }
 
@@ -65,7 +66,8 @@ pub struct Ticket<T> {
     decode: Decode<T>,
 }
 
-/// Makes the results of a ticket from the bytes that the GPU has copied to its staging buffer.
+/// A function that makes the results of a readback from the bytes that the GPU has copied to a
+/// staging buffer.
 type Decode<T> = Box<dyn FnOnce(Copied) -> Result<T, Error> + Send + Sync>;
 
 impl<T> Debug for Ticket<T> {

@@ -26,8 +26,9 @@ pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
 }
 
-/// A callback that sets the state of an upload buffer when it is dropped. wgpu drops a callback
-/// after the submission has run, or when an encoder is dropped without being submitted.
+/// A value of this type stores the new state of an upload buffer when it is dropped. A callback of
+/// wgpu owns the value. wgpu drops the callback after the submission that reads the buffer has run,
+/// or when the encoder is dropped without being submitted.
 struct Release {
     context: Arc<Context>,
     buffer: wgpu::Buffer,
@@ -144,8 +145,8 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
     })
 }
 
-/// An upload buffer that has been written for one recording. If this value is dropped without being
-/// used, the buffer has to be replaced.
+/// An upload buffer that has been written for one recording. If a value of this type is dropped
+/// without being used, the upload buffer stays unmapped, so carom replaces it by a new one.
 pub(super) struct Written(Release);
 
 impl Written {

@@ -46,8 +46,9 @@ fn extent_of(wall: &Wall, dt: f32) -> f64 {
     largest(vector(point)).max(largest(moved)).max(size.abs())
 }
 
-/// Returns the largest length of a mesh in the step. This is a coordinate of a bounding sphere's centre plus
-/// the sphere's radius, or a component of the mesh's displacement.
+/// Returns the greater of two lengths: an upper bound of the magnitudes of the coordinates that the
+/// bounding spheres of a mesh reach, and the largest component of the displacement of the mesh in
+/// the step.
 fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
     let largest = |x: DVec3| x.abs().max_element();
     let of_bound = |bound: &Sphere| largest(vector(bound.center)) + f64::from(bound.radius);

@@ -17,19 +17,19 @@ pub struct Changes {
     /// Pairs that have begun to touch: they touch in the later of the two compared steps, but not
     /// in the earlier one.
     pub began: Vec<[u32; 2]>,
-    /// For each pair in `began`, which touches only in the later of the two steps, the periodic
-    /// image of sphere b.
+    /// For each pair (a, b) that has begun to touch, in the order of `began`: the periodic image of
+    /// sphere b.
     pub began_images: Vec<[i32; 3]>,
     /// Pairs that touch in both of the two compared steps.
     pub lasted: Vec<[u32; 2]>,
-    /// For each pair in `lasted`, which touches in both of the two steps, the periodic image of
-    /// sphere b.
+    /// For each pair (a, b) that touches in both steps, in the order of `lasted`: the periodic
+    /// image of sphere b.
     pub lasted_images: Vec<[i32; 3]>,
     /// Pairs that have ceased to touch: they touch in the earlier of the two compared steps, but
     /// not in the later one.
     pub ended: Vec<[u32; 2]>,
-    /// For each pair in `ended`, which touches only in the earlier of the two steps, the periodic
-    /// image of sphere b.
+    /// For each pair (a, b) that has ceased to touch, in the order of `ended`: the periodic image
+    /// of sphere b.
     pub ended_images: Vec<[i32; 3]>,
 }
 

@@ -21,9 +21,9 @@ impl Contacts {
     /// Pairs in which the sphere is `b` come first, then pairs in which it is `a`. Both are in the
     /// order of the list.
     ///
-    /// With two sets, sphere `i` of the second set has the index
-    /// [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. If `sphere` is
-    /// past the last sphere, the returned slice is empty.
+    /// `sphere` is the index of a sphere. In a step with two sets, sphere `i` of the second set has
+    /// the index [`Collisions::second_set_start`](crate::Collisions::second_set_start) + `i`. For
+    /// an index past the last sphere, this method returns an empty slice.
     pub fn of(&self, sphere: usize) -> &[u32] {
         match self.offsets.get(sphere..).unwrap_or_default() {
             [begin, end, ..] => self.indices.get(*begin..*end).unwrap_or_default(),

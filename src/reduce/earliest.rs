@@ -11,9 +11,9 @@ use crate::{Collision, WallCollision};
 pub struct Earliest {
     /// Time of impact, as in [`Collision::toi`].
     pub toi: f32,
-    /// Index of the sphere that is touched at the time `toi`, the smallest one if there are
-    /// several. With two sets, it is an index into the other set. If `wall` is true, it is the
-    /// number of a wall instead.
+    /// Index of the other sphere that is touched at the time `toi`, or number of the wall if `wall`
+    /// is true. In a step with two sets, the index counts from the start of the set of that sphere.
+    /// If several spheres are touched at the time `toi`, the smallest index counts.
     pub partner: u32,
     /// Periodic image of the touched sphere or wall. If several images are touched at the time
     /// `toi`, it is the smallest one, compared by the first component, then the second, then the
@@ -60,8 +60,9 @@ pub(crate) fn earliest(
 }
 
 /// Replaces the first impact of each sphere by its first impact with a wall, if that is earlier.
-/// For each impact with a wall, `images` has the image of the sphere. [`Earliest::image`] is the
-/// image of the wall instead, so all components change their signs.
+/// For each impact with a wall, `images` names the periodic image of the sphere that touches the
+/// wall. Seen from the sphere, an image of the wall is displaced the opposite way.
+/// [`Earliest::image`] names this image of the wall, so it is the negated image of the sphere.
 pub(crate) fn with_walls(
     earliest: &mut [Option<Earliest>],
     walls: &[WallCollision],

@@ -89,8 +89,8 @@ impl Level {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index of a cell that has a table entry of its own, in part `slab` of the
-    /// step.
+    /// Returns the table index of a grid cell inside the box of the grid, where each cell has a
+    /// table entry of its own. `slab` is the number of the time slab (equal part of the step).
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -104,8 +104,9 @@ impl Level {
         self.first_slot as usize..self.first_hashed as usize + self.hash_mask as usize + 1
     }
 
-    /// Returns the range of the grid's spheres in the list of sorted spheres. For each entry of the
-    /// table of cells, `starts` has the index in this list at which the spheres of the entry begin.
+    /// Returns the range of the spheres of this grid in the list of sorted spheres, which has the
+    /// spheres of one grid after those of another. For each entry of the table of cells, `starts`
+    /// has the position of its first sphere in this list.
     pub(crate) fn spheres(&self, starts: &[u32]) -> Range<usize> {
         let Range { start, end } = self.slots();
         starts[start] as usize..starts[end] as usize
@@ -121,8 +122,9 @@ impl Level {
         [x, x * y]
     }
 
-    /// Returns the table index of a cell in part `slab` of the step. A shader may compute another
-    /// index, because the CPU and the GPU do not share the table.
+    /// Returns the table index of a grid cell in the time slab (equal part of the step) with the
+    /// number `slab`. A shader may compute another index, because the CPU and the GPU do not share
+    /// the table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

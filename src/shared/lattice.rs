@@ -28,8 +28,9 @@ pub(crate) const GPU_SLACK: f32 = 8.0;
 /// the sum of the magnitudes of the products.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
-/// Bound of the rounding error of the relative position of two periodic images in the shaders, in
-/// units of 2⁻²⁴ times the magnitudes that are added.
+/// Factor in an error bound of the shaders, for the relative position of two periodic images. The
+/// shaders add a displacement to the difference of two centres. The rounding error of the sum is at
+/// most this factor times 2⁻²⁴ times the sum of the magnitudes of both.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 
@@ -183,8 +184,8 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     reason = "the caller rejects numbers that are too large"
 )]
 fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes a lattice edge shorter. In two dimensions (Gauss's algorithm), the number of
-    // rounds grows with the logarithm of the ratio of the lengths.
+    // Each round makes a lattice edge shorter. With two edges (Gauss's algorithm), the number of
+    // rounds grows with the logarithm of the ratio of their lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {

@@ -77,8 +77,9 @@ pub(crate) fn ownership(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative error of `p` is at most ε = 2⁻²³. If it may be larger, the time of
-    /// closest approach is not known, so that any time segment may have to report the pair.
+    /// Whether the relative position `p` of two spheres has a relative error of at most ε = 2⁻²³.
+    /// If the error may be larger, the time of their closest approach is not known. Then it may lie
+    /// in any time segment (part of a path), so any segment may have to report the pair.
     pub(crate) certain: bool,
 }
 

@@ -10,11 +10,12 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// The rounding margin of a time segment is this factor times ε·(W + h). h is half the segment's
-/// width along an axis, W is the largest coordinate that the sphere may reach, and ε = 2⁻²³. The
-/// margin also covers pairs with hardly any relative motion ([`STILL`](super::ownership::STILL)).
-/// It makes cells wider than 2⁻¹⁹ W, so cell coordinates are exact in float32. docs/exact.md
-/// (section 2) adds up the errors.
+/// A time segment is a part of a sphere's path. The margin for rounding that is added to it is this
+/// factor times ε·(W + h), with ε = 2⁻²³. Here, h is half the segment's width along an axis, and W
+/// is the largest coordinate that the sphere may reach. The margin also covers pairs with hardly
+/// any relative motion ([`STILL`](super::ownership::STILL)). Because of the margin, grid cells are
+/// wider than 2⁻¹⁹ W, so their integer coordinates are exact in float32. docs/exact.md (section 2)
+/// adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
 /// The moving origin from which cells are counted. It stays in the middle of the spheres, so
@@ -238,8 +239,8 @@ impl ProxySize {
 
     /// For each of [`LANES`] spheres, returns half the edge of the smallest grid cell that fits
     /// every periodic image of the sphere. The paths of the spheres must not be cut into time
-    /// segments. `far` is an upper bound of the coordinates of an image, without the motion of the
-    /// sphere in the step. `slack` is the largest rounding error of an image's centre.
+    /// segments. `far` is an upper bound of the coordinates of an image if the sphere did not move.
+    /// This function adds the motion. `slack` is the largest rounding error of an image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();

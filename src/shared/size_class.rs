@@ -10,8 +10,9 @@
 
 use super::tag::{POWER_BITS, POWERS};
 
-/// Smallest edge of a cell. Its reciprocal does not overflow float32. Coordinates that a GPU
-/// flushes to zero are negligible compared with it.
+/// Smallest edge of a grid cell. It is large enough that its reciprocal does not overflow float32.
+/// It is also much larger than the subnormal numbers, so it does not matter if a GPU flushes
+/// subnormal coordinates to zero.
 pub(crate) const SMALLEST_CELL: f32 = 1.0 / (1_u64 << 60) as f32;
 
 /// Number of size classes. For each set and each number of time segments per sphere, there are two
@@ -27,8 +28,9 @@ pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT
 /// Bit that is stored with the size class of a sphere. It is set if periodic images of the sphere
 /// may reach into the cell of the domain. Only the CPU uses it.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
-/// Bit mask of a size class with [`OUTSIDE`]. All these bits are 0 if the sphere has only one image
-/// in the grids: it stays inside the cell and is not cut into time segments.
+/// Mask for the number that holds the size class of a sphere and the bit [`OUTSIDE`]. The masked
+/// bits are all 0 if the sphere has a single entry in the grids. Such a sphere stays inside the
+/// periodic cell and is not cut into time segments.
 pub(crate) const SEVERAL: u16 = OUTSIDE | (POWERS << SIZE_BITS) as u16;
 
 pub(crate) fn class_power(class: usize) -> u32 {

@@ -35,8 +35,8 @@ impl Space {
         }
     }
 
-    /// For a world with `proxies` spheres or time segments, returns how many others are expected in
-    /// the cube of half edge `distance` around one of them.
+    /// Returns how many other spheres or time segments are expected in the cube of half edge
+    /// `distance` around one of them, in a world with `proxies` spheres or time segments.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -49,8 +49,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// For a world with `proxies` spheres or time segments, returns their spacing: the edge of the
-    /// cube around one of them in which one other is expected.
+    /// Returns the spacing in a world with `proxies` spheres or time segments. This is the edge of
+    /// a cube around one of them in which one other is expected.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {

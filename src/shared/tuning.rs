@@ -9,8 +9,7 @@ use super::tag::MAX_LEVELS;
 /// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
 /// In a small world, one sphere out of this many is sampled, but at most [`MIN_SAMPLE`] spheres. A
-/// world is small if one sphere out of [`SAMPLE_DIVISOR`] would be fewer than [`MIN_SAMPLE`]
-/// spheres.
+/// world is small if it has fewer than [`SAMPLE_DIVISOR`] times [`MIN_SAMPLE`] spheres.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.
@@ -45,8 +44,8 @@ pub(crate) const TRIM_MARGIN: f32 = 0.25;
 /// Smallest assumed dimension of the region that the spheres fill (1 for a line, 2 for a sheet).
 pub(crate) const MIN_DIMENSION: f32 = 1.5;
 pub(crate) const MAX_DIMENSION: f32 = 3.0;
-/// The number of neighbours within a distance is extrapolated to smaller distances by a power law.
-/// This is the smallest exponent of this law.
+/// Lower limit for the exponent of a power law. By this law, carom extrapolates the number of
+/// neighbours within a distance to smaller distances.
 pub(crate) const MIN_SLOPE: f32 = 1.0;
 /// Stands for log₂ of 0 in the correlation curve, which has log₂ of the mean number of neighbours
 /// within each distance.
@@ -88,8 +87,8 @@ pub(crate) const MAX_RANGE_SHIFT: u32 = (SIZE_CLASSES / MAX_LEVELS).ilog2();
 /// search.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_ROWS: f32 = 100.0;
-/// On a GPU, a sphere searches a grid with smaller cells only if it is expected to meet at most
-/// this number of spheres there.
+/// On a GPU, a sphere searches a grid with smaller cells than its own only if the search is
+/// expected to meet at most this number of spheres.
 #[cfg(feature = "gpu")]
 pub(crate) const MAX_FINER_MET: f32 = 200.0;
 /// log₂ of the largest number of time slabs that one time segment searches in another grid. Time

@@ -35,12 +35,15 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 ///
 /// # Errors
 /// Returns one of these errors:
-/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidWall`] or [`Error::TooManySpheres`] for a
-///   step out of range.
-/// - [`Error::InvalidDomain`] for a periodic domain with an invalid number or an edge of length 0.
-/// - [`Error::ImageCount`] if `images` and `list` differ in length in a periodic domain, or if `images` is
-///   not empty in open space.
-/// - [`Error::OutOfMemory`] if the memory has no room for a copy of `list`, or for the mistakes found in it.
+/// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidWall`] or
+///   [`Error::TooManySpheres`] if `step` has an invalid time step, sphere or wall, or too many
+///   spheres.
+/// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
+///   length 0.
+/// - [`Error::ImageCount`] if the arguments `images` and `list` differ in length in a periodic
+///   domain, or if `images` is not empty in open space.
+/// - [`Error::OutOfMemory`] if memory is too short for a copy of `list`, or for its differences
+///   from the exact list.
 pub fn verify_walls(
     step: &Step<'_>,
     list: &[WallCollision],
@@ -103,12 +106,11 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
     }
 }
 
-/// A wall. For a sphere or a triangle, `kind` also has a ball that contains the wall during the whole time
-/// step.
+/// A wall of the step, whose collisions are verified.
 struct Target {
     kind: Kind,
-    /// A sphere with the collision groups of the wall. It takes the wall's place where the groups of two spheres are
-    /// compared.
+    /// A sphere with the same collision groups as the wall. It is needed because `Sphere::ignores`
+    /// compares the groups of two spheres.
     groups: Sphere,
 }
 
@@ -144,9 +146,9 @@ impl Target {
         Ok(targets)
     }
 
-    /// Compares the collisions of a sphere and this wall in the list with the exact ones, which are computed
-    /// for the sphere and all its periodic images. `near` is a ball that contains the sphere during the whole
-    /// step.
+    /// Compares the collisions of a sphere with this wall in the verified list with those that
+    /// exact tests find. The tests cover the sphere and all its periodic images. `near` is a ball
+    /// that contains the sphere during the whole step.
     fn compare(
         &self,
         wall: usize,
@@ -201,9 +203,10 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    /// Returns the images of a sphere that may meet a wall, in ascending order. `wall` and `sphere` are balls
-    /// that contain them during the whole step. For a cylinder, the balls and the edges of the domain are
-    /// projected along its axis.
+    /// Returns the periodic images of a sphere that may meet a wall, in ascending order. `wall` is
+    /// a ball that contains the wall during the whole step, and `sphere` is a ball that contains
+    /// the sphere. For a cylinder, the caller projects both balls and the domain's edges along the
+    /// cylinder's axis.
     fn images(
         &self,
         wall: &Reach,
@@ -263,9 +266,10 @@ fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
     radius - reach - distance > MARGIN * (away.length() + reach + radius)
 }
 
-/// Projects a solid cylinder and a sphere onto the plane perpendicular to the cylinder's axis, to find the
-/// images of the sphere that may touch. Returns a ball around each of the two, and the periodic edges. For a
-/// solid sphere instead of a cylinder, nothing is projected.
+/// Prepares the search for the periodic images of a sphere that may touch a solid cylinder.
+/// Projects the cylinder, the sphere and the periodic edges onto the plane perpendicular to the
+/// cylinder's axis. Returns a ball around the projected cylinder, a ball around the projected
+/// sphere, and the projected edges. If the wall is a sphere, nothing is projected.
 fn across(round: &Round, near: &Reach, world: &World) -> (Reach, Reach, [DVec3; 3]) {
     let away = DVec3::from(near.center) - vector(round.point);
     let axis = round.axis.map(|axis| vector(axis).normalize());

@@ -41,7 +41,8 @@ pub struct WallCollision {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WallContact {
-    /// Point on the surface of the sphere that faces the wall at the time of impact.
+    /// The point of the sphere's surface that lies in the direction of `normal` from its centre, at
+    /// the time of impact.
     pub point: Vec3,
     /// Unit vector from the centre of the sphere into the wall at the time of impact.
     ///

@@ -200,7 +200,8 @@ impl Integers {
         self.compare(&(&self.r << finer), &away).reverse()
     }
 
-    /// Compares the depth by which the sphere penetrates the half-space at the start of the step with `length`.
+    /// Returns whether the depth of the sphere in the half-space at the start of the step is less
+    /// than, equal to or greater than `length`. The comparison is exact.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

@@ -34,8 +34,9 @@ pub(crate) struct ReachingImages {
 }
 
 impl CylinderImages {
-    /// Returns three flags, one for each edge of the domain. A flag is true if the cylinder is
-    /// tested against images of a sphere that are displaced by this edge.
+    /// Returns three flags, one for each edge of the domain. The flag is true for a periodic edge
+    /// that is not parallel to the axis of the cylinder. Only along such edges are the images of a
+    /// sphere tested separately.
     pub(crate) fn edges(&self) -> [bool; 3] {
         [0, 1, 2].map(|k| self.numbers.contains(&Some(k)))
     }

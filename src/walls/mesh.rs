@@ -107,7 +107,7 @@ impl Mesh {
         &self.triangles
     }
 
-    /// Returns the velocity of the mesh.
+    /// Returns the velocity with which all vertices of the mesh move.
     pub fn velocity(&self) -> [f32; 3] {
         self.velocity
     }
@@ -140,7 +140,8 @@ impl Mesh {
         })
     }
 
-    /// Checks the motion of the mesh. `first` is the number of its first triangle among the walls.
+    /// Checks that the velocity of the mesh, and its displacement in a step of duration `dt`, are
+    /// valid numbers. An error names the mesh by `first`, the wall number of its first triangle.
     pub(crate) fn check(&self, first: usize, dt: f32) -> Result<(), Error> {
         check_motion(self.velocity, dt).map_err(|problem| Error::InvalidWall {
             wall: first,

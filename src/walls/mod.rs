@@ -1,9 +1,10 @@
 //! Walls, which the spheres of a step may touch: half-spaces, solid or hollow spheres and
 //! cylinders, and triangles.
 //!
-//! Each kind of wall has a file that defines when a sphere touches it, and decides this without error.
-//! `approx` is float64 arithmetic with error bounds, for all kinds. `src/cpu/walls.rs` is the stage that tests
-//! all spheres against all walls.
+//! Each kind of wall has a file that defines when a sphere touches it. The file also decides
+//! without error whether a given sphere does. The file `approx.rs` has float64 arithmetic with
+//! error bounds, for half-spaces, spheres and cylinders. `src/cpu/walls.rs` tests all spheres of a
+//! step against all walls.
 
 mod approx;
 mod collision;
@@ -37,9 +38,11 @@ pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
 
 /// The walls of a step.
 ///
-/// Walls are numbered from 0: first the walls of simple shapes, and then the triangles of the meshes, each in the
-/// order in which they were added. A sphere in a corner touches several walls, and a sphere that rolls over the
-/// common edge of two triangles touches both.
+/// Walls are numbered from 0: first the walls of simple shapes, and then the triangles of the
+/// meshes, each in the order in which they were added.
+///
+/// A sphere may touch several walls in one step: for example, the walls of a corner, or both
+/// triangles at their common edge.
 ///
 /// carom finds pairs of spheres as if there were no walls. So spheres on different sides of a wall may touch.
 ///
@@ -60,7 +63,7 @@ pub struct Walls {
 }
 
 impl Walls {
-    /// Returns a list without walls.
+    /// Creates an empty collection of walls.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,7 +89,8 @@ impl Walls {
         self.simple.len() - 1
     }
 
-    /// Returns the walls of simple shapes. Wall `i` of the step is entry `i`.
+    /// Returns the walls of simple shapes, which are all walls except the triangles of meshes. They
+    /// are numbered first: entry `i` of this slice is wall `i` of the step.
     pub fn simple(&self) -> &[Wall] {
         &self.simple
     }

@@ -363,9 +363,10 @@ impl Integers {
         integers::dot(x, x).cmp(&(y * y * &self.axis_square))
     }
 
-    /// Makes two comparisons for the state at `time`. The first result compares the sphere's
-    /// distance from the centre or axis of the wall with the distance at contact. The second
-    /// compares `time` with the time at which the sphere is nearest to this centre or axis.
+    /// Returns two comparisons for the given `time`. The first one compares the distance between
+    /// the sphere's centre and the wall's centre or axis at this time with the distance at which
+    /// sphere and wall just touch. The second one compares `time` with the time at which the
+    /// sphere's centre is nearest to the wall's centre or axis.
     fn at(&self, time: f64) -> [Ordering; 2] {
         let time = Dyadic::from(time);
         let shift_unit = self.speed + time.exponent;
@@ -388,7 +389,8 @@ impl Integers {
         }
     }
 
-    /// Compares the depth by which the sphere penetrates the wall at the start of the step with `length`.
+    /// Returns whether the depth of the sphere in the wall at the start of the step is less than,
+    /// equal to or greater than `length`. The comparison is exact.
     fn depth_compared_with(&self, length: f64) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);

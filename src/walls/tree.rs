@@ -5,8 +5,9 @@
 //! links. Before the tree is searched, a grid with one bit for each cell discards the spheres that pass only
 //! through cells without triangles.
 //!
-//! All tests whether a sphere is near a cell or box are in float32. docs/exact.md (section 7) proves that
-//! they discard no triangle that the sphere touches.
+//! The tests whether a sphere is near a grid cell or a box of the tree are in float32.
+//! docs/exact.md (section 7) proves that their rounding errors never make the search miss a
+//! triangle that the sphere touches.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -364,7 +365,8 @@ impl Tree {
         near
     }
 
-    /// Returns the place of a point along the curve that sorts the triangles.
+    /// Returns the position of a point in Morton order, the order along a space-filling curve by
+    /// which the tree sorts its triangles.
     pub(crate) fn place(&self, point: [f32; 3]) -> u64 {
         key(&self.around, &[point, point])
     }

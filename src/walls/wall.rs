@@ -241,9 +241,10 @@ impl Wall {
         ))
     }
 
-    /// Checks that the wall fits a periodic domain: a displacement by any periodic edge must map the wall to
-    /// itself. Two kinds of walls have images (displaced copies) instead: solid spheres, and solid cylinders
-    /// along the edges that are not parallel to their axes.
+    /// Checks that the wall fits a periodic domain: a displacement by any periodic edge must map
+    /// the wall to itself. Solid spheres and solid cylinders are exceptions, because they may have
+    /// images (displaced copies). A solid sphere has images along every periodic edge. A solid
+    /// cylinder has images along every periodic edge that is not parallel to its axis.
     fn repeats(&self, domain: &Domain) -> Result<(), String> {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
@@ -338,7 +339,8 @@ fn check_number(name: &str, x: f32) -> Result<(), String> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Solid {
     HalfSpace(HalfSpace),
-    /// A solid sphere. A moving sphere that hits it is tested as if it hit another sphere.
+    /// A wall in the form of a solid sphere. The test of a moving sphere against this wall is the
+    /// same as the test of two spheres.
     Sphere(Sphere),
     Round(Round),
 }
@@ -355,8 +357,9 @@ impl Solid {
         }
     }
 
-    /// Returns the same result as [`impact`](Self::impact), but decides in integers only. A solid
-    /// sphere is an exception: both functions decide it in the same way.
+    /// Returns the same result as [`impact`](Self::impact), but decides in integers only, without
+    /// float64 arithmetic. If the wall is a solid sphere, the two functions do not differ: both
+    /// call the test of two spheres.
     pub(crate) fn impact_in_integers(
         &self,
         sphere: &Sphere,

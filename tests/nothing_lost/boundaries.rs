@@ -77,9 +77,10 @@ fn pair(place: DVec3, dt: f64, rng: &mut Rng) -> [Sphere; 2] {
         1 => 1.0,
         _ => rng.u64(0..=cuts) as f64 / cuts as f64,
     };
-    // The displacements of both spheres are multiples of `cuts` times `GRAIN`, the unit of all coordinates.
-    // After k of `cuts` equal parts of the step, they have moved by multiples of `GRAIN`. So their
-    // coordinates at the closest approach are exact.
+    // The unit of all coordinates is `GRAIN`. Each sphere's displacement during the step is a
+    // multiple of `cuts` · `GRAIN`. The closest approach is after k/`cuts` of the step, for an
+    // integer k. So each displacement until then is a multiple of `GRAIN`, and the coordinates at
+    // the closest approach are exact.
     let unit = GRAIN * cuts as f64;
     let [along, across, up] = FLIGHTS[rng.usize(0..FLIGHTS.len())];
     let longest = APART * 2_f64.powi(power) * (0.5 + 0.5 * rng.f64()) / along.abs().max_element();
@@ -151,9 +152,9 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
 
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // With a time step that is a power of two, no number of the test's spheres is rounded. With a
-    // time step of 0.1, rounding moves the times of closest approach off the boundaries of time
-    // segments by some ulps.
+    // A velocity is a displacement divided by the time step. If the time step is a power of two,
+    // this division is exact. With a time step of 0.1, the velocities are rounded. So the times of
+    // closest approach differ from the boundaries between time segments by some ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {

@@ -1,8 +1,8 @@
 //! Tests pairs of spheres that barely touch, in worlds 2⁸ to 2²⁰ sphere diameters wide. Rounding errors must
 //! not put the two spheres of a pair two grid cells apart.
 //!
-//! In the worlds of this test, most pairs of spheres are in dense clumps. Therefore, carom makes
-//! grid cells about as wide as a sphere.
+//! Most pairs of spheres in these worlds are in dense clumps. So carom chooses grid cells that are
+//! hardly wider than a sphere, however wide the world is.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -43,9 +43,9 @@ fn direction(rng: &mut Rng) -> DVec3 {
     }
 }
 
-/// Returns two spheres near `place` for a time step of 1. At the start or at the end of the step, the
-/// distance of their centres is about the sum of their radii. With `bullets`, one pair in 64 has a very large
-/// common velocity.
+/// Returns a random pair of spheres near `place`, for a time step of 1. At the start or the end of
+/// the step, the distance between the centres is about the sum of the radii. If `bullets` is true,
+/// the two spheres share a very large velocity, with a probability of 1/64.
 fn pair(place: DVec3, bullets: bool, rng: &mut Rng) -> [Sphere; 2] {
     let at = direction(rng) * (0.7 + 0.3 * rng.f64());
     let common = match rng.u32(0..64) {
@@ -122,8 +122,9 @@ fn world(side: f64, count: usize, bullets: bool, rng: &mut Rng) -> Pairs {
     Pairs::new(pairs, 1.0)
 }
 
-/// Checks `batches` random worlds for each power in `powers`. The worlds for a power are 2^power sphere
-/// diameters wide, and have `count` pairs of spheres. Every second world has very fast spheres.
+/// Tests that the detector finds all collisions in random worlds: `batches` worlds for each `power`
+/// in `powers`. Each world is 2^`power` sphere diameters wide and has `count` pairs of spheres.
+/// Every second world has very fast spheres.
 fn check(backend: Backend, powers: impl Iterator<Item = i32>, batches: u64, count: usize) {
     let mut detector = detector(backend, Options::default());
     for power in powers {

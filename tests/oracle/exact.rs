@@ -126,8 +126,9 @@ impl Exact {
         }
     }
 
-    /// Returns (sum of the radii)² − (distance of the centres at the time `t`)². The result is an integer m
-    /// and a fraction u > 0, which stand for m·u²: in the unit of length u, all lengths are integers.
+    /// Returns (sum of the radii)² − (distance of the centres at the time `t`)², exactly. The
+    /// result is an integer m and a unit of length u (a fraction), which together stand for the
+    /// number m·u². In the unit u, all lengths are integers.
     fn outside(&self, t: &Fraction) -> (BigInt, Fraction) {
         let [n, d] = &t.0;
         // Let p and v be the relative position and velocity of the spheres, and r the sum of their radii. p

@@ -1,5 +1,6 @@
-//! Decides in float64 whether two spheres collide. The sign of a number is certain when its magnitude exceeds
-//! a bound on its rounding error.
+//! Decides in float64 whether two spheres collide. The decision depends on the signs of computed
+//! numbers. A sign is certain if the magnitude of the number exceeds a bound on its rounding error.
+//! Otherwise, the pair is left undecided.
 //!
 //! Neither overflow nor underflow is possible: all coordinates, radii and velocities are 0 or between 2⁻¹⁴⁹
 //! and 2⁶⁰ in magnitude, and no product has more than six factors. So every operation has a relative rounding

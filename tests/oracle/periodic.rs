@@ -6,9 +6,9 @@ use carom::{Domain, Sphere};
 
 use super::exact::Exact;
 
-/// A colliding pair: the index of a sphere a, the index of a sphere b, and an image number. The image number
-/// has a multiple for each edge of the periodic cell. The copy of b that is displaced by these multiples of
-/// the edges touches a.
+/// A colliding pair: the indices of two spheres a and b, and the periodic image of b that touches
+/// a. The image is three integers, one for each edge of the periodic cell. They say how many times
+/// each edge displaces the image from b.
 pub(crate) type Pair = (u32, u32, [i32; 3]);
 
 pub(crate) fn brute_force(spheres: &[Sphere], dt: f32, domain: &Domain) -> Vec<Pair> {
@@ -76,10 +76,10 @@ fn near(a: &Sphere, b: &Sphere, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
             }
         }
     }
-    // `across[k]` is edge k of the periodic cell, without its components along the edges before it.
-    // A copy of sphere b that comes near sphere a is at most `reach` away from a along each vector
-    // `across[k]`. Of the three edges, only the last has a component along `across[2]`. So the
-    // multiples of the last edge are limited first, and then those of the second.
+    // `across[k]` is the part of edge k of the periodic cell that is perpendicular to the edges
+    // with lower numbers. A copy of sphere b can be near sphere a only if their distance along each
+    // vector `across[k]` is at most `reach`. Edges 0 and 1 have no component along `across[2]`. So
+    // the multiples of edge 2 are limited first, then those of edge 1, and then those of edge 0.
     let range = |k: usize, from: DVec3| {
         let square = across[k].length_squared();
         if edges[k] == DVec3::ZERO {

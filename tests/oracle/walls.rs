@@ -34,7 +34,7 @@ fn cross([a, b, c]: &[BigInt; 3], [x, y, z]: &[BigInt; 3]) -> [BigInt; 3] {
     [b * z - c * y, c * x - a * z, a * y - b * x]
 }
 
-/// Compares x·√square with y·√other.
+/// Compares the numbers x·√`square` and y·√`other`, in integer arithmetic.
 fn compare_roots(x: &BigInt, square: &BigInt, y: &BigInt, other: &BigInt) -> Ordering {
     let squares = (x * x * square).cmp(&(y * y * other));
     match (x.sign(), y.sign()) {
@@ -161,8 +161,9 @@ impl AtWall {
         let (p, _) = self.scaled(&self.p);
         let (v, _) = self.scaled(&self.v);
         let (closing, speed) = (-dot(&p, &v), dot(&v, &v));
-        // The closest approach to the axis or centre of the wall is at the time −p·v / v·v = `closing /
-        // speed`, for the position p and the velocity v relative to it.
+        // Let p be the position of the sphere's centre relative to the axis or centre of the wall,
+        // and v the relative velocity. Their distance |p + v·t| is smallest at the time t = −p·v /
+        // v·v, which is `closing / speed`.
         if closing.sign() != Sign::Plus {
             return None;
         }

@@ -167,7 +167,8 @@ pub(crate) fn assert_each_pair_is_tested_once(found: &Collisions) {
     );
 }
 
-/// Returns 0, or a number so tiny that it changes a coordinate by at most a few ulps.
+/// Returns 0 or a tiny number. The caller adds it to a coordinate that is a fraction of a periodic
+/// edge, to put a centre on a face of the periodic cell or a few ulps beside it.
 fn near_nothing(rng: &mut Rng) -> f64 {
     [0.0, 1e-7, -1e-7, 1e-8][rng.usize(..4)]
 }

@@ -41,8 +41,8 @@ pub(crate) enum Kind {
     /// nothing is rounded. A test may change one of the numbers by ulps.
     Exact,
     Passing,
-    /// The distance of the two spheres is smallest at the end of the step. Most of these pairs still
-    /// approach each other then.
+    /// The two spheres are nearest to each other at the end of the step. In most pairs of this
+    /// kind, they still approach each other at that time.
     AtTheEnd,
     /// The two spheres touch at the start of the step, and then move apart.
     Leaving,
@@ -124,15 +124,13 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // The distance of the two centres at the closest approach is proportional to `size` times
-        // `unit`.
+        // `size` scales the distance between the two centres at the closest approach.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // The relative motion of the two spheres during the step is proportional to `far` times
-        // `unit`.
+        // `far` scales the displacement of one sphere relative to the other during the step.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

@@ -24,8 +24,9 @@ pub(crate) fn rays_through_spheres(n: usize, seed: u64) -> World {
     ("rays through spheres", (0..n).map(sphere).collect(), 1.0)
 }
 
-/// Returns fast spheres that fly side by side with one velocity. Neighbours touch exactly, or miss or overlap
-/// by an ulp of a radius.
+/// Returns fast spheres that fly side by side with one velocity. Neighbours are 1 apart, and each
+/// radius is 0.5 or an adjacent float32 number. So neighbours touch exactly, overlap slightly or
+/// just miss each other.
 pub(crate) fn formation(n: usize, seed: u64) -> World {
     let rng = &mut Rng::with_seed(seed);
     let spheres =

@@ -10,8 +10,8 @@ use clap::ValueEnum;
 
 use crate::read_args::is_array;
 
-/// Command-line options that choose the frames of a trajectory file to read, the columns of the file that identify the
-/// spheres and give their types, and the domain (the periodic box).
+/// Command-line options about the input: the frames of a trajectory file to read, the columns with
+/// the ids and types of the spheres, and the domain (the periodic box).
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorldArgs {
     /// Frames of a LAMMPS dump or XYZ file to read: a number, `last`, `all`, or a range START:END

@@ -25,12 +25,14 @@ use fastrand::Rng;
 
 /// Number of steps, unless the environment variable `CAROM_STEPS` says otherwise.
 const STEPS: usize = 300;
-/// Number of steps with the GPU backend, which is slow on a software adapter.
+/// Number of steps in the test of the GPU backend. This is less than [`STEPS`], because the GPU may
+/// be a software adapter, which is slow.
 const GPU_STEPS: usize = 60;
 const RADIUS: f32 = 0.05;
 /// Largest speed of a sphere, in radii per step.
 const MOST_RADII: f32 = 100.0;
-/// Number of bounces of a sphere in a step. After the last one, it rests until the next step.
+/// Maximum number of bounces of each sphere in a step. A sphere that has reached this number rests
+/// until the next step.
 const BOUNCES: usize = 4;
 /// Gap between a sphere and the object that it has just hit, in units of the radius. Without the gap, the
 /// sphere might touch the same object again at the start of its remaining motion.
@@ -215,7 +217,9 @@ fn advance(
                         let normal = (apart + relative * f64::from(toi)).normalize_or_zero();
                         (toi, normal, relative.dot(normal) < 0.0)
                     });
-            // A sphere that overlaps another sphere at the start, but moves away from it, can only hit walls.
+            // A sphere may overlap another sphere at the start, and move away from it. Such a
+            // contact is no bounce. If it is the earliest impact of the sphere, the test looks only
+            // for a bounce off a wall.
             let (toi, normal) = match (at_sphere, earliest_wall[index]) {
                 (Some((toi, normal, approaches)), _) if toi > 0.0 || approaches => {
                     bounces[1] += 1;

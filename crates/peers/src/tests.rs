@@ -10,8 +10,8 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
-/// Fails if the list of touching pairs of a benchmarked method differs from the exact list in too
-/// many pairs: more than are too close to tangency for float32.
+/// Compares the list of touching pairs of each benchmarked method with the exact list. Fails if
+/// more pairs differ than are too close to tangency for float32.
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -91,8 +91,9 @@ fn the_median_is_the_middle_value_or_the_mean_of_two() {
     assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
 }
 
-/// parry3d tests a moving sphere against a moving triangle in float32. So its answer must be between carom's
-/// answers for a slightly larger and a slightly smaller sphere.
+/// parry3d computes in float32 when a moving sphere hits a moving triangle. Because of its rounding
+/// errors, it is compared with carom's answers for a slightly larger and a slightly smaller sphere.
+/// The answer of parry3d must lie between these two.
 #[test]
 fn parry3d_agrees_about_triangles_within_its_accuracy() {
     let mut random = fastrand::Rng::with_seed(6);

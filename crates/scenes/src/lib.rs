@@ -272,8 +272,9 @@ fn fast(n: usize, density: f64, far: f32, rng: &mut Rng) -> Vec<Sphere> {
 fn clustered(n: usize, density: f64, rng: &mut Rng) -> Vec<Sphere> {
     let side = side(std::iter::repeat_n(RADIUS, n), density);
     let count = (n / 5000).max(2);
-    // `sigma` is the standard deviation of a Gaussian cluster. Balls of radius 2 sigma around all cluster
-    // centres together have 1 % of the cube's volume: count · 4/3 π (2 sigma)³ = 0.01 · side³.
+    // The scene is a cube with the edge `side`, and has `count` Gaussian clusters with the standard
+    // deviation `sigma`. `sigma` is chosen so that balls of radius 2 sigma around all cluster
+    // centres together have 1 % of the volume of the cube: count · 4/3 π (2 sigma)³ = 0.01 · side³.
     let balls = 4.0 / 3.0 * std::f64::consts::PI * count as f64;
     let sigma = single((0.01 * side.powi(3) / balls).cbrt() / 2.0);
     let side = single(side);

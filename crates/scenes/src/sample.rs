@@ -19,8 +19,8 @@ pub(crate) fn in_cube(side: f32, rng: &mut Rng) -> Vec3 {
 pub(crate) fn direction(rng: &mut Rng) -> Vec3 {
     loop {
         let inside = in_cube(2.0, rng);
-        // Points very close to the origin are rejected. Their coordinates have few digits, so they would
-        // allow only few directions.
+        // The random coordinates are multiples of a small fixed step. So the points very close to
+        // the origin lie in few directions, and are rejected.
         if (0.001..=1.0).contains(&inside.length_squared()) {
             return inside.normalize();
         }

@@ -59,7 +59,7 @@ struct Arguments {
     /// substep of hard-sphere dynamics, too. docs/performance.md describes the formulas.
     #[arg(long, conflicts_with = "only")]
     model: bool,
-    /// Number of spheres in each benchmark scene that `--model` simulates.
+    /// Number of spheres in each benchmark scene from which the option --model makes its estimates.
     #[arg(long, value_name = "N", default_value = "200000", requires = "model",
         value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
     simulate: u32,

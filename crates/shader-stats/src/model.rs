@@ -79,22 +79,24 @@ fn old_count(name: &str) -> anyhow::Result<f64> {
         .1)
 }
 
-/// Number of instructions that each kernel skips if spheres need no conversion to other units, in the old and
-/// in the present version of the kernel. In the benchmark scenes, no sphere needs a conversion. An old kernel
-/// skips 15 instructions for each number that it reads. A present kernel skips all instructions that serve
-/// the conversion.
+/// Number of instructions that a kernel skips if spheres need no conversion to another unit of
+/// length. This is the case in all benchmark scenes. The first number is for the old version of the
+/// kernel, and the second for the present version. The old version skips 15 instructions for each
+/// number that it reads. The present version skips all instructions of the conversion.
 const CONVERSIONS: [(&str, [f64; 2]); 4] = [
     ("measure_spacing", [210.0, 484.0]),
     ("measure_sizes", [105.0, 165.0]),
     ("bin", [90.0, 142.0]),
     ("scatter", [105.0, 165.0]),
 ];
-/// Number of instructions in the compiled kernel `measure_sizes` that only serve to list time segments. A
-/// workgroup that cuts no path into segments skips them, except in the old version of the kernel.
+/// Number of instructions of the compiled kernel `measure_sizes` that make a list of time segments
+/// (parts of the paths of fast spheres). In the present version of the kernel, a workgroup skips
+/// them if it cuts no path into segments.
 const LISTING: f64 = 311.0;
 
-/// Returns how many instructions of a kernel are skipped in a scene, where `proxies` is the mean number
-/// of time segments of a sphere.
+/// Returns how many instructions of a kernel are not executed in a benchmark scene, because no
+/// sphere needs a conversion to another unit or no path is cut into time segments. `proxies` is the
+/// mean number of time segments of a sphere.
 fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     let found = CONVERSIONS.iter().find(|(kernel, _)| *kernel == name);
     let [old, new] = found.map_or([0.0; 2], |&(_, skipped)| skipped);
@@ -109,10 +111,11 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
 /// parts were counted by hand.
 const PAIRS_COUNTED: f64 = 1644.0;
 
-/// Estimates how many instructions a warp executes in the kernel `pairs`. The instructions of each
-/// part of the kernel count as often as the warp executes this part. They were counted in a version
-/// of the kernel with [`PAIRS_COUNTED`] instructions. So the sum is scaled to `count`, the present
-/// number of instructions.
+/// Estimates how many instructions a warp executes in the kernel `pairs`. For each part of the
+/// kernel, the number of its instructions is multiplied by the number of times that the warp
+/// executes it. The instructions of the parts were counted in a version of the kernel with
+/// [`PAIRS_COUNTED`] instructions. So the sum is scaled to `count`, the number of instructions of
+/// the present version.
 fn new_pairs(rounds: &Rounds, count: f64) -> f64 {
     let sum = 500.0
         + 63.0 * rounds.candidates
@@ -245,8 +248,9 @@ pub(crate) fn step(
     Ok(work)
 }
 
-/// Returns the lower and the upper bound of the time of a step. Each is the sum of the bounds of all kernels,
-/// plus a fixed time for each launch of a kernel.
+/// Returns a lower and an upper bound of the time of a step. The lower bound is the sum of the
+/// lower bounds of all kernels, plus a fixed time for each launch of a kernel. The upper bound is
+/// computed likewise.
 fn total(step: &[(&str, Work)]) -> [f64; 2] {
     let launches = DISPATCH * step.len() as f64;
     step.iter().fold([launches; 2], |[low, high], (_, work)| {
@@ -356,8 +360,9 @@ mod tests {
 
     #[test]
     fn the_bounds_are_the_maximum_and_the_sum_of_three_times() {
-        // In this kernel, 31 250 warps take 106.53 µs to issue 3060 instructions each. To move
-        // 96 MB takes 20 µs, and a chain of 1700 clocks takes 1 µs.
+        // The kernel of this test has three times. The instructions (3060 in each of 31 250 warps)
+        // take 106.53 µs, the memory traffic (96 MB) takes 20 µs, and the chain of dependent
+        // operations (1700 clocks) takes 1 µs.
         let work = Work {
             instructions: 3060.0,
             warps: 31_250.0,

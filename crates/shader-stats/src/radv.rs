@@ -157,24 +157,26 @@ impl Radv {
 
     /// # Safety
     ///
-    /// The pipeline must belong to this device, and must have been created with the flag that captures
-    /// intermediate representations.
+    /// `info` must describe a Vulkan pipeline of the device `self.device`. The pipeline must have
+    /// been created with the flag `CAPTURE_INTERNAL_REPRESENTATIONS_KHR`.
     unsafe fn texts(
         &self,
         info: &vk::PipelineExecutableInfoKHR<'_>,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let api = &self.executables;
-        // This call returns only the names and lengths of the texts that describe the compiled kernel.
-        // SAFETY: the pipeline was created with the flag that captures intermediate representations.
+        // This Vulkan call returns only the names and lengths of the driver's texts about a
+        // compiled kernel. SAFETY: the pipeline was created with the flag
+        // `CAPTURE_INTERNAL_REPRESENTATIONS_KHR`.
         let mut all = unsafe { api.get_pipeline_executable_internal_representations(info) }?;
         let mut texts: Vec<Vec<u8>> = all.iter().map(|one| vec![0; one.data_size]).collect();
         for (one, text) in all.iter_mut().zip(&mut texts) {
             one.p_data = text.as_mut_ptr().cast();
         }
         let mut count = u32::try_from(all.len())?;
-        // The driver writes its texts about the compiled kernel, such as the assembly, to the
-        // caller's buffers. The crate ash has no wrapper for this call. SAFETY: `all` has `count`
-        // structs, and each struct points to a buffer of `data_size` bytes.
+        // The Vulkan driver writes its texts about the compiled kernel, such as the assembly, to
+        // the buffers in `all`. This calls the function pointer, because the crate ash has no
+        // wrapper for this use. SAFETY: `all` is an array of `count` structs, and each struct
+        // points to a buffer of `data_size` bytes.
         unsafe {
             (api.fp()
                 .get_pipeline_executable_internal_representations_khr)(

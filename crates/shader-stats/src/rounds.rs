@@ -32,13 +32,14 @@ impl Rounds {
 /// The kernel `pairs` before or after its restructuring of November 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The kernel `pairs` before its restructuring in November 2026. It had a loop for each row of
-    /// cells, and tested every candidate by the expensive filter. No sphere searched a grid with
-    /// smaller cells.
+    /// The version of the kernel `pairs` before November 2026, when it was restructured. It had a
+    /// loop for each row of cells, and tested every candidate by the expensive filter. No sphere
+    /// searched a grid with smaller cells.
     Old,
-    /// The kernel `pairs` since its restructuring in November 2026. It has one loop for all five
-    /// rows of cells around a sphere, and runs a cheap test before the expensive filter (a swept
-    /// test with error bounds). Large spheres search the grid of small ones where this costs less.
+    /// The version of the kernel `pairs` since November 2026, when it was restructured. It has one
+    /// loop for all five rows of cells around a sphere, and runs a cheap test before the expensive
+    /// filter (a swept test with error bounds). Large spheres search the grid of small ones where
+    /// this costs less.
     New,
 }
 
@@ -332,9 +333,10 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
     [is_near, is_near && distance(closest) <= radii * radii]
 }
 
-/// The results of the tests of one GPU invocation: one list for each row of grid cells that it
-/// searches. For each candidate of the row, the list tells whether the candidate passes the cheap
-/// test, and whether it also passes the filter.
+/// The results of the tests of one GPU invocation, with an inner list for each row of grid cells
+/// that it searches. For each candidate (a sphere to test) in the row, the inner list has two
+/// flags. The first flag tells whether the candidate passes a cheap distance test, and the second
+/// whether it also passes the filter (an expensive swept test).
 type Lane = Vec<Vec<[bool; 2]>>;
 
 /// Counts the loop iterations of a warp that searches each row of grid cells in a loop of its own.
@@ -398,7 +400,8 @@ fn searched(kind: Kind, grids: &[Grid]) -> Vec<Vec<usize>> {
     searched
 }
 
-/// Simulates the searches of all spheres of a scene.
+/// Counts the loop iterations and tests of the kernel `pairs` when its warps search the grids for
+/// all spheres of a scene.
 pub(crate) fn simulate(kind: Kind, spheres: &[Sphere]) -> Simulated {
     let grids: Vec<Grid> = grids(kind, spheres)
         .iter()
@@ -482,11 +485,11 @@ mod tests {
         );
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
+        // In this test, a warp has two invocations, which have four candidates and two candidates.
         // In the present kernel, each invocation visits the candidates of all its rows of cells in
-        // one loop. This warp iterates four times, because one of its two invocations has four
-        // candidates, and the other has two. The cheap test passes at most two candidates of an
-        // invocation, so the warp runs the expensive filter twice. Each of these two runs reports a
-        // pair.
+        // one loop, so the warp iterates four times. At most two candidates of an invocation pass
+        // the cheap test, so the warp runs the expensive filter twice. Each of these two runs
+        // reports a pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
         assert_eq!(
             [

@@ -133,8 +133,9 @@ pub(crate) fn differences(committed: &Table, table: &Table) -> Vec<String> {
             continue;
         };
         for ((&(name, _), &old), &new) in COLUMNS.iter().zip(values).zip(&now.values) {
-            // If the committed value is 0, any other value is a difference, so that a kernel's first spilled
-            // register is reported.
+            // A value is reported if it differs from the value in the committed table by more than
+            // a tenth. If the committed value is 0, every other value is reported, such as a
+            // kernel's first spilled register.
             if old.abs_diff(new).saturating_mul(10) > old {
                 let is_dearer = (new > old) == (name != WAVES);
                 let verdict = if is_dearer { "dearer" } else { "cheaper" };

@@ -46,8 +46,8 @@ fn own(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Fails if the statistics of the compiled GPU kernels differ from the committed table. `carom-shader-stats`
-/// writes to the test's standard output, so the test log contains the new table.
+/// Fails if the statistics of the compiled GPU kernels differ from the committed table. This test
+/// does not capture the output of `carom-shader-stats`, so the test log has the new table.
 #[test]
 fn the_kernels_match_the_committed_table() {
     let status = program(&["--check", "crates/shader-stats/navi21.txt"]).status();
@@ -96,8 +96,9 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
     assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // A table in the file that another version of the driver made must not be compared, even if its
-    // values are wrong.
+    // The table in the file names the version of the driver that compiled the kernels. If this is
+    // not the version of the present driver, the table must not be compared, even if its values are
+    // wrong.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(
         path,

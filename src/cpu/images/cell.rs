@@ -65,8 +65,8 @@ struct AlignedCell {
 struct NearCell {
     /// Upper bound of the rounding error in the centres of a sphere's periodic images.
     slack: f32,
-    /// Upper bound of the coordinates of a sphere's periodic images, if the sphere does not move
-    /// relative to the moving origin. [`ProxySize::uncut_anywhere`] adds its motion.
+    /// Upper bound of the coordinates of a sphere's periodic images, relative to the moving origin.
+    /// It does not include the motion of the sphere, which [`ProxySize::uncut_anywhere`] adds.
     far: f32,
 }
 
@@ -116,9 +116,9 @@ impl LatticeBox {
         along.map(u64::from).product()
     }
 
-    /// Tells where the bounding box of an image of the sphere begins. In the returned bit mask, bit
-    /// k is set if the lower end of the box along edge k is inside the periodic cell. Otherwise the
-    /// lower end is below the cell, because the image must be one that reaches into the cell.
+    /// Returns a bit mask for an image of the sphere that reaches into the periodic cell. Bit k is
+    /// set if the lower end of the image's bounding box along edge k is inside the cell. If bit k
+    /// is not set, this lower end is below the cell.
     pub(super) fn corner(&self, image: [i32; 3]) -> u8 {
         let is_in_cell = |k: usize| (self.low.0[k] >> FRACTION_BITS) as i32 + image[k] == 0;
         (0..3).map(|k| u8::from(is_in_cell(k)) << k).sum()
@@ -135,8 +135,9 @@ impl Cell {
     pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // Positions are relative to a moving origin. The periodic cell moves with it, and is at its
-        // true place half way through the step.
+        // Positions are measured from a moving origin. The periodic cell moves with the same
+        // velocity as this origin. Half way through the step, the cell is at the place that the
+        // domain gives it.
         let dt = f64::from(dt);
         let mut cell = Self {
             lattice,
@@ -222,9 +223,10 @@ impl Cell {
     }
 
     /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, otherwise
-    /// `None`. The limits `inside` and `near` are reduced by margins for rounding errors. The
-    /// margins are valid for spheres at most one edge length away from the middle of the cell.
-    /// Spheres farther away exceed both limits anyway.
+    /// `None`. The fields `inside` and `near` limit how far a sphere may reach from the middle of
+    /// the cell to count as inside or near it. Margins for rounding errors reduce these limits. The
+    /// margins need only hold within one edge length of the middle, because spheres farther away
+    /// exceed both limits.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -250,8 +252,10 @@ impl Cell {
         Some(aligned)
     }
 
-    /// Returns error bounds for all spheres near the periodic cell. Returns `None` if space repeats
-    /// along fewer than three edges, or if float64 hardly resolves the cell.
+    /// For the periodic images of all spheres near the periodic cell, returns bounds of their
+    /// coordinates and of the rounding errors of their centres. Returns `None` if space repeats
+    /// along fewer than three edges, or if rounding errors in float64 are not small compared with
+    /// the cell.
     fn near(&self) -> Option<NearCell> {
         let lattice = &self.lattice;
         if lattice.count < 3 {
@@ -281,8 +285,9 @@ impl Cell {
         })
     }
 
-    /// Returns half the smallest grid cell edge for each sphere. The spheres must stay near the
-    /// periodic cell, and must not be cut into time segments.
+    /// For each of [`LANES`] spheres, returns half the edge of the smallest grid cell that fits
+    /// every periodic image of the sphere. The sphere must stay near the periodic cell, and its
+    /// path must not be cut into time segments.
     #[inline(always)]
     pub(crate) fn near_sizes(&self, paths: &SpherePath<f32x4>) -> f32x4 {
         let NearCell { slack, far } = self.near.unwrap_or(NearCell {
@@ -318,10 +323,9 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // The boxes are widened by the factor 1 + 32ε, for two spheres that hardly move
-            // relative to each other. Such spheres count as at rest (`STILL`), so their first time
-            // segments report the pair even if the spheres touch only later. Due to the factor, the
-            // boxes of these two segments overlap.
+            // If two spheres hardly move relative to each other (see `STILL`), their first time
+            // segments must report the pair, even if the spheres touch only later in the step. The
+            // factor 1 + 32ε widens the bounding boxes of these two segments so that they overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -330,8 +334,9 @@ impl Cell {
         lattice_box
     }
 
-    /// Returns a bound of the error that rounded lattice edges cause in a sphere's coordinates.
-    /// `at` holds the magnitudes of the coordinates, in units of the edges.
+    /// The edges of the periodic lattice are rounded numbers. Returns a bound, as a length, of the
+    /// error that this causes in a sphere's position in the lattice. `at` has the magnitudes of the
+    /// sphere's coordinates, in units of the edges.
     #[inline(always)]
     fn lattice_error(&self, at: [f64; 3]) -> f64 {
         let Lattice {
@@ -346,9 +351,9 @@ impl Cell {
     }
 
     /// Returns a bound of the error of a sphere's coordinate along edge `k` of the periodic cell.
-    /// `of_lattice` is a bound of the error that rounded edges cause ([`Cell::lattice_error`]).
-    /// `far` has the sums of the magnitudes of the terms that add up to the sphere's position. It
-    /// bounds the rounding error of the position.
+    /// `of_lattice` is a bound of the part that rounded edges cause ([`Cell::lattice_error`]). The
+    /// other part comes from the rounding of the sphere's position, which is the sum of several
+    /// terms. `far` has the sum of the magnitudes of these terms, for each axis.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let Lattice {
@@ -382,8 +387,9 @@ impl Cell {
 
     /// Returns an upper bound of the error in the centre of any periodic image of many spheres, as
     /// computed in float64. The error of rounding a centre to float32 is not included. `center` has
-    /// the largest magnitude of the spheres' coordinates along each axis. `most(k)` is the largest
-    /// number of edges k, in either direction, by which an image is displaced.
+    /// the largest magnitude of the spheres' coordinates along each axis. An image is displaced by
+    /// a multiple of each lattice edge. `most(k)` is the largest magnitude of the multiple of edge
+    /// k.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -414,7 +420,8 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // Perpendicular to the periodic edges, all images of a sphere have the same position.
+        // The images of a sphere are displaced only along the periodic edges. So the part of their
+        // positions that is perpendicular to these edges is the same for all of them.
         let across = |point: DVec3| {
             if *count == 3 {
                 return DVec3::ZERO;
@@ -428,8 +435,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // Only images that reach into the periodic cell are used. So the centre of an image is
-            // at most half its extent away from the cell.
+            // Only images whose paths reach into the periodic cell are used. So the middle of an
+            // image's path is outside the cell by at most half the extent of the path.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -476,9 +483,10 @@ impl Cell {
     pub(crate) fn wrap_box(&self, [low, high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
         let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
         let (mut middle, mut spread) = (center, Vec3::ZERO);
-        // Along some edges of the periodic cell, the images of the box fill the whole cell. The
-        // size of the box along these edges does not matter, so the matrix `across` projects the
-        // box along them. A box that is a single point has no size, and needs no matrix.
+        // If the given box may reach out of the periodic cell along an edge, the returned box spans
+        // the whole cell along this edge. The size of the given box along this edge then does not
+        // matter, and the matrix `across` removes it. A given box that is a single point has no
+        // size, and needs no matrix.
         let is_point = low == high;
         let mut across = Mat3::IDENTITY;
         for k in 0..self.lattice.count {
@@ -555,9 +563,9 @@ mod tests {
             let number = |rng: &mut Rng, most: i32| rng.i32(-most..=most) as f32 / 1024.0;
             let mut edges = [0, 1].map(|_| [0, 1, 2].map(|_| number(&mut rng, 2048)));
             if rng.bool() {
-                // In these domains, the reciprocal vector of the first edge is parallel to z,
-                // because its terms along x and y cancel. The terms differ so much in size that
-                // their sums are rounded in float64.
+                // In about half of the random domains, the reciprocal vector of the first edge is
+                // parallel to z. Its x and y components are sums of terms that cancel. These terms
+                // differ so much in size that float64 rounds the sums.
                 let number = |_| rng.i32(-1 << 20..1 << 20) as f32 / (1 << 15) as f32;
                 let [p, q, height] = [0, 1, 2].map(number);
                 let q = q / 2_f32.powi(rng.i32(0..16));
@@ -634,9 +642,9 @@ mod tests {
             let half_cell = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
             let wrapped = Vec3::from(cell.wrapped(&scaled, &path).at(0.5));
             let [low, high] = cell.wrap_box([wrapped; 2], half_cell);
-            // The margin that the grids add to the result of `wrap_box`, on each side: the bounds
-            // of a size class are wider by `half_cell`, and the box of a grid has one more cell,
-            // which is at least 2·`half_cell` wide.
+            // A grid extends beyond the box that `wrap_box` returns, by at least the margin `room`
+            // on each side. The bounds of the spheres in the grid add `half_cell` to the box. The
+            // grid adds one more cell, which is at least 2·`half_cell` wide.
             let room = 3.0 * half_cell;
             let images = cell.lattice_box(&scaled, Cut::WHOLE);
             several += u32::from(images.count() > 1);

@@ -1,5 +1,5 @@
 //! In a periodic domain, lists every image (periodic copy) of a sphere or time segment that reaches
-//! into the cell. The grids contain these images. Twin of `shaders/images.wgsl`.
+//! into the periodic cell. The grids contain these images. Twin of `shaders/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -30,8 +30,8 @@ pub(super) const IMAGED: u32 = 1 << 31;
 /// Number of images that a task lists before it adds them to the count of the images of all tasks.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
-/// A periodic image of a sphere or time segment in the grids. All displaced images have an entry. The sphere
-/// or segment itself has an entry if displaced images of it are in the grids, too.
+/// A periodic image of a sphere or time segment that is in the grids. The undisplaced image is only
+/// stored as an [`Imaged`] if the grids also contain other images of the same sphere or segment.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     sphere: u32,
@@ -54,14 +54,16 @@ struct AllImaged {
     codes: Vec<Code>,
 }
 
-/// The displacement of an image and its bit mask ([`Imaged::corner`]), packed into one byte so that the bytes
-/// of many images fit in the cache.
+/// One byte that describes a periodic image. It is small so that the bytes of many images fit in
+/// the cache. The low three bits are the bit mask [`Imaged::corner`]. The high five bits are the
+/// index of the image's displacement in [`DISPLACEMENTS`], or [`Code::FAR`].
 #[derive(Clone, Copy, Debug)]
 struct Code(u8);
 
 impl Code {
-    /// Number that stands for a displacement by several lengths of an edge, which is not in
-    /// [`DISPLACEMENTS`]. For all other displacements, a [`Code`] has an index in this table.
+    /// A [`Code`] has this number instead of an index in [`DISPLACEMENTS`] if this table does not
+    /// contain the displacement of the image. The table has no displacement by several lengths of
+    /// an edge.
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -73,7 +75,8 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement of the image, or `None` if it is not in [`DISPLACEMENTS`].
+    /// Returns the displacement of the image, or `None` if [`DISPLACEMENTS`] does not contain this
+    /// displacement.
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
@@ -140,14 +143,15 @@ pub(crate) struct NamedImage {
 /// are in the same chunk, so that their data stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of the spheres and time segments of the chunk. Each is an entry of the grids, unless
-    /// an image in `replaced` takes its place.
+    /// Indices of the spheres and time segments of the chunk. The grids have one entry for each
+    /// index. The entry is the sphere or segment itself, unless an image in `replaced` takes its
+    /// place.
     pub(crate) plain: Range<usize>,
-    /// Images of spheres in the range `plain`. The grids have an entry for the image, and none for
-    /// the sphere itself.
+    /// Periodic images that take the place of their spheres in the grids. The indices of these
+    /// spheres are in the range `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// All other entries of the grids in this chunk: time segments and images that take the place
-    /// of no sphere.
+    /// Entries of the grids in addition to one for each index in `plain`: the other images and time
+    /// segments of the spheres of this chunk.
     pub(crate) further: &'a [NamedImage],
 }
 
@@ -156,10 +160,10 @@ pub(crate) struct ProxyChunk<'a> {
 pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
-    /// Images that take the place of spheres in the grids, in the order of the spheres. Each is the
-    /// first image that is listed for a sphere that may reach out of the periodic cell (flag
-    /// [`OUTSIDE`]). There is none for a sphere that itself (or whose first time segment) is the
-    /// only image that reaches into the cell.
+    /// Images that take the place of spheres in the grids, in the order of the spheres. If a sphere
+    /// may reach out of the periodic cell (flag [`OUTSIDE`]), its first listed image takes its
+    /// place. A sphere keeps its place if no displaced image of it (or of its first time segment)
+    /// reaches into the cell.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
@@ -167,8 +171,9 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// A range of spheres in a periodic domain, with the ranges of their images in the two lists of [`ImageList`].
-/// If one chunk cannot hold all images of these spheres, more chunks without spheres hold the rest.
+/// A chunk of the grid entries in a periodic domain: a range of spheres, with the ranges of their
+/// images in the lists `first` and `further` of [`ImageList`]. A chunk holds a limited number of
+/// images. If its spheres have more images, additional chunks without spheres hold the rest.
 #[derive(Clone, Debug)]
 struct Chunk {
     spheres: Range<usize>,
@@ -203,8 +208,9 @@ impl PartMemory {
     }
 }
 
-/// The periodic images that one task has listed. Indices into `imaged` count from the task's first
-/// image.
+/// The periodic images that one task has listed. Some entries contain an index into the list
+/// `imaged` of this task. [`ImageList::join`] changes it to an index into the joined list of all
+/// tasks.
 struct Part<'a> {
     first: ScratchGuard<'a, NamedImage>,
     further: ScratchGuard<'a, NamedImage>,
@@ -271,8 +277,9 @@ impl ImageList {
             return true;
         };
         // Along each edge of the periodic cell, the overlap of two boxes begins at the higher of
-        // their lower ends. The lower end of an image's box is inside the cell or below it, but
-        // never above. So the overlap begins inside the cell if at least one of the boxes does.
+        // their lower ends. Each of these two ends is inside the cell or below it, but never above
+        // it. So the overlap begins inside the cell if at least one of the two boxes begins inside
+        // the cell.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }

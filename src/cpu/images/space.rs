@@ -86,8 +86,10 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// Returns `None` if they are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether a search may have found several periodic copies of one pair. `words` is the
-    /// bitwise OR of the numbers that stand for the found objects (spheres or images) in the grids.
+    /// Returns whether a search may have found several periodic copies of one pair. This is
+    /// possible only if the search has found images of spheres. `words` is the bitwise OR of the
+    /// numbers that name the found spheres and images. It shows whether there are images among
+    /// them.
     fn may_repeat(&self, words: u32) -> bool;
 
     /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain
@@ -241,8 +243,8 @@ impl NearImages {
 }
 
 impl PeriodicSpace<'_> {
-    /// Returns the displacement of an object in the grids, as whole multiples of the shortest
-    /// lattice edges.
+    /// Returns the displacement of an entry of the grids (a sphere, a time segment or an image of
+    /// one of them), as whole multiples of the shortest lattice edges.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         self.images.image(word).unwrap_or([0; 3])

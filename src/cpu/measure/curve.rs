@@ -64,8 +64,9 @@ pub(crate) fn measure_space(
         lattice.map_or(sphere, |lattice| wrapped(&sphere, lattice, dt))
     });
     let sample = &*sample.refill(of_sample);
-    // Positions half way through the step represent the whole step. Spheres that burst apart or
-    // rush together are much denser at its start or end.
+    // The positions of the spheres half way through the step represent the whole step. Spheres that
+    // burst apart are much denser at the start of the step than later. Spheres that rush together
+    // are much denser at the end of the step than before.
     let half_way = |sphere: &ScaledSphere| {
         Vec3::from(sphere.center) + Vec3::from(sphere.velocity) * (0.5 * dt)
     };
@@ -168,8 +169,9 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // `within[i]` counts the pairs up to the distance 2^(i − 126), but entry i of the curve is
-        // for the distance 2^(i − 127). So entry i is computed from `within[i − 1]`.
+        // Entry i of the correlation curve is for the distance 2^(i − 127). `within[i]` counts the
+        // pairs of spheres that are at most 2^(i − 126) apart. So entry i is computed from
+        // `within[i − 1]`.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
             // Spheres at one point are neighbours at every distance, so the number of neighbours

@@ -2,10 +2,8 @@
 //! counts the segments by size.
 //!
 //! The distribution in space is estimated from a sample of the spheres. [`spacing`] counts the
-//! pairs of the sample by distance, [`ranks`] computes medians, and [`curve`] computes a [`Space`]
-//! from both. Then [`sizes`] cuts the paths of all spheres.
-//!
-//! [`Space`]: crate::shared::space::Space
+//! pairs of the sample by distance, [`ranks`] computes medians, and [`curve`] computes a
+//! [`Space`](crate::shared::space::Space) from both. Then [`sizes`] cuts the paths of all spheres.
 
 mod curve;
 mod histogram;

@@ -26,8 +26,9 @@ pub(super) fn segment_length(
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // No path of the sample is long enough to be cut, even into the shortest segments. So such
-        // paths are rare in the step, and segments of twice the shortest length cost least.
+        // No sphere of the sample has a path that is long enough to be cut into segments of the
+        // shortest length. So spheres with longer paths are rare in the step. Then segments of
+        // twice the shortest length cost least.
         return 2.0 * shortest;
     }
     let weighing = Weighing {
@@ -59,8 +60,9 @@ struct Weighing<'a> {
     cut: &'a [SpherePath],
     uncut: f32,
     all: f32,
-    /// Smallest edge of the cells of a grid. Even a grid of points has cells with this edge, which
-    /// is a fraction of the spacing of the spheres.
+    /// Lower limit of the edge of grid cells: a fraction of the spacing of the spheres (the typical
+    /// distance between neighbours). Even the cells of a grid that has only spheres of radius 0
+    /// have at least this edge.
     least_edge: f32,
 }
 
@@ -73,9 +75,11 @@ impl Weighing<'_> {
         let weighed = self.cut.iter().step_by(each);
         let sizes = weighed.map(|path| ProxySize::new(path, length));
         let proxies: usize = sizes.clone().map(|size| 1 << size.power).sum();
-        // If there are fewer segments than uncut spheres, the uncut spheres are assumed to be in a
-        // separate grid with small cells. In this grid, a segment finds only the spheres within its
-        // reach. Otherwise all spheres are assumed to be in cells as wide as the segments.
+        // Some spheres are cut into time segments. The cost depends on the grid of the other
+        // (uncut) spheres, which is not known yet. If they outnumber the segments, they are assumed
+        // to be in a separate grid with small cells. In this grid, a segment finds only spheres
+        // that are near it. Otherwise all spheres are assumed to be in one grid, with cells as wide
+        // as the segments.
         let share_reached = if ((proxies * each) as f32) < self.uncut {
             self.uncut / self.all
         } else {

@@ -39,7 +39,8 @@ impl Sizer<'_> {
         let (blocks, rest) = spheres.as_chunks::<LANES>();
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
         let blocks = blocks.iter().zip(class_blocks);
-        // The compiler makes a separate loop for open space, without a test for a periodic cell.
+        // Open space and a periodic domain have separate loops. So the compiled loop for open space
+        // does not test for each block of spheres whether the domain is periodic.
         match self.cell {
             None => blocks.for_each(|(spheres, classes)| {
                 *classes = self.add_block(histogram, spheres, set, None);

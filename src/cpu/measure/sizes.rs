@@ -42,9 +42,10 @@ pub(crate) struct Sizes<'a> {
     /// The size class of each sphere, with the flag [`OUTSIDE`] for a sphere that may reach out of
     /// the cell of a periodic domain.
     pub(crate) class_of: &'a [u16],
-    /// The time segments of all spheres, except the first segment of each sphere, which has the
-    /// sphere's own index in the grids. These segments follow after the spheres. The list is empty
-    /// in a periodic domain, where the images of segments have a list of their own.
+    /// The time segments of all cut spheres, without the first segment of each sphere. The first
+    /// segment has the index of the sphere itself. The segments of this list have the indices after
+    /// that of the last sphere. In a periodic domain, the list is empty, because the images of
+    /// segments have a list of their own.
     pub(crate) segments: &'a [Segment],
     pub(crate) cut: bool,
     pub(crate) classes: &'a [(usize, SizeClass)],

@@ -81,10 +81,11 @@ impl Octaves {
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // The neighbour of this rank is in this octave (factor of 2) of distance. Its
-                // distance is interpolated between the ends of the octave. For the interpolation,
-                // the number of neighbours within a distance is assumed to be a power of the
-                // distance. The exponent is at most 3, as in evenly filled space.
+                // The distance of the neighbour with the given `rank` is in the current octave
+                // (factor of 2) of distances. It is interpolated between the ends of this octave.
+                // The interpolation assumes that the number of neighbours within a distance is a
+                // power of the distance. The exponent is at most 3, its value in evenly filled
+                // space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }

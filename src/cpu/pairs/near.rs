@@ -86,8 +86,8 @@ impl NearPairs {
     }
 
     /// Writes to `found`, from index `end` on, each sphere in `range` whose bounding sphere meets
-    /// `probe`. Returns the new end. Tests one block even if the range is empty, which saves a
-    /// branch.
+    /// `probe`. Returns the new end. If the range is empty, one block of spheres is tested, but
+    /// none of them is written. This saves a branch.
     #[inline(always)]
     fn add(
         &mut self,

@@ -35,8 +35,8 @@ impl<S: ProxySpace> PairSearch<'_, S> {
         }
     }
 
-    /// Returns the path of a sphere that also searches other grids than its own, else `None`. Other
-    /// searches do not need the path.
+    /// Returns the path of a sphere that also searches grids other than its own. Returns `None` for
+    /// a sphere that searches only its own grid, because this search does not need the path.
     #[inline(always)]
     pub(super) fn path(&self, searcher: &Searcher) -> Option<SpherePath> {
         let searches = self.grids.searched[level_of(searcher.tag) as usize] != 0;

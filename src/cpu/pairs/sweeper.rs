@@ -119,8 +119,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// Removes repeated pairs from `block`, and returns the end of the pairs kept. The grids of a
-    /// periodic domain may contain several periodic copies of a pair, of which one is tested.
+    /// The grids of a periodic domain may contain several periodic copies of a pair, but only one
+    /// of them must be tested. Removes the other copies from the range `block` of found pairs.
+    /// Returns the end of the pairs that are left in the range.
     #[inline(never)]
     fn drop_copies(&self, near: &mut NearPairs, block: Range<usize>) -> usize {
         let PairSearch { sorted, space, .. } = self.search;
@@ -135,12 +136,14 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Applies the swept test (of moving spheres) to two pairs: those with the indices `first` and
-    /// `first + 1` in `near`. The bit mask `there` tells which of the two exist. A touching pair is
-    /// appended to the output list, or to another list if it has a periodic image. `begin` is the
-    /// index in the output list at which the pairs of this search begin, and `hits` is their
-    /// number. Returns their new number. The spheres of these pairs are also written to `near`,
-    /// from index 0 on.
+    /// Applies the swept test (of moving spheres) to two consecutive pairs in `near`, beginning
+    /// with the pair at index `first`. The bit mask `there` tells which of these two pairs exist. A
+    /// touching pair is appended to the output list of pairs, or to the list `images` if a sphere
+    /// of the pair is displaced.
+    ///
+    /// Before the call, this search has appended `hits` pairs to the output list, from index
+    /// `begin` on. Returns the number of appended pairs after the call. The two spheres of the
+    /// appended pair number k are also written to entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -169,10 +172,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Several tasks may find a pair that just touches, each with other time segments.
-                // Only the task that reports the pair counts it as grazing. So the pair is left to
-                // the exact test (`decide_open`), which counts and tests the pair only if this task
-                // reports it.
+                // Several tasks may find a pair of spheres that just touch, each with other time
+                // segments of the spheres. Such a pair must be counted as grazing only once, by the
+                // task that reports it. So the exact test (`decide_open`) tests and counts the
+                // pair, and does so only in this one task.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -212,8 +215,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         hits
     }
 
-    /// Lists a touching pair with a periodic image, unless other time segments report it or a later
-    /// stage decides it ([`Sweeper::is_own`]).
+    /// Adds a touching pair to the list `images`, which is for pairs in which a sphere is displaced
+    /// in a periodic domain. Does nothing if the time segments of this test are not known to be
+    /// those that report the pair ([`Sweeper::is_own`]).
     #[inline(never)]
     fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Impact) {
         if !self.is_own(places) {
@@ -235,9 +239,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         images.push(ImageCollision::new(Collision { a, b, toi, depth }, image));
     }
 
-    /// Decides by exact arithmetic a pair that the swept test (of moving spheres) left open.
-    /// Returns `None` if the spheres do not touch, or if this task does not report the pair
-    /// ([`Sweeper::is_own`]). `grazing` tells whether the pair counts as close to tangency.
+    /// Decides by exact arithmetic whether two spheres touch. The swept test (of moving spheres)
+    /// could not decide it. Returns `None` if the spheres do not touch, or if other time segments
+    /// of them report the pair ([`Sweeper::is_own`]). If `grazing` is true, also counts the pair as
+    /// grazing.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
@@ -264,9 +269,11 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Removes the pairs that this task does not report ([`Sweeper::is_own`]) from the last part of
-    /// the output list. This part begins at index `begin` and has `hits` pairs. `near` has the
-    /// spheres of these pairs. Returns the number of pairs that are kept.
+    /// Several tasks may find the same touching pair, each with other time segments of its spheres.
+    /// Only one task reports the pair ([`Sweeper::is_own`]). This function looks at `hits` pairs of
+    /// the output list, from index `begin` on, and removes those that this task does not report.
+    /// The two spheres of pair `begin` + k are in entry k of `near`. Returns the number of pairs
+    /// that are left.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {

@@ -119,7 +119,8 @@ impl<'a, S: ProxySpace> Task<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // `collect` counts this candidate pair a second time.
+                // This loop has already counted the candidate pair, and `collect` counts it again.
+                // So one count is taken back.
                 self.candidates -= 1;
             }
         }

@@ -59,9 +59,10 @@ impl Layout {
         self.outside < 1.0
     }
 
-    /// Returns the smallest cell edge, at least `edge`, at which the box has no more cells than
-    /// table entries. Each cell needs an entry for each of `slabs` parts of the step. Returns
-    /// `None` if no such edge was found, and `edge` if there is no box.
+    /// Enlarges the edge of the grid's cells, starting with `edge`, until each cell in the grid's
+    /// box can have its own table entries. A cell needs one entry for each of `slabs` parts of the
+    /// step. Returns the enlarged edge, or `None` if no edge is found that suffices. A grid without
+    /// a box keeps `edge`.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -78,10 +79,10 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes a grid for the spheres that `range` describes, with the least expected cost of searches.
-/// `share` is the grid's share of the table of cells: the grid gets at most `share` +
-/// [`MIN_HASHED_SLOTS`] entries. `ranges` describes the spheres in all grids, some of which search
-/// this grid.
+/// Makes the grid of the spheres in the size range `range`, so that the searches in this grid have
+/// the least expected cost. The grid gets at most `share` + [`MIN_HASHED_SLOTS`] entries of the
+/// table of cells. `ranges` has the size ranges of all grids, because smaller spheres of other
+/// grids also search this grid.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -171,9 +172,9 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box of the grid, in which each cell has its own table entry, extends one cell
-                // beyond `bounds` on each side. So all neighbours of a cell within `bounds` are
-                // also in the box.
+                // The box of the grid is the block of cells that have their own table entries. It
+                // has to contain the cells in the region `bounds` and all neighbours of these
+                // cells. So it extends one cell beyond `bounds` on each side.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }

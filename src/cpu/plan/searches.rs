@@ -35,14 +35,15 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Of two grids, the spheres of one search the other. Returns true if it costs less that the
-/// spheres of `coarse` search `fine`, which has smaller cells, and false if the reverse costs less.
-/// The result is usually false unless `coarse` has few spheres.
+/// Decides how to find the pairs that have a sphere in each of two grids. Returns true if the
+/// spheres of `coarse`, the grid with larger cells, should search `fine`. Returns false if the
+/// spheres of `fine` should search `coarse`. The result depends on the expected cost, and is
+/// usually false unless `coarse` has few spheres.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere reaches many small cells. They are only a few ranges of the sorted spheres if
-    // each cell has its own table entry, and if the grid is not divided into time slabs (parts of
-    // the step with separate cells). Otherwise they are too many ranges.
+    // A large sphere searches many small cells. This is fast only if the spheres in these cells
+    // form a few ranges of the sorted spheres. So each cell must have its own table entry, and the
+    // grid must not be divided into time slabs (parts of the step with separate cells).
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)

@@ -11,10 +11,10 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A size range: one or more neighbouring size classes. In a step of two sets, all its spheres are
-/// of the same set. At first, all spheres of a range are cut into the same number of time segments.
-/// Later, the ranges of each grid are merged into one. In a merged range, the numbers of time
-/// segments may differ.
+/// A size range: the spheres of one or more neighbouring size classes. In a step of two sets, all
+/// spheres of a size range are in the same set. All spheres of a new size range are cut into the
+/// same number of time segments. If one grid gets several size ranges, they are merged into a
+/// single range. The spheres of a merged range may be cut into different numbers of time segments.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
@@ -23,19 +23,19 @@ pub(super) struct SizeRange {
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size limit for the spheres of other grids: smaller spheres search this grid. In a step of
-    /// two sets, spheres exactly as large as the limit search it, too. If several size ranges are
-    /// merged into one, it has the smallest of their limits. In a step of two sets, it has the
-    /// largest of them.
+    /// Size limit for the spheres of other grids: smaller spheres search the grid of this size
+    /// range. In a step of two sets, spheres exactly as large as the limit search it, too. A merged
+    /// size range keeps one of the limits of its parts: the smallest in a step of one set, and the
+    /// largest in a step of two sets.
     reference: f32,
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether the spheres of this size range search among those of the other range.
-    /// Smaller spheres search among larger ones. In a step of two sets, spheres search only among
-    /// those of the other set, and also among spheres of the same size. This is used for estimates
-    /// of cost.
+    /// Returns whether the spheres of this size range search for neighbours among the spheres of
+    /// the range `other`. In a step of one set, they do so if they are smaller. In a step of two
+    /// sets, they do so if they are smaller or of equal size, and belong to the other set. The
+    /// result is used for estimates of cost.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference

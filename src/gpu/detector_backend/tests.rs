@@ -263,9 +263,9 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
 
 #[test]
 fn a_dispatch_of_more_workgroups_than_an_axis_allows_finds_all_pairs() {
-    // One axis of a dispatch allows 65 535 workgroups of 64 invocations. These are fewer
-    // invocations than the 2²² spheres of this test. A buffer binding of 128 MiB holds 2²² spheres
-    // of 32 bytes.
+    // The 2²² spheres of this test are more than the invocations of the largest dispatch along one
+    // axis, which are 65 535 workgroups of 64. The buffer of the spheres, at 32 bytes each, takes
+    // 128 MiB, the largest buffer binding in wgpu's default limits.
     let count = 1 << 22;
     let spheres: Vec<Sphere> = (0..count)
         .map(|i: u32| {

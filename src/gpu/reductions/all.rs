@@ -13,8 +13,9 @@ use super::maker::Maker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// The results computed from the list of pairs (reductions) that the application requested.
-/// Contacts and changes also create the sorted list, which they need.
+/// The reductions (results computed from the list of pairs) that the application requested.
+/// Contacts and changes are computed from the sorted list of pairs, so a request for one of them
+/// also creates the sorted list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,

@@ -16,8 +16,8 @@ pub(crate) struct ContactBuffers {
     pub(crate) offsets: wgpu::Buffer,
     /// Contacts of all spheres, sphere by sphere, as indices into the sorted list of pairs.
     pub(crate) indices: wgpu::Buffer,
-    /// For each sphere, the number of pairs (a, b) whose sphere a has a smaller index than this
-    /// sphere.
+    /// For each sphere s, the number of pairs (a, b) with a < s. This is the position of the first
+    /// pair (s, b) in the list of pairs that is sorted by sphere a.
     pub(crate) starts: wgpu::Buffer,
     /// The pairs (a, b), sorted by sphere b. Each entry has two numbers: the index of sphere b, and
     /// the index of the pair in the list that is sorted by sphere a. The spheres of a second set

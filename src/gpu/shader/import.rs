@@ -157,7 +157,8 @@ pub(super) fn declared(text: &str) -> impl Iterator<Item = &str> {
 struct Module {
     text: String,
     done: Vec<&'static str>,
-    /// Names of the shared files being processed: a stack in which each file imports the next.
+    /// Stack of the shared shader files whose import is in progress. Each file in it imports the
+    /// next one.
     open: Vec<&'static str>,
     needs: Vec<&'static str>,
 }

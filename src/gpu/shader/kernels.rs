@@ -142,7 +142,7 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shaders that run only in buffers for walls.
+    /// The compute shaders for steps with walls.
     WallKernels, WALLS:
     load_params_walls: "load_params", "main", [("LOAD_ONE_OF_TWO", 1.0)];
     walls: "walls", "main", [];

@@ -1,6 +1,6 @@
-//! Rust twins of the WGSL structures in the GPU buffers, with the same fields. The comments are in
-//! WGSL. If the CPU backend has another structure of the same name, the name here begins with
-//! `Gpu`.
+//! Rust structures with the same fields as the WGSL structures in the GPU buffers. The WGSL files
+//! explain the fields. If the CPU backend has another structure of the same name, the name here
+//! begins with `Gpu`.
 //!
 //! The WGSL structures are in `shaders/shared/types.wgsl` (data of the stages),
 //! `shaders/shared/carom.wgsl` (results), `shaders/shared/sources.wgsl` (layout of the

@@ -31,8 +31,9 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to one of the two adjacent float32 numbers. Replaces a subnormal result by zero
-    /// if the simulated GPU flushes subnormal numbers.
+    /// Rounds `x` to one of the two float32 numbers next to it: the upper or the lower one, as the
+    /// simulated GPU does, or a random one of them. Replaces a subnormal result by zero if the
+    /// simulated GPU flushes subnormal numbers.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -77,8 +78,8 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // The ulp of the quotient is 2⁻²³ times the greatest power of two that is at most the
-        // quotient.
+        // Clearing the mantissa of the quotient gives a power of two. The ulp (the distance to the
+        // next float32 number) is 2⁻²³ times this power.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {

@@ -100,7 +100,9 @@ fn spheres_of_the_size_of_a_cell_are_found_in_the_cells_around_a_triangle() {
     let mut elsewhere = 0;
     for _ in 0..2_000 {
         let corner = [0; 3].map(|_| 2.0 + (size - 4.0) * rng.f32());
-        // Two triangles make the grid reach from 0 to `size`, so that each cell is a cube with edges of 1.
+        // The grid of a mesh divides the box around its triangles into `size` cells along each
+        // axis. One triangle at the origin and one at (`size`, `size`, `size`) make the edges of
+        // this box `size` long, so the edges of each grid cell have length 1.
         let triangles = [[0.0; 3], corner, [size; 3]].map(|[x, y, z]| {
             let inside = if x < size { 0.01 } else { -0.01 };
             [[x, y, z], [x + inside, y, z], [x, y + inside, z]]

@@ -36,10 +36,10 @@ pub(super) struct Float64 {
     /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
     /// a periodic domain, each coordinate has a further error of at most `off`.
     corners: [DVec3; 3],
-    /// Bound of the additional error of the corners, which the displacement of the sphere in a periodic domain
-    /// causes.
+    /// For each axis, a bound on the error that a periodic displacement of the sphere adds to the
+    /// corners of the triangle.
     off: DVec3,
-    /// Largest magnitude of the corners along each axis.
+    /// For each axis, the largest magnitude of a coordinate of the triangle's corners.
     reach: DVec3,
     /// Velocity of the sphere relative to the triangle, with one rounding error.
     v: DVec3,

@@ -118,11 +118,12 @@ impl Integers {
         if nearest.compared_with(&moved.r) != Equal {
             return Less;
         }
-        // At `time`, the sphere just touches the triangle. As the triangle is convex, its distance from a
-        // uniformly moving point, the sphere's centre, is a convex function of time. If the distance is
-        // decreasing at `time`, the sphere did not touch before. If the distance is at its minimum, the
-        // sphere touched before only if the distance was constant, because the nearest point moved along the
-        // triangle together with the sphere.
+        // At `time`, the sphere just touches the triangle. The triangle is convex and the sphere's
+        // centre moves uniformly, so their distance is a convex function of time. If the distance
+        // is decreasing at `time`, the sphere touches for the first time. If it is increasing, the
+        // sphere touched earlier. Otherwise, the distance has its minimum at `time`. Then the
+        // sphere touched earlier only if the distance was constant, because the nearest point of
+        // the triangle moved along with the sphere.
         match moved.growth(nearest.feature, &self.v) {
             Less => Equal,
             Greater => Less,
@@ -165,14 +166,15 @@ impl Integers {
 }
 
 impl Nearest {
-    /// Compares the distance of the given point from the triangle, whose square is `self.square`,
-    /// with a length.
+    /// Compares the distance between the sphere's centre and its nearest point on the triangle with
+    /// `length`.
     fn compared_with(&self, length: &IBig) -> Ordering {
         self.compared_with_scaled(length, 0)
     }
 
-    /// Compares the distance of the given point from the triangle with `length`. The unit of
-    /// `length` is smaller than the unit of the coordinates by a factor of 2^`finer`.
+    /// Compares the distance between the sphere's centre and its nearest point on the triangle with
+    /// `length`. The unit of `length` is smaller than the unit of the coordinates by a factor of
+    /// 2^`finer`.
     fn compared_with_scaled(&self, length: &IBig, finer: usize) -> Ordering {
         let [numerator, denominator] = &self.square;
         (numerator << (2 * finer)).cmp(&(length * length * denominator))

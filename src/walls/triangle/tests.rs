@@ -190,10 +190,10 @@ impl Clone for Oracle {
     }
 }
 
-/// Returns numerator and denominator of the squared distance between two flats (points, lines or
-/// planes): one through the points of `segment`, the other through the points of `face`. Returns
-/// `None` if the nearest points of the flats are not unique, or do not lie on the segment and on
-/// the face.
+/// Returns the numerator and the denominator of the squared distance between two flats (points,
+/// lines or planes). The points in `segment` span one flat, and the points in `face` span the
+/// other. Returns `None` if the nearest points of the two flats are not unique. Also returns `None`
+/// if they lie outside the segment or the triangle between the given points.
 fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[BigInt; 2]> {
     let start = minus(segment[0], face[0]);
     let along = segment[1..].iter().map(|point| minus(point, segment[0]));
@@ -237,7 +237,7 @@ fn least_squares(segment: &[&[BigInt; 3]], face: &[&[BigInt; 3]]) -> Option<[Big
     Some([dot(&nearest, &nearest), &whole * &whole])
 }
 
-/// For each result, the number of random cases that had it.
+/// Numbers of random test cases, by the result of the impact test.
 #[derive(Debug, Default)]
 struct Counts {
     at_start: usize,
@@ -407,7 +407,8 @@ fn tiny_and_large_units_do_not_matter() {
 
 #[test]
 fn ties_go_to_the_even_time() {
-    // The point reaches the triangle's face at time 2²⁴ + 1 or 2²⁴ + 3, halfway between two float32 numbers.
+    // A sphere of radius 0 reaches the face of a triangle at time 2²⁴ + 1 or 2²⁴ + 3. Both times
+    // are halfway between two float32 numbers.
     for (place, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
         let triangle = Triangle {
             corners: [
@@ -423,7 +424,7 @@ fn ties_go_to_the_even_time() {
             depth: 0.0,
         };
         assert_eq!(triangle.impact(&point, (), 1e9), Some(expected));
-        // The point moves within the plane of the triangle and reaches one of its edges.
+        // A sphere of radius 0 moves within the plane of a triangle and reaches one of its edges.
         let edge_on = Triangle {
             corners: [
                 [-place, 0.0, -1.0],

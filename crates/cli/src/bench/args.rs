@@ -70,9 +70,9 @@ pub(crate) struct Args {
     pub(crate) repeats: u32,
     /// Check the list of colliding pairs in exact arithmetic before each scene or file is timed
     ///
-    /// The option --check tests randomly chosen spheres against all others. In a world of up to 14142
-    /// spheres, every sphere is chosen. In a larger world, fewer spheres are chosen, so that there are about
-    /// 200 million tests. The tests take some seconds.
+    /// The check tests randomly chosen spheres against all others. It makes up to about 200 million
+    /// tests, which take some seconds. They suffice to test every sphere in a world of up to 14142
+    /// spheres, because 14142² is about 200 million.
     #[arg(long)]
     pub(crate) check: bool,
     /// Memory bandwidth for computing the floor (the least time of a step), instead of a measured bandwidth

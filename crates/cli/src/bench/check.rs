@@ -4,8 +4,9 @@ use anyhow::{Context, bail, ensure};
 use carom::{Collision, Sphere, Step, verify};
 use fastrand::Rng;
 
-/// Maximum number of pairs of spheres that the option `--check` tests. So many tests take some seconds. In a
-/// world of up to 14 142 spheres, every sphere is tested against all others.
+/// Maximum number of tests of two spheres that the option `--check` makes. 200 million tests take
+/// some seconds. They suffice to test every sphere against all spheres in a world of up to 14 142
+/// spheres, because 14 142² is about 200 million.
 const TRIED: usize = 200_000_000;
 
 /// Checks a list of colliding pairs by testing randomly chosen spheres against all spheres in exact
@@ -47,10 +48,11 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     Ok(found.tried)
 }
 
-/// Converts the list of colliding pairs to a list that `carom::verify` can check against a step with two sets
-/// of spheres: the chosen spheres, and all spheres. If both spheres of a pair are chosen, the new list has
-/// the pair twice, once with each sphere first. A chosen sphere touches itself in the second set, unless its
-/// collision groups exclude this.
+/// Converts the list of colliding pairs of a world, so that `carom::verify` can check it for some
+/// chosen spheres. The check uses a step of two sets: the chosen spheres, and all spheres of the
+/// world. If both spheres of a pair are chosen, the new list has two entries for the pair, one with
+/// each sphere as the first. A chosen sphere is in both sets, so it also collides with itself,
+/// unless its collision groups exclude this.
 fn of_chosen(spheres: &[Sphere], list: &[Collision], chosen: &[u32]) -> Vec<Collision> {
     let place = |row: u32| u32::try_from(chosen.binary_search(&row).ok()?).ok();
     let mut entries = Vec::new();

@@ -79,9 +79,9 @@ const STAGES: [Stage; 5] = [
         proxy: SPHERE + SIZE_CLASS + 3 * ENTRY,
         ..NOTHING
     },
-    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The bytes counted
-    // here are those of a large world whose spheres lie in memory in random order. In other worlds,
-    // the stage moves fewer bytes.
+    // The stage `scatter` sorts the time segments of moving spheres by grid cell. The number of
+    // bytes that it moves is estimated for a large world whose spheres lie in memory in random
+    // order. In other worlds, the stage moves fewer bytes.
     Stage {
         name: "scatter",
         proxy: 3 * ENTRY + 5 * SLOT + 2 * ORDER + SPHERE + 4 * RECORD + 2 * (RECORD + TAG) + BALL,
@@ -99,8 +99,8 @@ const STAGES: [Stage; 5] = [
         pair: 2 * RECORD + 3 * PAIR,
         ..NOTHING
     },
-    // The stage `decide` reads each colliding pair once, to find how many pairs each sphere has. It then
-    // sorts the pairs, which reads and writes each pair once.
+    // The stage `decide` reads the list of colliding pairs once to count the pairs of each sphere.
+    // To sort the list, the stage reads it a second time and writes it once.
     Stage {
         name: "decide",
         pair: 3 * PAIR,

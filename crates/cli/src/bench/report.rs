@@ -120,7 +120,7 @@ struct Timing {
     scene: &'static str,
     n: usize,
     measured: Option<Measured>,
-    /// Message that says why the world was skipped or failed, or `None`.
+    /// Why the benchmark scene was skipped or failed. `None` if the scene was timed.
     failure: Option<String>,
 }
 

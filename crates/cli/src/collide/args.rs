@@ -91,9 +91,10 @@ pub(crate) struct Args {
     /// Write all spheres that touch walls to this file: sphere,wall,toi,depth as CSV (*.csv) or NumPy arrays
     /// (*.npy, *.npz)
     ///
-    /// The column `sphere` is a row of the input (with --ids, an id), and `wall` is the number of a wall. `toi`
-    /// is the time of impact, and `depth` is how far the sphere reaches into the wall at the start. Without the
-    /// option --walls-output, the first ten are printed.
+    /// The column `sphere` is a row of the input (with --ids, an id), and `wall` is the number of a
+    /// wall. `toi` is the time of impact, and `depth` is how far the sphere reaches into the wall
+    /// at the start. Without the option --walls-output, the program prints the first ten entries of
+    /// this list.
     #[arg(long, value_name = "FILE", help_heading = "Walls",
         value_parser = PathBufValueParser::new().try_map(walls_file))]
     pub(crate) walls_output: Option<Target>,

@@ -13,8 +13,9 @@ pub(crate) fn note(world: &World) -> Option<String> {
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);
-    // A sphere of radius 0 (a point) does not count as the smallest sphere. The rounding error of a point's
-    // position matters only in comparison with the radius of a sphere that the point may touch.
+    // The rounding of the coordinates is compared with the smallest radius. Points (spheres of
+    // radius 0) are left out, because the rounding of a point's position matters only in comparison
+    // with the radius of a sphere that the point may touch.
     let smallest = radii
         .filter(|&radius| radius > 0.0)
         .fold(f32::INFINITY, f32::min);
@@ -43,7 +44,8 @@ mod tests {
         let told = note_of("5,0,0,4e-9\n").unwrap();
         assert!(told.contains("4.8e-7") && told.contains("4e-9"), "{told}");
         assert!(note_of("1e6,0,0,0.1\n").is_some());
-        // Coordinates of some metres are precise enough for a radius of one millimetre, so there is no note.
+        // Coordinates of some metres in float32 are precise enough for a radius of one millimetre,
+        // so the user gets no note about rounding.
         assert_eq!(note_of("5,-7,2,1e-3\n0,0,0,0\n"), None);
         assert_eq!(note_of("0,0,0,1e-45\n"), None);
         assert_eq!(note_of(""), None);

@@ -89,9 +89,9 @@ impl Columns {
             }
         }
         let Some((center_names, center)) = found else {
-            // The error message names a missing coordinate column. If the file has some columns of
-            // a set, such as x and y of the set x, y and z, the message names a missing one of this
-            // set.
+            // The error message names a coordinate column that the file lacks. If the file has some
+            // columns of a triple, such as x and y of x, y and z, the message names the column that
+            // completes the triple.
             let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));

@@ -98,7 +98,8 @@ impl Mesh {
     }
 }
 
-/// Finds the vertex of an STL file at a position. The key is the bits of the coordinates.
+/// Maps the positions of vertices to their indices in the mesh while an STL file is read. The key
+/// of the map is the bits of the three coordinates.
 #[derive(Default)]
 struct Merged(HashMap<[u32; 3], u32>);
 

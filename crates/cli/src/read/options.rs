@@ -14,13 +14,13 @@ pub struct ReadOptions {
     pub ids: bool,
     /// Whether to read the types of the spheres from the column `type`.
     pub types: bool,
-    /// Source of the radii of the spheres.
+    /// Where the radii of the spheres come from: the input file, or values from the caller.
     pub radii: Radii,
     /// Whether to read the centres only: all radii and velocities are then 0, and `radii` is ignored.
     pub centers_only: bool,
 }
 
-/// Source of the radii of the spheres.
+/// Where the radii of the spheres come from: the input file, or values from the caller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {
     /// The radii are read from the input file, which has radii or diameters.

@@ -63,8 +63,8 @@ impl<'a, R: BufRead> Text<'a, R> {
         if self.place.line == 1 {
             self.mark()?;
         }
-        // A carriage return (CR) within a line is an error. Otherwise, a file with lines that end with CR
-        // alone would be read as one line.
+        // A carriage return (CR) within a line is an error. The lines of the file probably end with
+        // CR alone, and the reader would take the whole file for one line.
         if self.line.trim_ascii_end().contains(&b'\r') {
             return Err(self.wrong("a line ends with CR alone; save the file with LF or CRLF"));
         }

@@ -185,8 +185,8 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
     })
 }
 
-/// Returns whether an invalid comment was meant as extended XYZ: it contains `Lattice`, `Properties` or
-/// `pbc`.
+/// Returns whether the invalid comment of an XYZ file was probably meant as extended XYZ. The sign
+/// of this is that the comment contains `Lattice`, `Properties` or `pbc`.
 fn is_extended(comment: &[u8]) -> bool {
     ["Lattice", "Properties", "pbc"].into_iter().any(|key| {
         let key = key.as_bytes();

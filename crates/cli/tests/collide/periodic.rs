@@ -7,8 +7,8 @@ use std::fs;
 const CSV: &str = "id,type,x,y,z,radius\n9,1,9,5,5,1\n7,2,0.5,5,5,1\n8,1,5,5,5,1\n";
 const BOX: &str = "0 0 0 10 10 10";
 
-/// Returns the spheres of the constant [`CSV`] as a LAMMPS dump. The line `ITEM: BOX BOUNDS` ends with
-/// `bounds`.
+/// Returns a LAMMPS dump with the spheres of the constant [`CSV`]. The argument `bounds` is
+/// appended to the line `ITEM: BOX BOUNDS` of the dump.
 fn dump(bounds: &str) -> String {
     format!(
         "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS{bounds}\n\

@@ -91,9 +91,9 @@ fn near_spheres_hide_far_ones() -> Test {
     for rows in [
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,0,4,3,0,0,0\n",
         "0.5,0,4,3,0,0,0\n0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n",
-        // The plot is seen along the axis along which the spheres extend least. In the next two
-        // inputs, two distant spheres extend the world along the other axes. So the plot is seen
-        // along y in the first of them, and along x in the second.
+        // The viewer looks along the axis along which the spheres extend least. In the next input,
+        // two distant spheres extend the world along x and z, so the viewer looks along y. In the
+        // input after it, they extend the world along y and z, so the viewer looks along x.
         "0,0,0,1,0,0,0\n1,0,0,1,0,0,0\n0.5,-9,0,3,0,0,0\n99,0,99,1,0,0,0\n-98,0,-99,1,0,0,0\n",
         "0,0,0,1,0,0,0\n0,1,0,1,0,0,0\n9,0.5,0,3,0,0,0\n0,99,99,1,0,0,0\n0,-98,-99,1,0,0,0\n",
     ] {

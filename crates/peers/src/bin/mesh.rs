@@ -98,7 +98,7 @@ fn pairs_by_parry(mesh: &TriMesh, spheres: &[Sphere]) -> anyhow::Result<usize> {
     Ok(hits)
 }
 
-/// Returns the number of spheres that touch the mesh within a time of 1.
+/// Returns how many spheres touch the mesh in a step of length 1, as computed by parry3d.
 fn first_touches_by_parry(mesh: &TriMesh, spheres: &[Sphere]) -> anyhow::Result<usize> {
     let options = ShapeCastOptions::with_max_time_of_impact(1.0);
     let mut hits = 0;

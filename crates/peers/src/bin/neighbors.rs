@@ -11,9 +11,10 @@ use clap::Parser;
 
 /// Times carom's neighbour lists on one thread.
 ///
-/// For each line on standard input, the program makes a list that has each pair of neighbours once, with
-/// vectors and distances. It prints the time of the search in seconds, the time to check whether the list is
-/// still valid, and the number of entries.
+/// Each line on standard input starts a search, whatever the text of the line. The search makes a
+/// list that has each pair of neighbouring particles once, with vectors and distances. For each
+/// search, the program prints the time of the search in seconds, the time of carom's check that the
+/// list is still valid, and the number of pairs.
 #[derive(Parser)]
 struct Arguments {
     /// File with the particles: x, y and z of each as little-endian float32.

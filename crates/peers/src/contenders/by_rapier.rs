@@ -22,7 +22,8 @@ pub(crate) struct Rapier;
 pub(crate) struct RapierKept {
     /// The broad phase of rapier3d at the end of the previous time step.
     last: Option<State>,
-    /// Copy of the previous step's broad phase, which the timed step updates.
+    /// Copy of `last`, which the benchmark makes before it times a step. The timed step changes
+    /// this copy, and leaves `last` unchanged.
     state: Option<State>,
 }
 

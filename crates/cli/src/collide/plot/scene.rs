@@ -15,9 +15,9 @@ const LEAST_RADIUS: f32 = 0.75;
 /// Total area in square pixels of all dots, which stand for spheres that are too small to see. It
 /// determines the radius of a dot, from 1 to 2.5 pixels.
 const INK_FOR_DOTS: f32 = 40_000.0;
-/// A line joins the centres of each colliding pair. Inside a large sphere, only the outermost part
-/// of this line is drawn. It is this many pixels long, or as long as the diameter of the smaller
-/// sphere if that is longer.
+/// A line joins the centres of each colliding pair. Inside a large sphere, only the outer end of
+/// this line is drawn. The length of this end is the diameter of the smaller sphere, but at least
+/// this number of pixels.
 const MOST_WITHIN: f32 = 12.0;
 const RIMMED: f32 = 4.0;
 

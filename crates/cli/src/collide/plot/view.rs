@@ -63,9 +63,9 @@ impl View {
 
     pub(crate) fn nearness(&self, sphere: &Sphere) -> f32 {
         let depth = sphere.center[self.axes[2]];
-        // The viewer looks along one of the axes. Of two spheres, the one with the larger coordinate along this
-        // axis is nearer to the viewer, except if the axis is y. In that view, x points to the right and z
-        // upwards, so y points away from the viewer.
+        // In a view along x or z, spheres with larger coordinates along this axis are nearer to the
+        // viewer. In a view along y, they are farther away: x points to the right and z upwards, so
+        // y points away from the viewer.
         if self.axes[2] == 1 { -depth } else { depth }
     }
 

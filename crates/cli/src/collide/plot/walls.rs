@@ -102,7 +102,6 @@ fn circle(canvas: &mut Canvas, view: &View, center: [f32; 3], radius: f32) {
 
 /// Draws a line without ends, given by a point and a direction of length 1.
 fn endless(canvas: &mut Canvas, view: &View, [x, y]: [f64; 2], [u, v]: [f64; 2]) {
-    // The point of the line that is nearest to the middle of the picture.
     let along = (view.centre[0] - x) * u + (view.centre[1] - y) * v;
     let [x, y] = [x + along * u, y + along * v];
     let reach = view.reach();

@@ -18,7 +18,8 @@ const BLOCK: usize = 4;
 /// queue of events is divided).
 const IN_BUCKET: f64 = 32.0;
 
-/// The data of a sphere with which the impacts of other spheres are predicted. They fill one cache line.
+/// The part of a sphere's data that is read to predict the impacts of neighbouring spheres. The
+/// struct fills one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Motion {
@@ -34,7 +35,8 @@ struct Motion {
     impacts: u32,
 }
 
-/// Data of a sphere that are not needed to predict the impacts of other spheres.
+/// The part of a sphere's data that describes its next event. It is kept apart from [`Motion`],
+/// because the prediction of impacts of neighbouring spheres does not read it.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Plan {
@@ -56,10 +58,9 @@ struct Plan {
 struct Cells {
     count: u16,
     width: f64,
-    /// The index of a cell is the sum of three numbers, which depend on its coordinates x, y and z.
-    /// Each list has these numbers for one axis, in the order of the coordinate. The cube is
-    /// periodic, so the number of the last cell comes before the first, and that of the first cell
-    /// after the last.
+    /// The terms of a cell's index, in a list for each axis, in the order of the cell's coordinate
+    /// along this axis. The cube is periodic, so each list has two further entries. It begins with
+    /// a copy of the term of the last cell, and ends with a copy of the term of the first cell.
     parts: [Vec<u32>; 3],
     /// For each cell, the first sphere of a linked list of the spheres in this cell.
     first: Vec<u32>,
@@ -81,7 +82,8 @@ pub(crate) struct Heap {
     pub(crate) time: f64,
     motions: Vec<Motion>,
     plans: Vec<Plan>,
-    /// The index of each sphere in the arguments `places` and `velocities` of [`Heap::new`].
+    /// [`Heap::new`] sorts the spheres. For each sphere in the sorted order, this list has its
+    /// index in the arguments `places` and `velocities` of [`Heap::new`].
     names: Vec<u32>,
     cells: Cells,
     queue: Queue,
@@ -90,8 +92,8 @@ pub(crate) struct Heap {
     /// around the sphere of the event.
     near: Vec<u32>,
     pub(crate) hits: u64,
-    /// `exits` counts how often a sphere leaves its cell. `stale` counts the impacts that were
-    /// predicted again because the partner had another impact before.
+    /// `exits` counts how often spheres leave their cells. `stale` counts predicted impacts that
+    /// did not happen, because the partner of the sphere had another impact first.
     pub(crate) exits: u64,
     pub(crate) stale: u64,
     /// The list of all impacts so far. Only tests need the list, to compare it with carom's impacts.
@@ -399,8 +401,9 @@ impl Heap {
                 }
                 v[axis] = other.velocity[axis] - own.velocity[axis];
             }
-            // The spheres in a cell include `sphere` itself. The velocity of a sphere relative to
-            // itself is 0, so b = d·v is 0, and no impact is found.
+            // The spheres in a cell include `sphere` itself. Its velocity relative to itself is 0.
+            // So b, the product of the relative position and the relative velocity, is 0, and no
+            // impact is found.
             let b = dot(d, v);
             let c = dot(d, d) - 1.0;
             let root = b * b - dot(v, v) * c;

@@ -1,4 +1,4 @@
-//! A queue of the next event of each sphere, for times that never go back.
+//! A queue of the spheres' next events, for an event-driven simulation whose time only increases.
 //!
 //! The queue is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221,
 //! 2007, 615–625), with two levels of buckets, so that insertion rarely misses the cache at a
@@ -13,7 +13,8 @@ const NARROW: u64 = 256;
 /// it.
 const WIDE: u64 = 1024;
 
-/// An event of a sphere, which is outdated if the next event of the sphere has another time.
+/// An event of a sphere in the queue. The event is outdated if the simulation has given the sphere
+/// a next event at another time.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) time: f64,
@@ -22,8 +23,8 @@ pub(crate) struct Entry {
 
 pub(crate) struct Queue {
     per_time: f64,
-    /// Number of the bucket that is being emptied, counted from time 0. It is a narrow bucket, one
-    /// of the [`NARROW`] parts of a wide bucket. Its entries are in `current`.
+    /// Number of the narrow bucket (a short interval of time) that is being emptied. Bucket 0
+    /// begins at time 0. The events of the bucket are in `current`.
     now: u64,
     /// Events of the bucket that is being emptied, from the latest to the earliest.
     pub(crate) current: Vec<Entry>,

@@ -4,7 +4,7 @@ use carom::{Domain, HardSphere, Simulation, SimulationOptions, StepReport};
 
 use crate::heap::Heap;
 
-/// A program that moves spheres through time.
+/// A simulation that the benchmark times: carom, or the serial event-driven simulation.
 pub(crate) trait Run {
     fn name(&self) -> String;
     /// Moves the spheres by the time `duration`. Returns the number of impacts, or `None` if this

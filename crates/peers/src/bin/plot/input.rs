@@ -69,8 +69,9 @@ impl Part {
 }
 
 impl Run {
-    /// Returns the value of a property that a chart can have on an axis, and `None` for other
-    /// properties. Runs with spheres from a file have no such properties.
+    /// Returns the value of the property `part` of this benchmark run, if a chart can have this
+    /// property on an axis. Returns `None` for other properties, and for every property if the
+    /// spheres of the run come from a file.
     pub(crate) fn value(&self, part: Part) -> Option<f64> {
         self.scene.as_ref()?;
         match part {
@@ -93,9 +94,9 @@ impl Run {
         self.scene == other.scene && others.all(|part| self.word(part) == other.word(part))
     }
 
-    /// Returns the label of this benchmark run in a chart. The label has the scene, and each
-    /// property in which the runs of this scene differ. It leaves out the property `but`. `among`
-    /// has all runs in the chart.
+    /// Returns the label of this benchmark run in a chart. `among` has all runs in the chart. The
+    /// label has the scene of this run, and each property in which the runs of this scene differ,
+    /// except the property `but`.
     pub(crate) fn label(&self, among: &[&Self], but: Part) -> String {
         let alike = |part| {
             let mut of_scene = among.iter().filter(|run| run.scene == self.scene);
