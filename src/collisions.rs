@@ -11,8 +11,8 @@ use crate::{Collision, Error, Statistics, WallCollision};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
-/// Methods of this type compute each sphere's earliest impact, each sphere's contacts, and the changes since an
-/// earlier step.
+/// Methods of this type compute each sphere's earliest impact, each sphere's contacts, and which pairs have begun or
+/// stopped touching since an earlier step.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Collisions {

@@ -313,9 +313,9 @@ fn two_balls_on_a_ring_meet_for_ever() {
     assert_eq!(rounded(center.x), 2.0 + 2000.0);
 }
 
-/// Two balls move around a periodic domain many times. The image in an impact says how many times
-/// each edge of the periodic cell displaces the second ball. It must refer to the centres that the
-/// balls had inside the cell before the step.
+/// Two balls move around a periodic domain many times. Each impact has an image: the numbers of
+/// cells by which the second ball is displaced along the three edges of the periodic cell. These
+/// numbers must be relative to the places of the two balls inside the cell at the start of the step.
 #[test]
 fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
     let edge = 10.0;

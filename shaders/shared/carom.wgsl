@@ -367,9 +367,9 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns whether a point on an edge of a triangle is inside the edge or at one of its
-// two corners, as the code of this edge or corner. `share` is the position of the point
-// on the edge, from 0 at the first corner to 1 at the second.
+// Returns the code of the part of a triangle that has a point: the code of an edge, or of
+// one of the two corners at its ends. `share` is the position of the point on the edge,
+// from 0 at the first corner to 1 at the second.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);

@@ -211,8 +211,8 @@ fn smallest_center(points: [DVec3; 3]) -> DVec3 {
     let normal = u.cross(v);
     let across = (u.length_squared() * v - v.length_squared() * u).cross(normal);
     let center = a + across / (2.0 * normal.length_squared());
-    // The centre of the circle through the corners lies in an acute triangle. In a thin triangle, rounding may
-    // move the computed centre far away, so it is limited to the bounding box of the triangle.
+    // If the triangle is acute, the centre of the circle through its corners lies inside it. In a thin triangle,
+    // rounding may move the computed centre far away. So the centre is clamped to the triangle's bounding box.
     if center.is_finite() {
         center.clamp(a.min(b).min(c), a.max(b).max(c))
     } else {

@@ -127,8 +127,8 @@ fn the_ball_probe_finds_the_balls_that_it_meets() {
 
 #[test]
 fn the_path_probe_finds_the_balls_that_it_meets() {
-    // The sphere moves from x = −16 to x = 16. The probe covers the middle half of this path, from
-    // (−8, 0, 0) to (8, 0, 0), and is tested against four balls.
+    // The sphere moves from x = −16 to x = 16. The middle half of this path, from (−8, 0, 0) to
+    // (8, 0, 0), is tested against four balls.
     let sphere = Sphere::new([-16.0, 0.0, 0.0], 1.0).with_velocity([32.0, 0.0, 0.0]);
     let path = Units::default().scale(1.0).path(&sphere, &Frame::default());
     let path = PathProbe::new(&path, [0.0; 3], 0.25);
