@@ -126,15 +126,21 @@ fn is_before(index: u32, best: u32) -> bool {
     return one.image < other.image || (one.image == other.image && index < best);
 }
 
-// Returns when a sphere on the last piece of its path meets a triangle, or NEVER. `near` is the pair of the sphere and
-// the triangle.
-fn meeting_at_triangle(near: Candidate, last: PathPiece) -> f32 {
+// Returns the pair of a sphere and a triangle that an entry of the sphere's row or linked list of
+// candidates stands for.
+fn near_of(entry: u32) -> Candidate {
+    return candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE];
+}
+
+// Returns when a sphere meets a triangle if it stays on a piece of its path until the end of the substep,
+// or NEVER. `near` is the pair of the sphere and the triangle.
+fn meeting_at_triangle(near: Candidate, piece: PathPiece) -> f32 {
     let velocity = simulation_walls[near.place_b].velocity;
-    let motion = wall_motion(velocity, near.apart, last, last.start);
+    let motion = wall_motion(velocity, near.apart, piece, piece.start);
     let speeds = length(motion.velocity) + length(velocity);
-    let range = simulation.substep - last.start;
+    let range = simulation.substep - piece.start;
     let wait = triangle_meeting(simulation_triangles[near.b], motion, bodies[near.a].radius, speeds, range);
-    return select(NEVER, last.start + wait, wait < range);
+    return select(NEVER, piece.start + wait, wait < range);
 }
 
 // The first impact of a sphere at a wall or a triangle: its time, and the code of the wall or triangle,
@@ -164,21 +170,22 @@ fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
 }
 
 // Returns the earlier one of two impacts of a sphere: the impact `given`, and the sphere's first impact
-// at the wall `number`, a half-space, sphere or cylinder.
-fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> AtWall {
+// at the wall `number`, a half-space, sphere or cylinder, if the sphere stays on a piece of its path until
+// the end of the substep.
+fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) -> AtWall {
     var first = given;
     let wall = simulation_walls[number];
     let body = bodies[sphere];
     let place = place_at_wall(wall, body.center);
     let distance = wall.size + body.radius + reach_at_wall(wall, body.center, tracks[sphere].pad);
     let block = images_at_wall(simulation_lattices[number], place, distance);
-    let range = simulation.substep - last.start;
+    let range = simulation.substep - piece.start;
     let count = image_count(block);
     for (var k = 0u; k < count; k++) {
         let image = image_of_block(block, k);
-        let motion = wall_motion(wall.velocity, place + shift_of(image), last, last.start);
+        let motion = wall_motion(wall.velocity, place + shift_of(image), piece, piece.start);
         let wait = wall_meeting(wall, motion, body.radius, range);
-        let met = select(NEVER, last.start + wait, wait < range);
+        let met = select(NEVER, piece.start + wait, wait < range);
         first = earlier(first, met, NEXT_WALL + code_at_wall(number, image));
     }
     return first;
@@ -186,7 +193,7 @@ fn earlier_at_wall(given: AtWall, sphere: u32, last: PathPiece, number: u32) -> 
 
 // Possible next impacts of a sphere. `time` and `index` are the time and the candidate of its earliest
 // impact with another sphere, and `at_wall` is its earliest impact at a wall or a triangle. `cut` is the
-// earliest time at which the sphere meets another sphere before the last impact on its path, or NEVER.
+// earliest time at which the sphere meets anything before the last impact on its path, or NEVER.
 // If there is such a time, the later impacts on the path are wrong.
 struct Next {
     time: f32,
@@ -199,8 +206,7 @@ struct Next {
 // `entry` is an entry of the sphere's row or linked list of candidates.
 fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     if entry >= NEXT_TRIANGLE {
-        let near = candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE];
-        (*next).at_wall = earlier((*next).at_wall, meeting_at_triangle(near, last), entry);
+        (*next).at_wall = earlier((*next).at_wall, meeting_at_triangle(near_of(entry), last), entry);
         return;
     }
     let met = first_meeting(candidates[entry]);
@@ -212,9 +218,46 @@ fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     }
 }
 
+// Returns the first time at which a sphere meets a wall or a triangle on a piece of its path, or NEVER.
+fn first_at_walls(sphere: u32, piece: PathPiece) -> f32 {
+    var first = AtWall(NEVER, NEXT_NONE);
+    for (var k = 0u; k < simulation_request.walls; k++) {
+        if ((tracks[sphere].walls >> k) & 1u) != 0u {
+            first = earlier_at_wall(first, sphere, piece, k);
+        }
+    }
+    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
+        if row_entries[k] >= NEXT_TRIANGLE {
+            first.time = min(first.time, meeting_at_triangle(near_of(row_entries[k]), piece));
+        }
+    }
+    var entry = atomicLoad(&round_spheres[head_of(sphere)]);
+    while entry != NEXT_NONE {
+        if entry >= NEXT_TRIANGLE {
+            first.time = min(first.time, meeting_at_triangle(near_of(entry), piece));
+        }
+        entry = entry_after(entry, sphere);
+    }
+    return first.time;
+}
+
+// Returns the first time at which a sphere meets a wall or a triangle before the last piece of its path,
+// or NEVER. This happens only if the wall or triangle was found after the piece: because the sphere has
+// moved farther than its pad (the assumed bound on its displacement), and got a wider one.
+fn missed_at_walls(sphere: u32, count: u32) -> f32 {
+    for (var number = 0u; number < count; number++) {
+        let met = first_at_walls(sphere, path_piece(sphere, number));
+        if met < path_piece(sphere, number + 1u).start {
+            return met;
+        }
+    }
+    return NEVER;
+}
+
 // Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
 // impacts come before the first wrong one. An impact is wrong if it is no longer on the path of the
-// other sphere. It is also wrong if the sphere now meets another sphere at an earlier time.
+// other sphere. It is also wrong if the sphere now meets another sphere, a wall or a triangle at an
+// earlier time.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);
@@ -226,6 +269,9 @@ fn find(sphere: u32) {
     while entry != NEXT_NONE {
         consider(&next, last, entry);
         entry = entry_after(entry, sphere);
+    }
+    if tracks[sphere].wide > 0.0 {
+        next.cut = min(next.cut, missed_at_walls(sphere, count));
     }
     var kept = first_orphan(sphere);
     while kept > 0u && path_piece(sphere, kept).start > next.cut {

@@ -38,7 +38,9 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i >= simulation.spheres || bodies[i].radius < 0.0 || simulation_request.periodic != 0u {
+    // The dispatch may still have the size from a substep that ended before the kernel `verify` reset it.
+    let checks = simulation.settled == 1u && simulation_request.periodic == 0u;
+    if !checks || i >= simulation.spheres || bodies[i].radius < 0.0 {
         return;
     }
     let moved = farthest(i, tracks[i].count, simulation.substep);
@@ -53,6 +55,7 @@ fn main(
     atomicStore(&left_spheres[2u + number], i);
     atomicAdd(&simulation_counters.widened, 1u);
     tracks[i].pad = WIDER * moved;
+    tracks[i].wide = WIDER * moved / simulation.substep;
     padded_spheres[i].radius += (WIDER * moved - pad) * (1.0 + 1e-6);
     // A sphere with a wider pad (the assumed bound on its displacement) may meet walls that it could not
     // reach with its old pad. So it is tested against all walls that it does not ignore.

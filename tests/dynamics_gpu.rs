@@ -1214,6 +1214,54 @@ fn a_deflected_ball_misses_the_ball_that_it_would_have_hit() {
     assert_eq!((state.impacts, state.rollbacks), (2, 0), "{state:?}");
 }
 
+/// A bullet drives a ball into a wall that is far beyond the ball's pad (the assumed bound on its
+/// displacement). The ball, a little above the floor, also hits the floor in this substep, but later.
+#[test]
+fn a_ball_that_leaves_its_pad_hits_the_first_wall_first() {
+    let bullet = HardSphere::new([-7.0, 5.0, 0.516], 0.5).with_velocity([100.0, 0.0, 0.0]);
+    let ball = HardSphere::new([5.0, 5.0, 0.51], 0.5);
+    let others = (0..30).map(|k| HardSphere::new([0.0, 20.0 + 2.0 * f64::from(k), 5.0], 0.5));
+    let spheres: Vec<_> = [bullet, ball].into_iter().chain(others).collect();
+    let floor = Wall::half_space([0.0, 0.0, 1.0], 0.0);
+    let of_planes = Walls::from_iter([floor, Wall::half_space([-1.0, 0.0, 0.0], -7.0)]);
+    let corners = vec![[7.0, -50.0, -50.0], [7.0, 50.0, -50.0], [7.0, 0.0, 80.0]];
+    let mut with_mesh = Walls::from_iter([floor]);
+    with_mesh.push_mesh(Mesh::new(corners, vec![[0, 1, 2]]).expect("a triangle"));
+    for walls in [of_planes, with_mesh] {
+        let rules = SimulationOptions::new().with_walls(walls);
+        let state = assert_like_cpu(&spheres, &rules, 0.2, 1e-3);
+        assert!(state.wall_impacts >= 2, "{state:?}");
+    }
+}
+
+/// A substep looks for spheres that have left their pads (the assumed bounds on their displacements)
+/// after every fourth round. With five rounds, many substeps end after the last look.
+#[test]
+fn bullets_lose_no_impact_with_five_rounds() {
+    let mut status = SimulationStatus::empty();
+    for seed in [15, 25, 137] {
+        let mut spheres = random_spheres(40, seed, 1.0);
+        let (bullets, others) = spheres.split_at_mut(5);
+        bullets.iter_mut().for_each(|sphere| sphere.velocity *= 5.0);
+        others.iter_mut().for_each(|sphere| sphere.velocity *= 0.02);
+        let rules = SimulationOptions::new()
+            .with_walls(cube())
+            .with_gravity([0.0, 0.0, -3.0]);
+        let options = SimulationBufferOptions::new(40)
+            .with_substeps(2)
+            .with_rounds(5)
+            .with_simulation(rules);
+        let mut world = World::new(&spheres, &options);
+        for _ in 0..10 {
+            let state = world.record(0.5);
+            status |= state.status;
+            let deepest = overlap(&world.spheres(), None);
+            assert!(deepest < 2.0, "{seed} {deepest} {state:?}");
+        }
+    }
+    assert!(status.contains(SimulationStatus::LEFT_PAD), "{status:?}");
+}
+
 #[test]
 fn too_many_further_candidates_roll_a_substep_back() {
     // The search finds three candidates (pairs that may meet) with the bullet. There are two more

@@ -95,8 +95,8 @@ struct Track {
     // Time of the sphere's last impact before this substep, relative to the start of the substep, so it
     // is negative. 0 if there was no such impact.
     since: f32,
-    // If the last bound on the displacement of the sphere was too small: a speed from which the next bound is
-    // computed. Otherwise 0.
+    // If the bound on the displacement of the sphere was too small, in this substep or in one that was rolled
+    // back: a speed from which the next bound is computed. Otherwise 0.
     wide: f32,
     // Bit k is set if the sphere may touch wall k in this substep. The bits of meshes are set for all spheres of finite
     // mass.
