@@ -65,7 +65,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if simulation.settled != 1u || i >= simulation.spheres || padded_spheres[i].radius < 0.0 {
+    if i >= simulation.spheres || padded_spheres[i].radius < 0.0 {
         return;
     }
     var nearby = left_nearby(padded_spheres[i]);
