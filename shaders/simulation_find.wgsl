@@ -191,22 +191,19 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) ->
     return first;
 }
 
-// Possible next impacts of a sphere. `time` and `index` are the time and the candidate of its earliest
-// impact with another sphere, and `at_wall` is its earliest impact at a wall or a triangle. `cut` is the
-// earliest time at which the sphere meets anything before the last impact on its path, or NEVER.
-// If there is such a time, the later impacts on the path are wrong.
+// Possible next impact of a sphere. `time` and `index` are the time and the candidate of its earliest
+// impact with another sphere. `cut` is the earliest time at which the sphere meets anything before the
+// last impact on its path, or NEVER. If there is such a time, the later impacts on the path are wrong.
 struct Next {
     time: f32,
     index: u32,
     cut: f32,
-    at_wall: AtWall,
 }
 
 // If a sphere meets one of its candidates earlier than the next impact found so far, updates `next`.
 // `entry` is an entry of the sphere's row or linked list of candidates.
 fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     if entry >= NEXT_TRIANGLE {
-        (*next).at_wall = earlier((*next).at_wall, meeting_at_triangle(near_of(entry), last), entry);
         return;
     }
     let met = first_meeting(candidates[entry]);
@@ -218,40 +215,35 @@ fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     }
 }
 
-// Returns the first time at which a sphere meets a wall or a triangle on a piece of its path, or NEVER.
-fn first_at_walls(sphere: u32, piece: PathPiece) -> f32 {
+// Returns the first impact of a sphere at a wall or a triangle, if the sphere stays on a piece of its
+// path until the end of the substep.
+fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
     var first = AtWall(NEVER, NEXT_NONE);
     for (var k = 0u; k < simulation_request.walls; k++) {
         if ((tracks[sphere].walls >> k) & 1u) != 0u {
             first = earlier_at_wall(first, sphere, piece, k);
         }
     }
-    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        if row_entries[k] >= NEXT_TRIANGLE {
-            first.time = min(first.time, meeting_at_triangle(near_of(row_entries[k]), piece));
-        }
+    if simulation_request.surfaces == simulation_request.walls {
+        return first;
     }
-    var entry = atomicLoad(&round_spheres[head_of(sphere)]);
-    while entry != NEXT_NONE {
+    // The row of the sphere's candidates, and then its linked list of further ones.
+    var k = row_starts[sphere];
+    let end = row_starts[sphere + 1u];
+    var further = atomicLoad(&round_spheres[head_of(sphere)]);
+    while k < end || further != NEXT_NONE {
+        var entry = further;
+        if k < end {
+            entry = row_entries[k];
+            k++;
+        } else {
+            further = entry_after(entry, sphere);
+        }
         if entry >= NEXT_TRIANGLE {
-            first.time = min(first.time, meeting_at_triangle(near_of(entry), piece));
-        }
-        entry = entry_after(entry, sphere);
-    }
-    return first.time;
-}
-
-// Returns the first time at which a sphere meets a wall or a triangle before the last piece of its path,
-// or NEVER. This happens only if the wall or triangle was found after the piece: because the sphere has
-// moved farther than its pad (the assumed bound on its displacement), and got a wider one.
-fn missed_at_walls(sphere: u32, count: u32) -> f32 {
-    for (var number = 0u; number < count; number++) {
-        let met = first_at_walls(sphere, path_piece(sphere, number));
-        if met < path_piece(sphere, number + 1u).start {
-            return met;
+            first = earlier(first, meeting_at_triangle(near_of(entry), piece), entry);
         }
     }
-    return NEVER;
+    return first;
 }
 
 // Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
@@ -261,7 +253,7 @@ fn missed_at_walls(sphere: u32, count: u32) -> f32 {
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);
-    var next = Next(NEVER, NEXT_NONE, NEVER, AtWall(NEVER, NEXT_NONE));
+    var next = Next(NEVER, NEXT_NONE, NEVER);
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
         consider(&next, last, row_entries[k]);
     }
@@ -270,21 +262,23 @@ fn find(sphere: u32) {
         consider(&next, last, entry);
         entry = entry_after(entry, sphere);
     }
-    if tracks[sphere].wide > 0.0 {
-        next.cut = min(next.cut, missed_at_walls(sphere, count));
+    // After a sphere has moved farther than its pad (the assumed bound on its displacement), it is tested
+    // against more walls and triangles. It may meet them before the last piece of its path.
+    var at_wall = AtWall(NEVER, NEXT_NONE);
+    for (var number = select(count, 0u, tracks[sphere].wide > 0.0); number <= count; number++) {
+        at_wall = first_at_walls(sphere, path_piece(sphere, number));
+        if number < count && at_wall.time < path_piece(sphere, number + 1u).start {
+            next.cut = min(next.cut, at_wall.time);
+            break;
+        }
     }
     var kept = first_orphan(sphere);
     while kept > 0u && path_piece(sphere, kept).start > next.cut {
         kept--;
     }
-    for (var k = 0u; k < simulation_request.walls; k++) {
-        if ((tracks[sphere].walls >> k) & 1u) != 0u {
-            next.at_wall = earlier_at_wall(next.at_wall, sphere, last, k);
-        }
-    }
-    if next.at_wall.time < next.time {
-        next.time = next.at_wall.time;
-        next.index = next.at_wall.next;
+    if at_wall.time < next.time {
+        next.time = at_wall.time;
+        next.index = at_wall.next;
     }
     if kept < count {
         next.index = NEXT_CUT;

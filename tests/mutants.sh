@@ -287,7 +287,7 @@ mutant 'a sphere that leaves its pad meets no further triangle' shaders/simulati
 mutant 'a sphere that leaves its pad meets no further wall' shaders/simulation_left.wgsl \
     'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
 mutant 'earlier parts of a path are not tested against walls found later' shaders/simulation_find.wgsl \
-    'if tracks[sphere].wide > 0.0 {' 'if tracks[sphere].wide > NEVER {' --test dynamics_gpu leaves_its_pad_hits
+    'tracks[sphere].wide > 0.0)' 'tracks[sphere].wide > NEVER)' --test dynamics_gpu leaves_its_pad_hits
 mutant 'pads are widened before all paths are known' shaders/simulation_left.wgsl \
     'let checks = simulation.settled == 1u && ' 'let checks = ' --test dynamics_gpu with_five_rounds
 mutant 'no cell is marked near spheres that leave their pads' shaders/shared/left_cells.wgsl \
