@@ -19,6 +19,9 @@
 // Number of workgroups along x and y of each dispatch of the searches.
 @group(0) @binding(7) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(8) var<storage, read_write> list_dispatches: array<DispatchArguments>;
+// Size of the dispatches that look for spheres which have moved farther than their pads (the assumed
+// bounds on their displacements).
+@group(0) @binding(9) var<storage, read_write> pad_dispatch: DispatchArguments;
 
 // Displacement of the fastest sphere in the first substep, as a fraction of the largest radius.
 const FIRST = 0.1;
@@ -85,10 +88,12 @@ fn choose() {
 }
 
 // Sets the sizes of all dispatches of a substep. If the number of spheres is 0, the dispatches run
-// nothing.
+// nothing. Pads are not looked at before the kernel `continue` finds that no impact is left, so the last
+// substep must not leave its size in `pad_dispatch`.
 fn dispatch_all(spheres: u32) {
     simulation_dispatch = dispatch_over(spheres);
     round_dispatch = simulation_dispatch;
+    pad_dispatch = dispatch_over(0u);
     for (var i = 0u; i < arrayLength(&list_dispatches); i++) {
         let size = select(vec2<u32>(0u), list_sizes[i], spheres > 0u);
         list_dispatches[i] = DispatchArguments(size.x, size.y, 1u);

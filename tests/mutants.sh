@@ -288,8 +288,8 @@ mutant 'a sphere that leaves its pad meets no further wall' shaders/simulation_l
     'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
 mutant 'earlier parts of a path are not tested against walls found later' shaders/simulation_find.wgsl \
     'tracks[sphere].wide > 0.0)' 'tracks[sphere].wide > NEVER)' --test dynamics_gpu leaves_its_pad_hits
-mutant 'pads are widened before all paths are known' shaders/simulation_left.wgsl \
-    'let checks = simulation.settled == 1u && ' 'let checks = ' --test dynamics_gpu with_five_rounds
+mutant 'pads are widened before all paths are known' shaders/simulation_plan.wgsl \
+    'pad_dispatch = dispatch_over(0u);' '' --test dynamics_gpu with_five_rounds
 mutant 'no cell is marked near spheres that leave their pads' shaders/shared/left_cells.wgsl \
     'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
     --test dynamics_gpu bullets
