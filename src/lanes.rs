@@ -8,6 +8,22 @@ use wide::f32x4;
 
 pub(crate) const LANES: usize = 4;
 
+/// Iterator over the indices of the bits that are set in a 32-bit mask.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bits(pub(crate) u32);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let place = self.0.trailing_zeros() as usize;
+        let any = self.0 != 0;
+        self.0 &= self.0.wrapping_sub(1);
+        any.then_some(place)
+    }
+}
+
 /// One float32, or a SIMD vector of [`LANES`] float32 values.
 pub(crate) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>

@@ -14,7 +14,7 @@ use wide::f32x4;
 
 use super::walls::{WallHits, append, each_block};
 use crate::exact::Impact;
-use crate::lanes::{LANES, each, rows, three};
+use crate::lanes::{Bits, LANES, each, rows, three};
 use crate::limits::Limits;
 use crate::walls::{Mesh, Path, Triangle, Walls};
 use crate::{Error, Sphere, WallCollision};
@@ -70,10 +70,8 @@ impl<'a> Meshes<'a> {
                 continue;
             }
             each_block(spheres, |first, block, valid| {
-                let mut mask = mesh.tree().near(&self.paths(mesh, block)) & valid;
-                while mask != 0 {
-                    let lane = mask.trailing_zeros() as usize;
-                    mask &= mask - 1;
+                let mask = mesh.tree().near(&self.paths(mesh, block)) & valid;
+                for lane in Bits(mask) {
                     let sphere = &block[lane];
                     if mesh.is_ignored_by(sphere) {
                         continue;

@@ -14,7 +14,7 @@ use wide::f32x4;
 
 use super::rows::{push, reserve};
 use super::walls::next_up;
-use crate::lanes::LANES;
+use crate::lanes::{Bits, LANES};
 use crate::{Error, Sphere};
 
 /// Number of spheres in a leaf of a tree, and number of child boxes in an inner node.
@@ -244,22 +244,6 @@ fn eight(numbers: [f32; EIGHT]) -> Eight {
 
 fn number(eight: &Eight, place: usize) -> f32 {
     eight[place / LANES].as_array()[place % LANES]
-}
-
-/// Iterator over the indices of the bits that are set in a 32-bit mask.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bits(pub(crate) u32);
-
-impl Iterator for Bits {
-    type Item = usize;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        let place = self.0.trailing_zeros() as usize;
-        let any = self.0 != 0;
-        self.0 &= self.0.wrapping_sub(1);
-        any.then_some(place)
-    }
 }
 
 /// Compares four spheres `a` with four spheres `b`, lane by lane, and returns a mask of the lanes

@@ -8,7 +8,6 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::boxes::Bits;
 use super::candidates::{Candidate, Candidates, Near};
 use super::contact::Contact;
 use super::flights::{Four, Probe};
@@ -18,6 +17,7 @@ use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{Scratch, replay};
 use super::rows::push;
 use super::substep::{Setting, Start};
+use crate::lanes::Bits;
 use crate::{Detector, Error};
 
 /// Number of islands (groups of spheres that hit each other) that a thread tests at a time.

@@ -6,7 +6,6 @@ use std::slice::from_ref;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::boxes::Bits;
 use super::candidates::{Candidate, Candidates, Near};
 use super::contact::{Blow, Contact};
 use super::flights::Four;
@@ -21,6 +20,7 @@ use super::rows::push;
 use super::rules::Rule;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
+use crate::lanes::Bits;
 use crate::{Detector, Error};
 
 /// Number of spheres that a thread tests at a time.

@@ -23,7 +23,7 @@ use std::array::from_fn;
 use wide::f32x4;
 
 use crate::Error;
-use crate::lanes::{LANES, Real, each, three};
+use crate::lanes::{Bits, LANES, Real, each, three};
 use crate::memory::allocate;
 
 /// Bound of the rounding errors of the tests of spheres at boxes and cells, relative to the magnitudes of the
@@ -349,14 +349,11 @@ impl Tree {
             near |= (half >> (x[lane] & 63) & 1) << lane;
         }
         let mut near = (near as u32 | large.to_bitmask()) & meet.to_bitmask();
-        let mut left = near;
-        if left == 0 {
+        if near == 0 {
             return 0;
         }
         let [a, b] = [a, b].map(|ends| self.cells.cells(low, ends));
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for lane in Bits(near) {
             let [a, b] = [a, b].map(|ends| ends.map(|cells| cells[lane] as usize));
             if !self.cells.any_marked(a, b) {
                 near ^= 1 << lane;

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use wide::u16x8;
 
 use super::cell::{ALL_EDGES, Cell, LatticeBox};
+use crate::lanes::Bits;
 use crate::limits::{CHUNK, most_images};
 use crate::memory::out_of_memory;
 use crate::reuse::{ScratchGuard, ScratchPool};
@@ -512,11 +513,8 @@ fn with_several(class_of: &[u16]) -> Vec<usize> {
     let (blocks, rest) = class_of.as_chunks::<BLOCK>();
     let mut several = Vec::new();
     for (classes, begin) in blocks.iter().zip((0..).step_by(BLOCK)) {
-        let mut mask = (u16x8::from(*classes) & flags).simd_ne(none).to_bitmask();
-        while mask != 0 {
-            several.push(begin + mask.trailing_zeros() as usize);
-            mask &= mask - 1;
-        }
+        let mask = (u16x8::from(*classes) & flags).simd_ne(none).to_bitmask();
+        several.extend(Bits(mask).map(|place| begin + place));
     }
     let rest = (class_of.len() - rest.len()..).zip(rest);
     several.extend(
