@@ -2,8 +2,8 @@
 // round has changed its path or the path of one of its candidates. If all impacts on the sphere's path
 // are right, the kernel finds the next impact. Otherwise it finds how many impacts come before the first
 // wrong one, and the kernel `strike` then removes the rest. An impact has become wrong if the other
-// sphere's path no longer contains it. It has also become wrong if a third sphere now crosses the path
-// earlier.
+// sphere's path no longer contains it. It has also become wrong if the sphere now meets a third sphere, a
+// wall or a triangle earlier.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -247,9 +247,7 @@ fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
 }
 
 // Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
-// impacts come before the first wrong one. An impact is wrong if it is no longer on the path of the
-// other sphere. It is also wrong if the sphere now meets another sphere, a wall or a triangle at an
-// earlier time.
+// impacts come before the first wrong one.
 fn find(sphere: u32) {
     let count = tracks[sphere].count;
     let last = path_piece(sphere, count);

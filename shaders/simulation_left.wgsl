@@ -8,7 +8,7 @@
 #import groups::{ignore_each_other}
 #import invocation::{invocation}
 #import left_cells::{mark_cells}
-#import paths::{farthest}
+#import paths::{WIDER, farthest}
 #import round_spheres::{add_to_round}
 #import types::{Sphere}
 
@@ -26,10 +26,6 @@
 // spheres that have left their pads.
 @group(0) @binding(8) var<storage, read_write> left_spheres: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
-
-// A sphere that moved farther than its pad (the assumed bound on its displacement) gets a pad of this
-// many times its displacement.
-const WIDER = 1.3;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -6,7 +6,7 @@
 #import dynamics::{SimulationRequest, Track}
 #import dynamics_places::{wall_of_code}
 #import invocation::{invocation}
-#import paths::{farthest, path_piece}
+#import paths::{WIDER, farthest, path_piece}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -20,10 +20,6 @@
 @group(0) @binding(7) var<storage, read_write> simulation_sums: array<vec4<f32>>;
 // Momentum that the spheres of each workgroup passed to each wall and each mesh.
 @group(0) @binding(8) var<storage, read_write> wall_sums: array<vec4<f32>>;
-
-// A pad is an assumed bound on the displacement of a sphere. If a sphere moved farther than its
-// pad, its next pad is this many times its displacement.
-const WIDER = 1.3;
 
 var<workgroup> sh_sums: array<vec4<f32>, WORKGROUP>;
 var<workgroup> sh_impacts: atomic<u32>;

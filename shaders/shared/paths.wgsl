@@ -3,6 +3,10 @@
 #import dynamics::{NEXT_NONE, PathPiece}
 #needs bodies, pieces
 
+// A sphere that moved farther than its pad (the assumed bound on its displacement) gets a pad of this
+// many times its displacement.
+const WIDER = 1.3;
+
 // Returns piece `number` of the path of a sphere. Piece 0 is the motion before the first impact.
 fn path_piece(sphere: u32, number: u32) -> PathPiece {
     if number == 0u {
