@@ -188,8 +188,8 @@ impl Candidates {
         let count = spheres.len();
         self.valid = false;
         (self.time, self.horizon) = (start.time, horizon);
-        let extent = make_pads(&mut self.pads, start, horizon)?;
-        self.beyond = extent.beyond;
+        (self.units, self.beyond) = make_pads(&mut self.pads, start, horizon)?;
+        let (units, beyond) = (self.units, self.beyond);
         self.origins.clear();
         reserve(&mut self.origins, count)?;
         let centers = spheres.par_iter().map(|sphere| sphere.center);
@@ -212,8 +212,6 @@ impl Candidates {
             }
         }));
         check_all(padded, start.ids)?;
-        let units = extent.units(horizon, lattice);
-        self.units = units;
         self.flights.clear();
         reserve(&mut self.flights, count)?;
         self.flights
@@ -223,7 +221,7 @@ impl Candidates {
         self.boxes.fill(leaves.map(Leaf::new), self.any_images)?;
         let (boxes, any_images) = (&self.boxes, self.any_images);
         self.neighbors
-            .search(&self.padded, boxes, start, any_images, extent.beyond)?;
+            .search(&self.padded, boxes, start, any_images, beyond)?;
         self.special.reset(count)?;
         for (ends, image) in self.neighbors.with_images() {
             self.special.add(pair(ends, image, start.ids))?;
@@ -617,9 +615,6 @@ struct Extent {
     /// For each edge of a periodic domain, the largest distance of a centre outside the periodic
     /// cell, as a multiple of the edge.
     beyond: [f64; 3],
-    /// Size of a typical sphere with its pad, and the largest pad.
-    unit: f64,
-    most_pad: f64,
 }
 
 impl Extent {
@@ -631,8 +626,6 @@ impl Extent {
         low: DVec3::INFINITY,
         high: DVec3::NEG_INFINITY,
         beyond: [0.0; 3],
-        unit: 0.0,
-        most_pad: 0.0,
     };
 
     #[inline]
@@ -656,13 +649,12 @@ impl Extent {
             low: self.low.min(other.low),
             high: self.high.max(other.high),
             beyond: farther(self.beyond, other.beyond),
-            ..self
         }
     }
 
-    /// Returns the units of float32 tests. Their bound on coordinates covers all spheres with their
-    /// pads.
-    fn units(&self, horizon: f64, lattice: &Lattice) -> Units {
+    /// Returns the units of float32 tests. `unit` is the size of a typical sphere with its pad. The
+    /// bound on coordinates covers all spheres with their pads, of which `pad` is the largest.
+    fn units(&self, unit: f64, pad: f64, horizon: f64, lattice: &Lattice) -> Units {
         let half = 0.5 * (self.high - self.low).max(DVec3::ZERO);
         let center = if self.low.is_finite() {
             self.low + half
@@ -671,8 +663,8 @@ impl Extent {
         };
         // Centres of spheres with pads are rounded to float32.
         let far = self.low.abs().max(self.high.abs()).max_element() + lattice.size();
-        let most = half.max_element() + self.largest + self.most_pad + 1e-6 * far;
-        let per_length = self.unit.recip();
+        let most = half.max_element() + self.largest + pad + 1e-6 * far;
+        let per_length = unit.recip();
         Units {
             time: horizon,
             per_length,
@@ -682,9 +674,14 @@ impl Extent {
     }
 }
 
-/// Computes the pads of all spheres (assumed bounds on their displacements). Returns sums and bounds
-/// over the spheres.
-fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>, horizon: f64) -> Result<Extent, Error> {
+/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the units of
+/// float32 tests. Also returns how far centres lie outside the cell of a periodic domain: for each
+/// edge, the largest distance as a multiple of the edge.
+fn make_pads(
+    pads: &mut Vec<f64>,
+    start: &Start<'_>,
+    horizon: f64,
+) -> Result<(Units, [f64; 3]), Error> {
     let spheres = start.spheres;
     // Mean speed of a sphere that falls from rest for the time `horizon`.
     let falling = 0.5 * start.options.gravity.length() * horizon;
@@ -697,10 +694,10 @@ fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>, horizon: f64) -> Result<Ext
     });
     // The sums of chunks are added in order, so the means do not depend on the number of threads.
     let chunks: Vec<_> = chunks.collect();
-    let mut extent = chunks.iter().fold(Extent::NOTHING, Extent::join);
+    let extent = chunks.iter().fold(Extent::NOTHING, Extent::join);
     let slowest = SLOWEST * extent.speeds / start.present().max(1) as f64;
-    extent.unit = PAD * horizon * slowest + extent.radii / spheres.len().max(1) as f64;
-    extent.most_pad = PAD * horizon * (extent.fastest.max(slowest) + falling);
+    let unit = PAD * horizon * slowest + extent.radii / spheres.len().max(1) as f64;
+    let most = PAD * horizon * (extent.fastest.max(slowest) + falling);
     let pad = |sphere: &HardSphere| {
         let speed = sphere.velocity.length();
         let speed = if sphere.is_fixed() {
@@ -713,7 +710,8 @@ fn make_pads(pads: &mut Vec<f64>, start: &Start<'_>, horizon: f64) -> Result<Ext
     pads.clear();
     reserve(pads, spheres.len())?;
     pads.par_extend(spheres.par_iter().map(pad));
-    Ok(extent)
+    let units = extent.units(unit, most, horizon, start.lattice);
+    Ok((units, extent.beyond))
 }
 
 fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {

@@ -93,14 +93,9 @@ impl Units {
     /// Raises the bound `most` on coordinates so that it covers the sphere `padded`. The radius of
     /// this sphere includes its pad (the bound on its displacement).
     pub(crate) fn include(&mut self, padded: &Sphere) {
-        self.most = self.most.max(self.farthest(padded));
-    }
-
-    /// Returns a bound on the coordinates, relative to `center`, of all points in the sphere
-    /// `padded`. The radius of this sphere includes its pad (the bound on its displacement).
-    pub(crate) fn farthest(&self, padded: &Sphere) -> f32 {
         let away = DVec3::from(padded.center.map(f64::from)) - self.center;
-        next_up((away.abs().max_element() + f64::from(padded.radius)) * self.per_length)
+        let farthest = away.abs().max_element() + f64::from(padded.radius);
+        self.most = self.most.max(next_up(farthest * self.per_length));
     }
 
     pub(crate) fn flight(&self, sphere: &HardSphere) -> Flight {

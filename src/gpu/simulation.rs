@@ -766,8 +766,7 @@ impl SimulationBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<SimulationState>, Error> {
-        let size = size_of::<GpuSimulation>() as u64;
-        let (copied, serial) = self.read(encoder, size, None)?;
+        let (copied, serial) = self.read(encoder, None)?;
         Ok(Ticket::new(copied, serial, move |copied| {
             state_of(serial, &copied.bytes()?)
         }))
@@ -796,8 +795,7 @@ impl SimulationBuffers {
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<(SimulationState, Vec<Impact>)>, Error> {
         let list = self.impacts()?.clone();
-        let size = size_of::<GpuSimulation>() as u64;
-        let (copied, serial) = self.read(encoder, size, Some(&list))?;
+        let (copied, serial) = self.read(encoder, Some(&list))?;
         Ok(Ticket::new(copied, serial, move |copied| {
             let bytes = copied.bytes()?;
             let state = state_of(serial, &bytes)?;
@@ -811,7 +809,6 @@ impl SimulationBuffers {
     fn read(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-        size: u64,
         list: Option<&wgpu::Buffer>,
     ) -> Result<(Copied, u32), Error> {
         let context = &self.kernels.context;
@@ -820,7 +817,7 @@ impl SimulationBuffers {
         if serial == 0 {
             return Err(Error::NothingRecorded);
         }
-        let mut parts = vec![(&self.state, size)];
+        let mut parts = vec![(&self.state, size_of::<GpuSimulation>() as u64)];
         parts.extend(list.map(|list| (list, list.size())));
         let all = parts.iter().map(|(_, size)| size).sum();
         let reserved = self.staging.reserve(context, all, serial)?;
