@@ -114,7 +114,7 @@ fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, W
     };
     let once = |loads: f64| MEMORY + loads * CACHE;
     let pairs = CANDIDATES * n;
-    // The bytes are those that an invocation reads and writes, times the number of invocations.
+    // `bytes` is the number of bytes that one invocation reads and writes.
     for (name, of, bytes, loads) in [
         ("simulation_plan", WARP, 0.0, 4.0),
         ("simulation_walls", WARP, 0.0, 2.0),

@@ -1,9 +1,9 @@
 //! A queue of the spheres' next events, for an event-driven simulation whose time only increases.
 //!
-//! The queue is a calendar queue in the manner of G. Paul (Journal of Computational Physics 221,
-//! 2007, 615–625), with two levels of buckets, so that insertion rarely misses the cache at a
-//! million spheres. An entry stays in the queue even if its sphere gets a new event: the simulation
-//! ignores outdated entries when their time comes.
+//! It is a calendar queue, as described by G. Paul (Journal of Computational Physics 221, 2007,
+//! 615–625), but with two levels of buckets. With two levels, an insertion rarely misses the cache,
+//! even with a million spheres. If a sphere gets a new event, its old entry stays in the queue. The
+//! simulation ignores the outdated entry when its time comes.
 
 use std::mem::swap;
 
