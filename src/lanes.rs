@@ -112,8 +112,8 @@ pub(crate) fn four<T: Copy, U>(x: [T; LANES], of: impl Fn(T) -> U) -> [U; LANES]
     [of(x[0]), of(x[1]), of(x[2]), of(x[3])]
 }
 
-/// Transposes four items of 8 words into 8 SIMD vectors. Vector k has word k of every item. The result has
-/// vectors 0 to 3, then vectors 4 to 7.
+/// Transposes four items of 8 words into 8 SIMD vectors. Vector k has word k of every item. Returns one array
+/// of vectors 0 to 3, and one of vectors 4 to 7.
 #[inline(always)]
 pub(crate) fn rows<T: Pod>(items: [&T; LANES]) -> [[f32x4; LANES]; 2] {
     const { assert!(size_of::<T>() == 32) };

@@ -456,7 +456,7 @@ impl NeighborList {
 struct Entries<'a> {
     domain: &'a Domain,
     pairs: &'a mut [[u32; 2]],
-    /// Periodic images of the second particles, or an empty slice in open space.
+    /// For each pair, the periodic image of its second particle. Empty in open space.
     images: &'a [[i32; 3]],
     vectors: &'a mut [[f32; 3]],
     distances: &'a mut [f32],

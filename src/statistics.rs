@@ -47,9 +47,9 @@ pub struct Statistics {
     pub grazing_by_integers: u64,
     /// Working memory that the detector keeps for the next step, in bytes.
     ///
-    /// On the CPU, `memory` does not include the caller's spheres, the detector's copy of two sets,
-    /// and the returned list. On a GPU, `memory` does not include the buffers of spheres and of
-    /// pairs.
+    /// On the CPU, `memory` does not include the caller's spheres, the returned list, and the memory in which
+    /// the detector joins the two sets of a step. On a GPU, `memory` does not include the buffers of spheres
+    /// and of pairs.
     pub memory: u64,
     /// The backend (CPU or GPU) that did the step.
     pub backend: ActiveBackend,

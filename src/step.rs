@@ -35,8 +35,8 @@ pub struct Step<'a, S: ?Sized = [Sphere]> {
 }
 
 impl<'a> Step<'a> {
-    /// Creates a step of one set of spheres. The result has every touching pair of `spheres`, except pairs
-    /// that collision groups leave out ([`Sphere::with_groups`]).
+    /// Creates a time step in which one set of spheres moves. The result has every touching pair of
+    /// `spheres`, except pairs that collision groups leave out ([`Sphere::with_groups`]).
     ///
     /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
     /// time of the velocities.
@@ -50,8 +50,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Creates a step of two sets of spheres. The result has every touching pair of a sphere of `first`
-    /// (index a) and a sphere of `second` (index b), except pairs that collision groups leave out.
+    /// Creates a time step in which two sets of spheres move. The result has every touching pair of a sphere
+    /// of `first` (index a) and a sphere of `second` (index b), except pairs that collision groups leave out.
     ///
     /// `dt` is the duration of the step: see [`Step::new`].
     pub fn between(first: &'a [Sphere], second: &'a [Sphere], dt: f32) -> Self {

@@ -353,8 +353,8 @@ fn compare_pairs(
 /// Compares those entries of a sorted list whose first index is `a` with the exact impacts of sphere `a`.
 struct Row<'a> {
     a: u32,
-    /// The entries of the verified list with the first index `a` that are not yet known to be right
-    /// or wrong.
+    /// Of the list that is verified, the entries with the first index `a` that have not been compared yet
+    /// with the exact impacts.
     listed: &'a [ImageCollision],
     mistakes: Mistakes,
 }

@@ -256,7 +256,7 @@ fn overlap(a: &[f32x4; 4], b: &[f32x4; 4]) -> u32 {
     (x * x + y * y + z * z).simd_le(most).to_bitmask()
 }
 
-/// Returns the centre and the radius of a sphere, each in four lanes.
+/// Copies each coordinate of a sphere's centre, and its radius, to all four lanes of a SIMD vector.
 #[inline(always)]
 fn splat(sphere: &Sphere) -> [f32x4; 4] {
     let [x, y, z] = sphere.center;

@@ -72,8 +72,7 @@ impl Near<'_> {
         }
     }
 
-    /// Returns the whole candidate, with both of its spheres. One of them is `sphere`, and this
-    /// entry comes from its list of candidates.
+    /// Converts an entry in the candidate list of `sphere` to the whole candidate, which names both spheres.
     pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
         match self.special {
             Some(candidate) => *candidate,
@@ -604,7 +603,7 @@ fn index(number: usize) -> u32 {
 /// Sums and bounds over spheres.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
-    /// Sums of the speeds and of the radii.
+    /// Sum of the speeds of the spheres, and sum of their radii.
     speeds: f64,
     radii: f64,
     fastest: f64,
@@ -652,8 +651,9 @@ impl Extent {
         }
     }
 
-    /// Returns the units of float32 tests. `unit` is the size of a typical sphere with its pad. The
-    /// bound on coordinates covers all spheres with their pads, of which `pad` is the largest.
+    /// Returns the units of length and time for the float32 tests of pairs, with a bound on the coordinates
+    /// of all spheres with their pads. The unit of length is `unit`, the size of a typical sphere with its
+    /// pad. No pad is larger than `pad`.
     fn units(&self, unit: f64, pad: f64, horizon: f64, lattice: &Lattice) -> Units {
         let half = 0.5 * (self.high - self.low).max(DVec3::ZERO);
         let center = if self.low.is_finite() {
@@ -674,9 +674,9 @@ impl Extent {
     }
 }
 
-/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the units of
-/// float32 tests. Also returns how far centres lie outside the cell of a periodic domain: for each
-/// edge, the largest distance as a multiple of the edge.
+/// Computes the pads of all spheres (assumed bounds on their displacements). Returns the units of length and
+/// time for the float32 tests of pairs. Also returns how far centres lie outside the cell of a periodic
+/// domain: for each edge, the largest distance as a multiple of the edge.
 fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,

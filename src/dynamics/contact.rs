@@ -41,8 +41,8 @@ pub(crate) struct Blow {
     pub(crate) normal: DVec3,
     /// Speed of approach along the normal.
     pub(crate) approach: f64,
-    /// Acceleration with which gravity and the curvature of the surfaces press a sphere that slides
-    /// along its partner (a sphere or a wall) against it. Negative if the sphere would leave its
+    /// Acceleration with which gravity and the curvature of the surfaces press the sphere against its partner
+    /// (a sphere or a wall) while the sphere slides along the partner. Negative if the sphere would leave its
     /// partner.
     pub(crate) pressing: f64,
     /// Distance between the centres of two spheres, or 0 at a wall.

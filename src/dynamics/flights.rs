@@ -71,7 +71,7 @@ impl Four {
 pub(crate) struct Units {
     /// The unit of time.
     pub(crate) time: f64,
-    /// 1 by the unit of length.
+    /// The reciprocal of the unit of length.
     pub(crate) per_length: f64,
     /// Middle of the box around the centres of all spheres at the time of the search for
     /// candidates. Coordinates relative to this point have smaller rounding errors.

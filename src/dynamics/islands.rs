@@ -27,8 +27,8 @@ pub(crate) struct Island {
     /// The impacts of the spheres in this island, sorted by time: a range of [`Part::impacts`]. The
     /// field `part` says which [`Part`] has them.
     pub(crate) impacts: Range<u32>,
-    /// The spheres that impacts in this island removed from the simulation, sorted by sphere: a
-    /// range of [`Part::removed`]. The field `part` says which [`Part`] has them.
+    /// The spheres that were removed from the simulation by impacts in this island, sorted by sphere: a range
+    /// of [`Part::removed`]. The field `part` says which [`Part`] has them.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -288,8 +288,8 @@ impl Islands {
         has_bit(&self.joined, sphere)
     }
 
-    /// Returns the island (a group of spheres that hit each other) that a sphere belongs to, with
-    /// the sphere itself. Returns `None` if the sphere belongs to no island.
+    /// Returns the [`Member`] entry of a sphere, which names the island (a group of spheres that hit each
+    /// other) that the sphere belongs to. Returns `None` if the sphere belongs to no island.
     #[inline]
     pub(crate) fn member(&self, sphere: u32) -> Option<Member> {
         let place = self.places[sphere as usize];

@@ -54,8 +54,8 @@ impl Lattice {
                     domain.periodic_edge((k + 1) % 3),
                     domain.periodic_edge((k + 2) % 3),
                 ];
-                // A vector along the part of edge k that is perpendicular to the other periodic
-                // edges. Its length does not matter.
+                // A vector parallel to the component of edge k that is perpendicular to the other periodic
+                // edges. The length of the vector does not matter.
                 let across = match (m == DVec3::ZERO, n == DVec3::ZERO) {
                     (true, true) => edge,
                     (false, true) => edge - m * (edge.dot(m) / m.length_squared()),
@@ -116,9 +116,10 @@ impl Lattice {
         })
     }
 
-    /// Returns the periodic images in which a point may be within the distance `reach` of `place`.
-    /// Along each edge of the domain, the point may lie up to `beyond` cells outside the cell.
-    /// Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells away.
+    /// Considers all points in the periodic cell, and all points that lie outside the cell by at most
+    /// `beyond[k]` times edge k. Returns the periodic images of such points that may be within the distance
+    /// `reach` of `place`. Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells
+    /// away.
     pub(crate) fn images_within(
         &self,
         place: DVec3,

@@ -274,9 +274,9 @@ impl Chunk {
         search.count_entries(2 * (self.with_images.len() - before))
     }
 
-    /// Lists pairs of a sphere with the periodic image `image` of another sphere. The first spheres
-    /// of the pairs have the indices from `first` on. They are in `scratch.displaced`, displaced by
-    /// the opposite of the image's displacement. Pairs whose second sphere is wide (much larger
+    /// Lists pairs of a sphere with the periodic image `image` of a second sphere. `scratch.displaced` has
+    /// the first spheres of the pairs, displaced by the opposite of the image's displacement. The indices of
+    /// the first spheres are consecutive and start at `first`. Pairs whose second sphere is wide (much larger
     /// than most spheres) are left out.
     fn list_image(
         &mut self,
@@ -335,9 +335,9 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the periodic images in which a group of spheres may overlap other spheres, except
-    /// wide spheres (those much larger than the others). Returns `None` if such an image is more
-    /// than `Lattice::MOST_CELLS` periodic cells away.
+    /// Returns the periodic images of spheres that may overlap a group of spheres. Images of wide spheres
+    /// (those much larger than the others) are left out. Returns `None` if an image is more than
+    /// `Lattice::MOST_CELLS` periodic cells away.
     fn images(&self, group: &std::ops::Range<usize>) -> Option<Images> {
         let own = &self.padded[group.clone()];
         let (center, reach) = match own {
@@ -356,12 +356,11 @@ impl Search<'_> {
         lattice.images_within(place, reach, self.beyond)
     }
 
-    /// Returns two numbers for a group of spheres. A wide sphere (one much larger than the others)
-    /// is always a group of its own. The first number says how many periodic images the group may
-    /// overlap. For a wide sphere, the second number says about how many of these images it
-    /// overlaps only because its radius includes its pad (the bound on its displacement). For other
-    /// groups, the second number is 0. Returns `None` if an image is more than
-    /// `Lattice::MOST_CELLS` periodic cells away.
+    /// Returns two numbers for a group of spheres. A wide sphere (one much larger than the others) is always
+    /// a group of its own. The first number says in how many periodic images other spheres may overlap the
+    /// group. For a wide sphere, the second number says about how many of these images overlap the sphere
+    /// only because its radius includes its pad (the bound on its displacement). For other groups, the second
+    /// number is 0. Returns `None` if an image is more than `Lattice::MOST_CELLS` periodic cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();
         if !self.is_wide(group.start) {
@@ -407,9 +406,8 @@ impl Search<'_> {
         let counts = leaves.map(|first| count(first..all.min(first + EIGHT)));
         let sum = counts.reduce(|| Some([0; 2]), |a, b| Some(add(a?, b?)));
         let [images, of_pads] = sum.ok_or_else(|| self.out_of_range())?;
-        // A wide sphere (one much larger than the others) overlaps nearly all spheres in most of
-        // its periodic images. Time and memory are better spent on shorter substeps than on so many
-        // pairs.
+        // In most periodic images that a wide sphere (one much larger than the others) reaches, it overlaps
+        // nearly all spheres. So many pairs cost more time and memory than shorter substeps.
         let needed = images.max(of_pads.saturating_mul(all as u64));
         let limit = most_images(all);
         if needed > limit {

@@ -10,8 +10,8 @@ use crate::{Detector, Error};
 /// Depth up to which spheres do not count as overlapping, relative to the sum of their radii.
 const DEPTH: f64 = 1e-9;
 
-/// Does one pass over all overlaps, in the order of sphere, partner and image, and returns the deepest one that
-/// it has found, or `None` if there was none.
+/// Moves overlapping spheres apart in one pass over all overlaps, in the order of sphere, partner and image.
+/// Returns the deepest overlap that the pass has found, or `None` if there was none.
 ///
 /// Two spheres move along their normal until they touch, each by a share in proportion to its inverse mass. A
 /// sphere that overlaps a wall moves along the normal of the wall.

@@ -122,7 +122,7 @@ impl Simulation {
         Some(self.state.spheres[place].center + self.lattice.shift(cell))
     }
 
-    /// Returns the time since the simulation was created.
+    /// Returns the simulated time since the simulation was created.
     pub fn time(&self) -> f64 {
         self.time
     }
@@ -555,7 +555,8 @@ impl Simulation {
     }
 }
 
-/// Returns the state of a sphere at a time after the start of the substep, on the last piece of its path.
+/// Returns the state of a sphere on `piece`, the last piece of its path. `time` counts from the start of the
+/// substep.
 fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f64) -> HardSphere {
     let mut center = piece.place(time);
     let mut velocity = piece.velocity;

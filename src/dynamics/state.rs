@@ -37,8 +37,9 @@ pub(crate) struct State {
     pub(crate) ids: Vec<u32>,
     /// For each sphere in the caller's order, its index in the order of the simulation.
     places: Vec<u32>,
-    /// Number of cells by which the centre of each sphere has been wrapped in a periodic domain: its place without
-    /// wrapping is its centre plus the displacement of this image. Empty in open space.
+    /// For each sphere in a periodic domain, how many times wrapping has subtracted each edge of the domain
+    /// from its centre. Adding the edges as many times gives the centre without wrapping. Empty in open
+    /// space.
     pub(crate) cells: Vec<[i32; 3]>,
     /// Time of the last impact of each sphere, for the contact-time model of inelastic impacts.
     /// Empty if this model is not used.

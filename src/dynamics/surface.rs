@@ -222,8 +222,9 @@ impl Surface {
                     place: motion.place - point,
                     ..motion
                 };
-                // A face of a triangle is flat, and its edges and corners curve away from a sphere
-                // that touches them. So only gravity can press a sphere against a triangle.
+                // The curvature of a wall presses a sphere against the wall only where the wall curves
+                // towards the sphere. A face of a triangle is flat, and its edges and corners curve away from
+                // a sphere that touches them. So only gravity can press a sphere against a triangle.
                 let touch = round_touch(&motion, false, normal);
                 Touch {
                     pressing: touch.normal.dot(motion.acceleration),

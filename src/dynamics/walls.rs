@@ -123,10 +123,10 @@ impl MovingWalls {
         self.list.len()
     }
 
-    /// Converts the image of a sphere to the form in which impacts with `partner` list it. An image
-    /// is three numbers: how many times each periodic edge displaces the sphere. If displacing the
-    /// sphere by an edge does not change where it touches the wall `partner`, the number for this
-    /// edge becomes 0. All other numbers stay the same.
+    /// Converts the image of a sphere to the form that is reported for an impact of the sphere with
+    /// `partner`. An image is three numbers: how many times each periodic edge displaces the sphere. If
+    /// displacing the sphere by an edge does not change where it touches the wall `partner`, the number for
+    /// this edge becomes 0. All other numbers stay the same.
     pub(crate) fn told_apart(&self, partner: Partner, image: [i32; 3]) -> [i32; 3] {
         let Partner::Wall(number) = partner else {
             return image;

@@ -6,8 +6,8 @@ use glam::DVec3;
 
 use crate::Domain;
 
-/// The displacement of the second sphere of a pair. It is [`Translation`] in a periodic domain, and
-/// `()` in open space, where the compiler removes all code for it.
+/// A type for the periodic displacement of the second sphere of a pair: [`Translation`] in a periodic domain,
+/// or `()` in open space. With `()`, the compiler removes all code for the displacement.
 pub(crate) trait Shift: Copy {
     fn translation(&self) -> Option<&Translation>;
 }

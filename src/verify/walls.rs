@@ -106,7 +106,7 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
     }
 }
 
-/// A wall of the step, whose collisions are verified.
+/// One wall, with the data for the exact tests that verify the collisions with this wall.
 struct Target {
     kind: Kind,
     /// A sphere with the same collision groups as the wall. It is needed because `Sphere::ignores`

@@ -34,7 +34,7 @@ impl Approx {
         Self { value, error: 0.0 }
     }
 
-    /// Returns a vector of float32 numbers, which float64 holds exactly.
+    /// Converts a vector from float32 to float64. This conversion is exact, so the error bounds are 0.
     pub(super) fn vector(x: [f32; 3]) -> [Self; 3] {
         x.map(|x| Self::exact(x.into()))
     }

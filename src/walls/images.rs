@@ -6,8 +6,8 @@ use super::round::Round;
 use super::wall::is_parallel;
 use crate::{Domain, Sphere};
 
-/// Largest number of times that an edge of the periodic domain may displace an image of a sphere that reaches a
-/// cylinder.
+/// A periodic image is displaced from its sphere by multiples of the edges of the domain. This is the largest
+/// multiple that is allowed for an image that reaches a cylinder.
 pub(crate) const MAX_CELLS: i32 = 1 << 20;
 
 /// The periodic edges of a domain, projected on a plane perpendicular to the axis of a cylinder. Edges parallel
@@ -29,7 +29,8 @@ pub(crate) struct CylinderImages {
 #[derive(Clone, Debug)]
 pub(crate) struct ReachingImages {
     numbers: [Option<usize>; 2],
-    /// For each edge, the smallest and the largest number of times that this edge displaces an image.
+    /// For each edge in `numbers`, the smallest and the largest multiple of the edge by which an image that
+    /// may reach the cylinder is displaced from the sphere.
     ranges: [[i32; 2]; 2],
 }
 

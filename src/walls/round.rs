@@ -20,7 +20,7 @@ use crate::Sphere;
 use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
 use crate::exact::{Impact, Shift, Touch, Translation};
 
-/// A round wall that moves with constant velocity.
+/// An infinite cylinder, or the inner surface of a hollow sphere, that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     /// Centre of the sphere, or a point on the axis of the cylinder.

@@ -119,9 +119,9 @@ impl Node {
     }
 
     /// Returns a mask of the boxes that a sphere may touch during the step: all boxes that no plane certainly
-    /// separates from the bounding box of the moving sphere. The planes are perpendicular to an axis, or
-    /// parallel to an axis and to the path. For a short path, planes parallel to it are left out unless
-    /// `all_planes` is true.
+    /// separates from the volume that the sphere's bounding box sweeps. The planes are perpendicular to an
+    /// axis, or parallel to an axis and to the path. For a short path, planes parallel to the path are left
+    /// out unless `all_planes` is true.
     #[inline(always)]
     fn near(&self, of: &PathInLanes, all_planes: bool) -> u32 {
         let Path {

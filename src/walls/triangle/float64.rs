@@ -300,8 +300,8 @@ impl Float64 {
         if misses { Ok(None) } else { Err(search.time) }
     }
 
-    /// Returns the depth of a sphere that certainly touches at the start, or `None` if rounding leaves the
-    /// nearest float32 open.
+    /// Returns the depth, rounded to float32, of a sphere that certainly touches at the start. Returns `None`
+    /// if rounding errors in float64 allow more than one float32 result.
     fn depth(&self, start: &Nearest) -> Option<f32> {
         let most = start.distance + self.distance_error(0.0);
         let direction = start.direction;

@@ -232,8 +232,8 @@ impl Moved {
         })
     }
 
-    /// Returns whether the path of the sphere's centre comes within the radius of the triangle. The sphere must
-    /// not touch the triangle at the start of the path.
+    /// Returns whether a point of the path of the sphere's centre is at most the sphere's radius away from
+    /// the triangle. The sphere must not touch the triangle at the start of the path.
     fn touches(&self) -> bool {
         self.nearest(&self.path).compared_with(&self.r) != Greater
             || self.pierces()
