@@ -75,17 +75,17 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes the contact of sphere b that pair `index` of the list sorted by b describes.
-    // `contact_indices` has the contacts of the spheres one sphere after the other. For each sphere, the
-    // pairs (a, b) in which it is b come first. So two kinds of contacts precede this contact: the first
-    // `index` pairs of this list, as contacts of their spheres b, and all pairs whose sphere a has a
-    // lower index than this sphere, as contacts of their spheres a.
+    // Takes pair `index` of the list sorted by b, and writes it as a contact of its sphere b.
+    // `contact_indices` holds all contacts of sphere 0, then all contacts of sphere 1, and so on. The
+    // contacts of a sphere begin with the pairs in which it is sphere b. The pairs in which it is sphere a
+    // follow. So the place of this contact is a sum of two numbers: `index`, the number of pairs before this
+    // pair in the list sorted by b, and the number of pairs whose sphere a has a lower index than this
+    // sphere.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Writes the contact of sphere a that pair `index` of the list sorted by a describes. Two kinds of
-    // contacts precede this contact in `contact_indices`: the first `index` pairs of this list, as
-    // contacts of their spheres a, and all pairs whose sphere b has the index of this sphere or a lower
-    // one, as contacts of their spheres b.
+    // Takes pair `index` of the list sorted by a, and writes it as a contact of its sphere a. The place of
+    // this contact is a sum of two numbers: `index`, the number of pairs before this pair in the list sorted
+    // by a, and the number of pairs whose sphere b has an index up to that of this sphere.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -106,8 +106,8 @@ fn place_of_wrapped(listed: Listed) -> u32 {
     return (at.z * dims.y + at.y) * dims.x + at.x;
 }
 
-// Returns the number of images of a time segment that are added to the grids. The segment without
-// displacement is in the grids already.
+// Returns the number of images of a time segment that have to be added to the grids. Image 0 (no
+// displacement) does not count, because the grids contain it already.
 fn further_images(listed: Listed) -> u32 {
     return images_of(listed) - select(1u, 0u, place_of_wrapped(listed) == TOO_MANY);
 }
@@ -156,9 +156,9 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds an image (displaced copy) of a time segment to the grids, at index `proxy`. The images of the
-// segment that are added are numbered from 0, and `k` is one of these numbers. The image without
-// displacement has no number, because the grids contain it already.
+// Adds an image (displaced copy) of a time segment to the grids. `k` is the number of the image, counted from
+// 0 among the images of the segment that are added. The undisplaced image does not count, because the grids
+// contain it already. `proxy` is the new image's index in the array `entries`.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));

@@ -1,6 +1,7 @@
-// Determines the number of spheres in the step, which may be in the caller's buffers, and how many of them
-// are in the sample from which the stage `measure` makes its estimates. Dispatched as one invocation. Twin
-// of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in `src/shared/tuning.rs`.
+// Determines the number of spheres in the step, and the number of spheres in the sample from which the stage
+// `measure` makes its estimates. The caller may have written the number of spheres of a set into a buffer.
+// Dispatched as one invocation. Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in
+// `src/shared/tuning.rs`.
 
 #import sources::{SourceLayout}
 #import types::{Counters, Params}

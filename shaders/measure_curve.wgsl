@@ -47,10 +47,10 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres that are nearer to a sphere than the lower end of
-// octave number `octave`. An octave is a range of distances whose ends differ by a factor of 2. The
-// number is estimated from the sampled spheres, which form `all` ordered pairs. sh_sums[k] is the number
-// of these pairs whose distance is below the upper end of octave k.
+// Returns log2 of the mean number of other spheres within a certain distance of a sphere. This distance is
+// the lower end of octave number `octave`, a range of distances whose upper end is twice the lower end. The
+// estimate is based on the ordered pairs of sampled spheres. Their number is `all`. sh_sums[k] of them are
+// nearer to each other than the upper end of octave k.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -138,32 +138,32 @@ fn shortest_length(trimmed: Trimmed) -> f32 {
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
-// Returns possible length number k of time segments. Each length is twice the previous one. With the last
-// one, no sphere is cut.
+// Returns candidate k for the length of time segments. Each candidate is twice the previous one, except the
+// last, which is so great that no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the lengths that determine how the path of sampled sphere k is cut into time segments. The
-// path is computed as if the sphere started where it is half-way through the step. This affects only a
-// margin for rounding errors.
+// Returns the extent of the path of sampled sphere k: the lengths that determine how the path is cut into
+// time segments. Here the path starts at the position that the sphere really has half-way through the step.
+// The difference affects only a margin for rounding errors.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// Tells which sampled spheres are used to compare the costs of different lengths of time segments.
-// `all` is the number of sampled spheres whose paths are cut if segments have the shortest allowed
-// length. Every `each`-th of them is used, which makes `weighed` spheres.
+// Tells which sampled spheres are used to compare the costs of different lengths of time segments. With the
+// shortest allowed length, `all` sampled spheres are cut. Every `each`-th of these spheres is used. `weighed`
+// is the number of spheres used.
 struct Cut {
     all: u32,
     weighed: u32,
     each: u32,
 }
 
-// Fills the array sh_cut with the extents of sampled paths. The extents of a path are the lengths that
-// determine how it is cut into time segments. Paths that are not cut even at the shortest allowed length
-// of segments are left out, because no longer segments cut them either.
+// Fills the array sh_cut with the extents of those sampled paths that are cut at the shortest allowed length
+// of time segments. A path that is not cut at this length is not cut at a greater length either. The extent
+// of a path consists of the lengths that determine how the path is cut.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -178,8 +178,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // The array sh_cut has room for the extents of MAX_WEIGHED paths. If more paths would be cut, only every
-    // `each`-th is stored.
+    // The array sh_cut has room for MAX_WEIGHED extents. If more sampled paths are cut at the shortest
+    // length, only every `each`-th of them is stored.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let extent = sampled_extent(k, frame);
@@ -209,10 +209,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // would compute it again for every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Expected number of uncut spheres that a time segment finds in a separate grid with small
-        // cells. The segment searches cells that extend up to one cell edge beyond it on each side.
-        // Unlike `in_cells`, this number is not halved. `in_cells` is halved because two objects in the
-        // same grid form a pair that only one of them finds.
+        // Expected number of spheres that a time segment finds if uncut spheres have a separate grid with
+        // small cells, and if all spheres are uncut. The segment searches cells up to one cell edge beyond
+        // its own box. This number is not halved, because only the segment searches. `in_cells` is halved,
+        // because there only one of the two objects of a pair finds the other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -222,11 +222,11 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of all searches for the sampled paths, for the possible length of time
-// segments with number `length`. If there are fewer segments than uncut spheres, this function assumes a
-// separate grid with small cells for the uncut spheres. A segment then finds only the uncut spheres near
-// it. Otherwise, this function assumes that segments and uncut spheres are in one grid, with cells as
-// wide as the segments.
+// Returns the expected cost of all searches for the sampled paths if time segments have the candidate length
+// number `length`. If there are fewer segments than uncut spheres (too slow to be cut), this function assumes
+// a separate grid with small cells for the uncut spheres. A segment then finds only the uncut spheres near
+// it. Otherwise, this function assumes that segments and uncut spheres share one grid, with cells as wide as
+// the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {
@@ -276,9 +276,8 @@ fn main(@builtin(local_invocation_index) local: u32) {
     workgroupBarrier();
     let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
-        // If even time segments of the shortest allowed length cut no sampled path, few paths of the
-        // step are cut. Then carom does not compare the costs of different lengths, but chooses twice
-        // the shortest length.
+        // If no sampled path is cut at the shortest allowed length of time segments, few paths of the step
+        // are cut. Then all compared costs are 0, and twice the shortest length is chosen.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

@@ -64,9 +64,9 @@ fn count_before(first: u32, local: u32) {
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // Equal sort keys are ordered by the index of their spheres. So in the vector that holds the key
-        // of sphere k, an equal key counts only if its component has a lower number than the component
-        // of sphere k.
+        // If two sort keys are equal, the key of the sphere with the lower index comes first. So in the
+        // vector that contains the key of sphere k, an equal key comes before this key only if it is in an
+        // earlier component.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

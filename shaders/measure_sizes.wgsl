@@ -23,8 +23,8 @@ struct Addition {
     // Low 16 bits: number of spheres in this contribution to the histogram of sizes. High 16 bits: how
     // many of them are inside the trimmed box, which excludes far outliers.
     spheres: u32,
-    // Half the edge of the smallest grid cell that can hold any of the spheres that this struct counts,
-    // or any of their time segments, as the bits of a float32 number.
+    // Half the edge of the smallest grid cell that is large enough for each sphere counted here or, if the
+    // sphere is cut, for each of its time segments. Stored as the bits of a float32 number.
     half_cell: u32,
     // Bounding box of the sphere centres in the middle of each time segment. sortable() converts each
     // bound to an unsigned integer with the same order. Lower bounds are negated before this conversion,

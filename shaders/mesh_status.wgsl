@@ -16,7 +16,8 @@ fn main() {
     let sphere = mesh_results.out_of_range;
     if results.out_of_range == CAROM_NONE && sphere != CAROM_NONE {
         let first = mesh_results.b_offset;
-        // In the search near triangles, indices from `first` on are triangles.
+        // In the step that searches for spheres near triangles, indices below `first` mean spheres, and the
+        // others mean triangles.
         results.out_of_range = select(sphere, (sphere - first) | CAROM_WALL, sphere >= first);
     }
 }

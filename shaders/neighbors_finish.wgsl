@@ -15,8 +15,8 @@
 fn main() {
     results.kept = neighbor_state.kept;
     if neighbor_state.kept != 0u {
-        // If the old neighbour list is kept, the results of the step that made the list stay, except
-        // the serial number of the step.
+        // If the old neighbour list is kept, only the fields `kept` and `serial` of the results change. All
+        // other fields keep the values from the step that made the list.
         results.serial = params.serial;
         return;
     }

@@ -41,7 +41,8 @@ fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
-// Determines the place of a grid in the order of cell edges, finest first.
+// Computes the place of grid `thread` when the grids are sorted by cell edge, finest first. Stores this
+// place, and the grid's number of entries in the table of cells.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {

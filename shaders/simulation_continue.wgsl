@@ -1,8 +1,9 @@
-// Begins the next round of a substep of hard-sphere dynamics. A round adds impacts to the paths of
-// spheres or removes them. If a round has changed no path, this kernel ends the rounds. It is dispatched
-// as one invocation. Then other kernels give a wider pad to each sphere that has moved farther than its
-// pad (the assumed bound on its displacement). If any sphere has got a wider pad, the kernel `verify` in
-// this file begins another round.
+// Begins the next round of a substep of hard-sphere dynamics, or ends the rounds. A round adds impacts to the
+// paths of spheres or removes them. If a round has changed paths, the entry point `main` begins the next
+// round. Otherwise, `main` ends the rounds. Then other kernels give a wider pad to each sphere that has moved
+// farther than its pad (the assumed bound on its displacement). Finally, the entry point `verify` begins
+// another round for these spheres, unless the substep has to be rolled back. Each entry point is dispatched
+// as one invocation.
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}

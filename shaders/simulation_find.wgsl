@@ -126,14 +126,14 @@ fn is_before(index: u32, best: u32) -> bool {
     return one.image < other.image || (one.image == other.image && index < best);
 }
 
-// Returns the pair of a sphere and a triangle that an entry of the sphere's row or linked list of
-// candidates stands for.
+// Returns the pair of a sphere and a triangle to which `entry` refers. `entry` is an entry of the sphere's
+// row or linked list of candidates.
 fn near_of(entry: u32) -> Candidate {
     return candidates[simulation_request.near_capacity + entry - NEXT_TRIANGLE];
 }
 
-// Returns when a sphere meets a triangle if it stays on a piece of its path until the end of the substep,
-// or NEVER. `near` is the pair of the sphere and the triangle.
+// Returns when a sphere meets a triangle, or NEVER. The motion of the given piece of the sphere's path is
+// assumed to continue until the end of the substep. `near` is the pair of the sphere and the triangle.
 fn meeting_at_triangle(near: Candidate, piece: PathPiece) -> f32 {
     let velocity = simulation_walls[near.place_b].velocity;
     let motion = wall_motion(velocity, near.apart, piece, piece.start);
@@ -169,9 +169,9 @@ fn earlier(at_wall: AtWall, time: f32, next: u32) -> AtWall {
     return at_wall;
 }
 
-// Returns the earlier one of two impacts of a sphere: the impact `given`, and the sphere's first impact
-// at the wall `number`, a half-space, sphere or cylinder, if the sphere stays on a piece of its path until
-// the end of the substep.
+// Finds the first impact of a sphere at wall `number`, which is a half-space, sphere or cylinder. The motion
+// of the given piece of the sphere's path is assumed to continue until the end of the substep. Returns this
+// impact or the impact `given`, whichever is earlier.
 fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) -> AtWall {
     var first = given;
     let wall = simulation_walls[number];
@@ -191,9 +191,10 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) ->
     return first;
 }
 
-// Possible next impact of a sphere. `time` and `index` are the time and the candidate of its earliest
-// impact with another sphere. `cut` is the earliest time at which the sphere meets anything before the
-// last impact on its path, or NEVER. If there is such a time, the later impacts on the path are wrong.
+// What has been found out about the next impact of a sphere. `time` and `index` have the meaning of the
+// fields `time` and `next` of the struct `Track`. If the sphere meets anything before the last impact that is
+// already on its path, `cut` is the earliest time of such a meeting, and the impacts after `cut` are wrong.
+// Otherwise `cut` is NEVER.
 struct Next {
     time: f32,
     index: u32,
@@ -215,8 +216,8 @@ fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     }
 }
 
-// Returns the first impact of a sphere at a wall or a triangle, if the sphere stays on a piece of its
-// path until the end of the substep.
+// Returns the first impact of a sphere at a wall or a triangle. The motion of the given piece of the sphere's
+// path is assumed to continue until the end of the substep.
 fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
     var first = AtWall(NEVER, NEXT_NONE);
     for (var k = 0u; k < simulation_request.walls; k++) {
@@ -260,8 +261,9 @@ fn find(sphere: u32) {
         consider(&next, last, entry);
         entry = entry_after(entry, sphere);
     }
-    // After a sphere has moved farther than its pad (the assumed bound on its displacement), it is tested
-    // against more walls and triangles. It may meet them before the last piece of its path.
+    // A sphere that has moved farther than its pad (the assumed bound on its displacement) is tested against
+    // more walls and triangles. It may meet one of them on an earlier piece of its path, so all pieces are
+    // tested. Otherwise, only the last piece is tested.
     var at_wall = AtWall(NEVER, NEXT_NONE);
     for (var number = select(count, 0u, tracks[sphere].wide > 0.0); number <= count; number++) {
         at_wall = first_at_walls(sphere, path_piece(sphere, number));

@@ -26,8 +26,8 @@ fn direction(v: vec3<f32>) -> vec3<f32> {
     return v / max(length(v), MIN_POSITIVE);
 }
 
-// Returns an impact of the two spheres of a candidate pair. Piece `number` of the path of sphere a
-// begins with this impact.
+// Returns an impact of two spheres, without its time, as an entry for the list of impacts. The impact is the
+// one with which piece `number` of the path of sphere a begins.
 fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     let before = path_piece(pair.a, number - 1u);
     let after = path_piece(pair.a, number);

@@ -87,9 +87,9 @@ fn choose() {
     simulation.settled = 0u;
 }
 
-// Sets the sizes of all dispatches of a substep. If the number of spheres is 0, the dispatches run
-// nothing. Pads are not looked at before the kernel `continue` finds that no impact is left, so the last
-// substep must not leave its size in `pad_dispatch`.
+// Sets the sizes of all dispatches of a substep. If the number of spheres is 0, the dispatches run nothing.
+// `pad_dispatch` may still hold the size from the last substep. It is set to 0, because pads are not examined
+// until the kernel `continue` ends the rounds. That kernel then sets the size.
 fn dispatch_all(spheres: u32) {
     simulation_dispatch = dispatch_over(spheres);
     round_dispatch = simulation_dispatch;

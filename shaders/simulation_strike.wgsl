@@ -1,6 +1,7 @@
-// Adds the next impacts to the paths of the spheres. An impact of two spheres is added only if it is the next
-// impact of both spheres. If the kernel `find` has found wrong impacts on a path, this kernel removes them
-// instead. Lists the spheres whose path, or whose candidates' paths, have changed, for the next round.
+// Adds the next impact to the path of each sphere in the list of the round. An impact of two spheres is added
+// only if it is the next impact of both spheres. If the kernel `find` has found wrong impacts on a sphere's
+// path, this kernel adds nothing to the path, but removes the first wrong impact and all later ones. Each
+// sphere whose path has changed, and the spheres that are its candidates, are listed for the next round.
 
 #import carom::{CAROM_HALF_SPACE, CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
@@ -130,8 +131,8 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(simulation_walls[near.place_b].velocity, near.apart, last, time);
     let away = beside_triangle(simulation_triangles[near.b], motion.place);
-    // The centrifugal acceleration (`bend`) is 0, because no part of a triangle curves towards the
-    // sphere.
+    // The last argument, 0, is the centrifugal acceleration `bend` of a sphere that slides along the face. At
+    // an edge or a corner, the true value would be negative, but 0 is used there, too.
     leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
 }
 

@@ -80,9 +80,10 @@ struct CaromResults {
     proxies: u32,
     // Number of uniform grids that the step uses.
     levels: u32,
-    // Length limit of time segments. A sphere is cut into the fewest segments, at most
-    // 2^15, that along every axis are no longer than this limit or the sphere's
-    // diameter, whichever is greater. The limit is in your unit of length. But if every
+    // Length limit of time segments. The motion of a sphere is divided into 2^n segments
+    // of equal duration. n is the smallest number, up to 15, for which the sphere moves
+    // in each segment no farther along any axis than this limit or its diameter,
+    // whichever is greater. The limit is in your unit of length. But if every
     // coordinate, radius and displacement is below 1/256, carom computes in a smaller
     // unit, which is your unit divided by a power of two, and the limit is in the
     // smaller unit.
@@ -100,9 +101,10 @@ struct CaromResults {
     sorted_columns: u32,
     // Serial number of the step, which distinguishes recorded steps.
     serial: u32,
-    // Index of a sphere or a triangle that is out of range (see
-    // CAROM_IMAGE_OUT_OF_RANGE), or CAROM_NONE. With two sets, sphere i of the second set
-    // has index b_offset + i. Triangle i of all meshes has index CAROM_WALL + i.
+    // If the status has the bit CAROM_IMAGE_OUT_OF_RANGE: the index of a sphere or a
+    // triangle that caused it. Otherwise CAROM_NONE. With two sets, sphere i of the
+    // second set has index b_offset + i. Triangle i of all meshes has index CAROM_WALL +
+    // i.
     out_of_range: u32,
     // Number of entries in the neighbour list. Only searches for neighbours write this
     // field.
@@ -118,12 +120,13 @@ struct CaromResults {
     // Indices of at most 32 spheres that were left out because of an invalid value.
     // With two sets, sphere i of the second set has index b_offset + i.
     invalid_index: array<u32, 32>,
-    // Number of spheres that touch walls in the list of wall collisions, and number of
+    // Number of wall collisions (spheres that touch walls) in their list, and number of
     // workgroups along x in an indirect dispatch over this list. Both are 0 in buffers
     // without walls.
     walls: u32,
     wall_columns: u32,
-    // Number of wall collisions found, which exceeds `walls` if their list overflowed.
+    // Number of wall collisions found. It exceeds `walls` if the list of wall collisions
+    // overflowed.
     walls_found: vec2<u32>,
     // Number of walls of simple shapes. Wall `first_triangle` + i is triangle i.
     first_triangle: u32,
@@ -367,9 +370,9 @@ struct CaromNearest {
     feature: u32,
 }
 
-// Returns the code of the part of a triangle that has a point: the code of an edge, or of
-// one of the two corners at its ends. `share` is the position of the point on the edge,
-// from 0 at the first corner to 1 at the second.
+// Returns the code of the part of a triangle on which a point of an edge lies: a corner
+// if the point is at an end of the edge, otherwise the edge. `share` is the position of
+// the point on the edge, from 0 at the first corner to 1 at the second.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);

@@ -1,10 +1,12 @@
 // Data of hard-sphere dynamics. A step of the simulation is divided into substeps, and times count from the
 // start of the substep. The Rust twins of the structs are in `src/gpu/shader/layout.rs`.
 
-// Input of the kernels of a simulation: its settings, and the simulated time that one recording adds.
+// Input of the kernels of a simulation: its settings, and the simulated time requested with one recording
+// (one call that records the commands of a simulation).
 struct SimulationRequest {
     gravity: vec3<f32>,
-    // Simulated time that the recording adds.
+    // Simulated time by which the recording advances the spheres, in addition to the time that earlier
+    // recordings have not completed.
     duration: f32,
     // The edges of the periodic domain in xyz (0 for an edge that is not periodic), and their reciprocal
     // vectors.

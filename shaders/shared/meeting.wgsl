@@ -59,7 +59,8 @@ fn is_contact(gap: f32, rate: f32, reach: f32, slow: f32) -> bool {
     return gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach);
 }
 
-// Returns a time in which a gap does not close. `bend` is a bound on its negative second derivative.
+// Returns a time during which a gap does not close. The second derivative of the gap must be at least
+// `-bend`.
 fn safe_time(gap: f32, rate: f32, bend: f32) -> f32 {
     if bend == 0.0 && rate >= 0.0 {
         return NEVER;

@@ -26,15 +26,16 @@ struct SizeRange {
     // The bounds are relative to the origin of the grids, which moves as most spheres do.
     low: vec3<f32>,
     high: vec3<f32>,
-    // Highest number of a size class in the size range, even if no sphere is in this class.
+    // Index of the last size class that the size range covers, even if this class is empty.
     last_class: u32,
-    // The least number n for which spheres of the size range are cut into 2^n time segments.
+    // log2 of the number of time segments into which each sphere of the size range is cut. A range merged
+    // from several ranges has the smallest of their values.
     power: u32,
     of_set: u32,
-    // Limit for other size ranges. Another range searches this one for neighbours if its `half_cell`
-    // (half the edge of the smallest possible grid cell) is below the limit. In a step with two sets,
-    // the `half_cell` may also equal the limit, but the two ranges must be of different sets. A range
-    // merged from several ranges has the smallest of their limits or, with two sets, the largest.
+    // In a step with one set, another range searches this range for neighbours if the `half_cell` of the other
+    // range is less than `reference`. In a step with two sets, it does so if the two ranges are of different
+    // sets and its `half_cell` is at most `reference`. At first, `reference` is the range's own `half_cell`. A
+    // range merged from several ranges keeps the smallest of their values or, with two sets, the largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -43,10 +44,11 @@ struct SizeRange {
 // All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
 // segments per sphere, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// A histogram from which the length of the size ranges is chosen. A size range is a run of 2^s
-// neighbouring size classes (groups of spheres of similar size). Entry s counts the classes in use that
-// come first in a range of 2^s classes, but would not come first in a range of 2^(s + 1). The last entry
-// counts all classes in use that come first in a range of the greatest length.
+// A histogram from which the length of the size ranges is chosen. A size range is a run of 2^s neighbouring
+// size classes (groups of spheres of similar size). Each entry counts some of the nonempty classes. Entry s
+// counts a class if it is the first nonempty class of a range when ranges have 2^s classes, but not when they
+// have 2^(s + 1). The last entry counts the classes that are first even when ranges have the greatest length.
+// So the sum of the entries from s on is the number of nonempty ranges of 2^s classes.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
@@ -73,16 +75,16 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Counts this thread's size classes in use in the histogram sh_parted. Entry s counts the classes that
-// come first in a size range of 2^s classes, but would not come first in a range of 2^(s + 1).
+// Adds this thread's nonempty size classes to the histogram sh_parted.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // Each thread handles one block of size classes, and no size range extends over two blocks. So
-        // the first class in use of a block always begins a size range, however long size ranges are.
+        // Each thread handles one block of size classes, and no size range extends over two blocks. So at any
+        // length of the ranges, the first nonempty class of a block is the first of its range. The initial
+        // value of `previous` makes this class count in the last entry.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
@@ -181,10 +183,9 @@ fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search another size range for neighbours.
-// `of_set` is the set of the other range, and `reference` is a limit that the other range has. With one
-// set, the `half_cell` (half the edge of the smallest possible grid cell) of range `range` must be below
-// the limit. With two sets, it may also equal the limit, but the two ranges must be of different sets.
+// Returns whether the spheres of size range number `range` search another size range for neighbours. The
+// arguments `of_set` and `reference` are these fields of the other range. The field `reference` of
+// `SizeRange` explains the condition. The result is used for estimates of cost.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -101,10 +101,10 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Stores which grids the spheres in the grid `number` search for neighbours: the finer grids that
-// find_finer() has chosen, and each coarser grid that does not itself search the grid `number`. If the
-// step has one set of spheres, they also search the grid `number` itself. So of any two different grids
-// whose spheres may touch, exactly one searches the other.
+// Stores which grids the spheres in grid `number` search for neighbours. Of any two different grids whose
+// spheres may touch, exactly one is searched by the spheres of the other. So the spheres in grid `number`
+// search the finer grids that find_finer() has chosen for them, and each coarser grid whose spheres do not
+// search grid `number`. If the step has one set of spheres, they also search their own grid.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;

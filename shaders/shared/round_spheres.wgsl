@@ -44,8 +44,8 @@ fn sphere_of_round(number: u32) -> u32 {
     return atomicLoad(&round_spheres[entry_of(simulation.round, number)]);
 }
 
-// Adds a sphere to the list of spheres whose next impact the next round has to find, unless the list
-// already contains it. A round adds impacts to the paths of spheres or removes them.
+// Adds a sphere to the list for the next round, unless the list already contains the sphere. The next round
+// finds the next impact of each listed sphere.
 fn add_to_round(sphere: u32) {
     let next = simulation.round + 1u;
     if atomicMax(&round_spheres[mark_of(sphere)], next) < next {

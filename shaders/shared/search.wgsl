@@ -344,8 +344,8 @@ fn next_task() {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // Each invocation searches twice, first to count its candidates and then to test them. At the end of
-        // each search, it adds 1 to sh_finished. Only the second search is to be counted.
+        // sh_finished must count the invocations that finish testing their candidates. The search that only
+        // counted candidates has increased sh_finished, too, so it is reset.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;

@@ -22,8 +22,8 @@ fn largest(v: vec3<f32>) -> f32 {
     return max(max(v.x, v.y), v.z);
 }
 
-// The lengths of a path on which the sizes of its time segments depend: the radius of the sphere, its largest
-// displacement along an axis, and the largest coordinate that its centre may reach.
+// The lengths that determine the sizes of the time segments of a sphere's path: the sphere's radius, its
+// largest displacement along an axis, and the largest coordinate that its centre may reach.
 struct Extent {
     radius: f32,
     shift: f32,

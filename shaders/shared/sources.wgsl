@@ -8,18 +8,18 @@ struct SourceLayout {
     radius: vec2<u32>,
     motion: vec2<u32>,
     groups: vec2<u32>,
-    // The radius of all spheres. Used only if the caller's buffer holds no radius for each sphere, so
-    // that `radius.y` is 0.
+    // The radius of all spheres. Used only if `radius.y` is 0, which means that the caller's buffer holds no
+    // radii.
     constant_radius: f32,
-    // The collision groups of all spheres. Used only if the caller's buffer holds no groups for each
-    // sphere, so that `groups.y` is 0.
+    // The collision groups of all spheres. Used only if `groups.y` is 0, which means that the caller's buffer
+    // holds no groups.
     constant_groups: u32,
     // Kind of motion values: MOTION_NONE, MOTION_VELOCITY, or MOTION_PREVIOUS (previous centres).
     motion_kind: u32,
     // The index of a word in the caller's buffer. This word holds the number of spheres, unless
     // `counted` is 0.
     count_word: u32,
-    // 0 if the number of spheres is `at_most`, and not in the caller's buffer.
+    // If 0, the number of spheres is the field `at_most`. Otherwise the caller's buffer holds the number.
     counted: u32,
     at_most: u32,
     // 1 if this set of spheres exists, otherwise 0.

@@ -51,8 +51,8 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         // The gap between sphere and plane at the time t, reduced by the bound of the rounding errors.
         let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
         if !(gap > 0.0) {
-            // The sphere reaches the triangle at about the time `t`. Rounding makes this time uncertain, so
-            // the test for a certain touch uses a slightly later time.
+            // The sphere reaches the triangle at about the time `t`. Rounding makes this time inexact. So the
+            // test whether the sphere certainly touches the triangle is made for a slightly later time.
             let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);
             return AtWall(true, certainly_touches(at, later), t, 0.0);
         }

@@ -17,8 +17,9 @@ struct AtWall {
 }
 
 // Position and velocity of a sphere relative to a wall that is a sphere or a cylinder. For a cylinder, both
-// have only components perpendicular to its axis. `size` is an upper bound of the sum of the lengths from
-// which they were computed.
+// have only components perpendicular to its axis. `size` is an upper bound of the sum of four magnitudes: the
+// position, the displacement during the step, the wall's size, and the sphere's radius. The bound on rounding
+// errors grows with `size`.
 struct Relative {
     p: vec3<f32>,
     v: vec3<f32>,
