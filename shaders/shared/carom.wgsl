@@ -103,8 +103,8 @@ struct CaromResults {
     serial: u32,
     // If the status has the bit CAROM_IMAGE_OUT_OF_RANGE: the index of a sphere or a
     // triangle that caused it. Otherwise CAROM_NONE. With two sets, sphere i of the
-    // second set has index b_offset + i. Triangle i of all meshes has index CAROM_WALL +
-    // i.
+    // second set has index b_offset + i. Triangle i of all meshes has index
+    // CAROM_WALL + i.
     out_of_range: u32,
     // Number of entries in the neighbour list. Only searches for neighbours write this
     // field.

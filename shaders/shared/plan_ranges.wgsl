@@ -32,10 +32,11 @@ struct SizeRange {
     // from several ranges has the smallest of their values.
     power: u32,
     of_set: u32,
-    // In a step with one set, another range searches this range for neighbours if the `half_cell` of the other
-    // range is less than `reference`. In a step with two sets, it does so if the two ranges are of different
-    // sets and its `half_cell` is at most `reference`. At first, `reference` is the range's own `half_cell`. A
-    // range merged from several ranges keeps the smallest of their values or, with two sets, the largest.
+    // In a step with one set, another range searches this range for neighbours if the `half_cell` of the
+    // other range is less than `reference`. In a step with two sets, the other range does so if it is of the
+    // other set and its `half_cell` is at most `reference`. At first, `reference` is the `half_cell` of this
+    // range. A range merged from several ranges keeps the smallest of their values or, with two sets, the
+    // largest.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
