@@ -188,9 +188,9 @@ impl BoundedWalls {
             let end = self.pairs.len().min((number + 1) * CHUNK);
             for index in number * CHUNK..end {
                 let pair = &self.pairs[index];
-                // The search for touching pairs lists by which image the wall is displaced relative to the
-                // sphere. The test needs the displacement of the sphere relative to the wall, which has the
-                // opposite sign.
+                // The search for touching pairs returns the displacement of the wall relative to the sphere.
+                // The test needs the displacement of the sphere relative to the wall, which has the opposite
+                // sign.
                 let image = self.images.get(index).copied().unwrap_or_default();
                 let image = image.map(i32::wrapping_neg);
                 let sphere = &step.spheres[pair.a as usize];

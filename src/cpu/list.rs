@@ -160,8 +160,9 @@ fn sort_row_with_images(
     }
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
-    // The sort moves 64-bit keys, which are smaller than pairs. It compares images only if two
-    // pairs have the same b, which is rare.
+    // The sort moves 64-bit keys, which are smaller than pairs. A key contains index b, and all
+    // pairs in the row have the same index a. Images are compared only if two pairs in the row also
+    // have the same b, which is rare.
     keys.clear();
     keys.extend(
         (0..)

@@ -159,8 +159,9 @@ impl Grids<'_> {
     }
 
     /// Visits the spheres in the cells from `low` to `high`, in one time slab (part of the step
-    /// with separate cells). Each of these cells has its own table entry. So the spheres of all
-    /// cells with the same y and z are one range of the sorted spheres.
+    /// with separate cells). Each of these cells has its own table entry, and cells that are
+    /// neighbours along x have consecutive entries. So the spheres of all cells with the same y and
+    /// z are one range of the sorted spheres.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -193,18 +194,20 @@ impl Grids<'_> {
     }
 
     /// Visits all spheres of a grid whose cells are smaller than those of the searching sphere's
-    /// grid. This replaces a search that would have to look up very many cells one by one. It is
-    /// rare, because the plan (`coarse_searches_fine`) allows a search of smaller cells only if it
-    /// expects that each cell with spheres has its own table entry.
+    /// grid. If that grid has spheres outside its box, this replaces a search that would have to
+    /// look up very many cells one by one. The case is rare: the plan (`coarse_searches_fine`)
+    /// allows a search of smaller cells only if it expects all spheres of the searched grid to be
+    /// inside its box.
     #[cold]
     #[inline(never)]
     fn visit_all(&self, level: &Level, visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>)) {
         visit(&[level.spheres(self.starts)], None);
     }
 
-    /// Visits the spheres in the cells from `low` to `high` of a grid with larger cells, in one
-    /// time slab (part of the step with separate cells). Cells that share table entries by a hash
-    /// are looked up one by one. There are at most four cells along each axis.
+    /// Visits the spheres in the cells from `low` to `high`, in one time slab of a grid with larger
+    /// cells. A time slab is a part of the step that has separate cells. If a row of cells along x
+    /// is not inside the grid's box, its cells are looked up one by one. There are at most four
+    /// cells along each axis.
     fn visit_rows(
         &self,
         number: u32,

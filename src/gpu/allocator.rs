@@ -144,8 +144,8 @@ impl<'a> Allocator<'a> {
         Ok(buffer)
     }
 
-    /// Creates a GPU buffer that holds `values` (at least one) and is bound to the shader variable `name`.
-    /// `what` describes the buffer in error messages.
+    /// Creates a GPU buffer that holds `values` and is bound to the shader variable `name`. `values` must not
+    /// be empty. `what` describes the buffer in error messages.
     pub(crate) fn filled<T: Element>(
         &mut self,
         name: &'static str,

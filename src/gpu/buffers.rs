@@ -74,9 +74,10 @@ pub(crate) struct Buffers {
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
-    /// Uniform buffer with the layouts of two sets of spheres. The layout of a set gives the
-    /// offsets and strides of the spheres' attributes in the application's GPU buffers. It begins
-    /// at the offset that [`UploadLayout::source_offset`] returns for the set.
+    /// Uniform buffer with two layouts, one for each set of spheres. The layout of a set gives the
+    /// offsets and strides of the spheres' attributes in the application's GPU buffers.
+    /// [`UploadLayout::source_offset`] returns the byte offset of a set's layout in this uniform
+    /// buffer.
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
     /// The slot table, a hash table of grid cells. The spheres (or time segments of fast spheres)

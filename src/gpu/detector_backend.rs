@@ -205,9 +205,10 @@ impl Gpu {
             None => self.first(required.spheres, periodic)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // `required.segments` is 0 in the first run of a step, because the number of its time segments
-        // (parts of fast spheres' paths) is not known yet. If an earlier step had too many segments, their
-        // shortest permitted length was raised. The new step begins without this limit.
+        // If a step has too many time segments (parts of fast spheres' paths), carom raises the shortest
+        // permitted length of a segment and runs the step again. A new step resets this length.
+        // `required.segments` is 0 in the first run of a step, because the number of segments is not known
+        // yet.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }

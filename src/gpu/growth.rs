@@ -13,8 +13,8 @@ fn with_room(needed: u64, most: u64) -> u64 {
     needed.max(needed.saturating_add(needed / 2).min(most))
 }
 
-/// Returns the capacity that `mesh` needs: the separate buffers in which carom searches for spheres
-/// near the triangles of meshes.
+/// Returns the capacity that the buffers `mesh` need. In these separate buffers, carom searches for
+/// spheres near the triangles of meshes.
 fn of_mesh(required: &RequiredCapacity, mesh: &CollisionBuffers) -> RequiredCapacity {
     let MeshCapacity {
         segments,

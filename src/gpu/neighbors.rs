@@ -31,8 +31,8 @@ const MIN_REACH: f32 = 1.0 / (1_u128 << 100) as f32;
 
 pub(super) struct Neighbors {
     pub(super) recording: Recording,
-    /// Buffers for the stage `load` of a search for neighbours, which loads the given particles where a step
-    /// loads its spheres.
+    /// Buffers for the stage `load`. In a step, this stage fills the buffer `spheres`. In a search for
+    /// neighbours, it fills `given_spheres` with the given particles instead.
     pub(super) given: NamedBuffers,
     pub(super) given_spheres: wgpu::Buffer,
     pub(super) request: wgpu::Buffer,
@@ -109,8 +109,9 @@ pub(super) fn indirect(made: &mut Allocator<'_>, stages: &[Stage]) -> Result<Vec
 }
 
 impl Neighbors {
-    /// Makes the buffers and the recording of neighbour lists. `step` has the stages of a step with
-    /// its reductions. Must be called inside a wgpu error scope.
+    /// Makes the buffers of neighbour lists, and the stages that make a list. `step` has the stages
+    /// of a step, including those of its reductions (results computed from the pairs). Must be
+    /// called inside a wgpu error scope.
     pub(super) fn new(
         kernels: &DeviceKernels,
         b: &Buffers,
@@ -226,9 +227,11 @@ impl<'a, 'b> NeighborSearch<'a, DeviceSpheres<'b>> {
         Self::new(spheres, Rule::Cutoff(cutoff))
     }
 
-    /// Requests all pairs of spheres in GPU buffers of the application whose distance is at most
-    /// the sum of their radii, for [`CollisionBuffers::record_neighbors`]. Motions do not count and
-    /// are not read.
+    /// Requests all pairs of spheres whose centres are at most the sum of their radii apart, for
+    /// [`CollisionBuffers::record_neighbors`].
+    ///
+    /// The spheres are in GPU buffers of the application. Their motions do not count and are not
+    /// read.
     pub fn touching_on_device(spheres: &'a DeviceSpheres<'b>) -> Self {
         Self::new(spheres, Rule::Radii)
     }
@@ -296,8 +299,8 @@ impl CollisionBuffers {
     /// carom puts a sphere at rest in the place of each particle, so that the spheres of two
     /// neighbours touch. The buffer [`pairs`](Self::pairs) and the requested reductions (results
     /// computed from the pairs) contain the pairs of these spheres. Readbacks such as
-    /// [`read_exact`](Self::read_exact) return these pairs, too, decided for the positions from
-    /// which the list was made.
+    /// [`read_exact`](Self::read_exact) return these pairs, too. If a list was kept, they use the
+    /// positions from which the list was made, not the present ones.
     ///
     /// ```
     /// use carom::NeighborSearch;
@@ -358,9 +361,11 @@ impl CollisionBuffers {
     ///
     /// The first `neighbors` elements are valid, where `neighbors` is a field of the
     /// [`results`](Self::results). The list also has the pairs for which float32 cannot decide
-    /// whether they are neighbours, with the mark `grazing`. A half list has room for as many
-    /// entries as the list of pairs, and buffers with the option `contacts` have room for twice as
-    /// many. Usages: `STORAGE` and `COPY_SRC`.
+    /// whether they are neighbours. These pairs are marked as `grazing`.
+    ///
+    /// The buffer has room for as many entries as the list of pairs. With the option
+    /// [`contacts`](super::BufferOptions::contacts), which full lists need, it has room for twice
+    /// as many. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if [`BufferOptions::neighbors`](super::BufferOptions::neighbors) was not
@@ -374,10 +379,11 @@ impl CollisionBuffers {
     /// `array<vec4<f32>>`.
     ///
     /// The vectors to neighbours are computed from the positions at the latest search, even if that search
-    /// reused the list of an earlier search. Each component is a float32 sum of two coordinates and, in a
-    /// periodic domain, of a multiple of each of the three edges. The shader computes the rounding errors of
-    /// the additions, and adds them to the sum. It does not correct the rounding errors of the multiples; a
-    /// multiple by −1, 0 or 1 has none. Usages: `STORAGE` and `COPY_SRC`.
+    /// reused the list of an earlier search. A vector is the difference of two positions. In a periodic
+    /// domain, the displacement of the image is added: the three edges, each times a whole number. The shader
+    /// adds all these terms in float32. It also computes the rounding errors of the additions, and adds them
+    /// to the sum. It does not correct the rounding error of an edge times a whole number; this error is 0 if
+    /// the number is −1, 0 or 1. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns the same errors as [`neighbors`](Self::neighbors).

@@ -124,7 +124,7 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with this largest number of candidates: see
+    /// Returns the options with this limit on the number of candidates in a step: see
     /// [`max_candidates`](Self::max_candidates).
     #[must_use]
     pub fn with_max_candidates(mut self, max_candidates: u64) -> Self {

@@ -184,8 +184,9 @@ impl CollisionBuffers {
     /// `carom_image()`. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and
-    /// `triangles` are 0, or [`periodic`](super::BufferOptions::periodic) was not set.
+    /// Returns [`Error::NotAskedFor`] in these two cases:
+    /// - [`BufferOptions::walls`](super::BufferOptions::walls) and `triangles` are both 0.
+    /// - [`BufferOptions::periodic`](super::BufferOptions::periodic) was not set.
     pub fn wall_images(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.of_walls()?;
         asked(self.buffers.periodic.as_ref(), "periodic")?;

@@ -54,7 +54,8 @@ impl CollisionBuffers {
     /// [`pairs`](Self::pairs), or than the device allows.
     ///
     /// A pair takes 16 bytes, or 20 in buffers for periodic domains. The capacity for wall
-    /// collisions (spheres that touch walls) follows from their own number in the same way.
+    /// collisions (spheres that touch walls) follows the same rules, with the number of wall
+    /// collisions instead of the number of pairs.
     ///
     /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///

@@ -31,10 +31,11 @@ pub(crate) fn scan(
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // Each workgroup of `scan_apply` processes one block, for which it needs the sum of all earlier
-    // blocks. In the first dispatch, each workgroup adds up the sums of the earlier blocks itself,
-    // because there are few blocks. For each later dispatch, the previous dispatch has already
-    // replaced the block sums by their prefix sums.
+    // There is one dispatch of `scan_apply` for each list, from the shortest list back to the
+    // table. Each workgroup processes one block of the list, for which it needs the sum of all
+    // earlier blocks. The shortest list has few blocks, so each workgroup adds up their sums
+    // itself. For each longer list, the previous dispatch has already replaced the block sums by
+    // their prefix sums.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

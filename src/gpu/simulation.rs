@@ -1,4 +1,5 @@
-//! Hard-sphere dynamics on the GPU: the buffers of a simulation, and its recordings.
+//! Hard-sphere dynamics on the GPU: the buffers of a simulation, and the recording of its GPU
+//! commands.
 //!
 //! A recording is a call of `SimulationBuffers::record`. It adds commands to the application's
 //! encoder that copy the spheres from the application's buffers, run a number of substeps, and copy
@@ -43,9 +44,8 @@ use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Ste
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
 
-/// A pad is the assumed bound on a sphere's displacement in a substep. Each time this number of
-/// rounds has run, carom searches for further candidates of spheres that have moved farther than
-/// their pads.
+/// Number of rounds between two searches for further candidates. These searches are for spheres
+/// that have moved farther than their pads (assumed bounds on their displacements in a substep).
 const WIDENED: u32 = 4;
 
 /// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer
@@ -510,7 +510,8 @@ impl Maker<'_> {
             widening.push(self.dispatch(&own.simulation_near_widen, mesh.triangles.into())?);
         }
         widening.push(self.dispatch(&own.simulation_verify, 1)?);
-        // One round more than the options request determines whether any impact is left to process.
+        // After the rounds that the options request, one more round shows whether any impact is
+        // left to process.
         for number in 1..=self.rounds + 1 {
             all.extend_from_slice(&round);
             if number % WIDENED == 0 {

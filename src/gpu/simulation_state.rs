@@ -50,8 +50,8 @@ pub struct SimulationState {
     /// Status of the latest incomplete search for candidate pairs. Its bits tell why that search
     /// did not find all of them.
     pub search_status: Status,
-    /// Number of candidates in the last substep: the larger one of the numbers of pairs of spheres, and of pairs of a
-    /// sphere and a triangle of a mesh.
+    /// The greater of two numbers of candidates (pairs that may meet) in the last substep: pairs of spheres,
+    /// and pairs of a sphere and a triangle of a mesh.
     pub candidates: u32,
     /// Number of impacts of two spheres so far.
     pub impacts: u64,

@@ -41,9 +41,9 @@ impl StagingBuffer {
     /// Returns whether this staging buffer may receive `size` bytes of results of step number
     /// `serial`.
     ///
-    /// A buffer that still holds results of step `serial` is refused. If the submission of a copy
-    /// fails, wgpu still maps the buffer, with its old contents. The host recognizes old contents
-    /// only by their step number.
+    /// The buffer must not already hold results of the same step, from an earlier copy. If the
+    /// submission of the new copy fails, wgpu still maps the buffer, with its old contents. The
+    /// host can tell old contents from new ones only by their step number.
     fn fits(&self, size: u64, serial: u32) -> bool {
         self.is(FREE) && self.buffer.size() >= size && self.serial.load(SeqCst) != serial
     }

@@ -149,7 +149,8 @@ pub struct StepSummary {
     pub(super) past_at_most: Option<u64>,
 }
 
-/// Bit of `CaromResults::out_of_range` that marks a triangle.
+/// Bit that is set in the number of a wall, and not in the index of a sphere. In
+/// `CaromResults::out_of_range`, such a number is the index of a triangle.
 pub(super) const WALL: u32 = 1 << 31;
 
 fn wide([low, high]: [u32; 2]) -> u64 {

@@ -20,7 +20,7 @@ const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
 /// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
 const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
 
-/// The walls of a step, after their numbers have been checked.
+/// The walls of a step. Their positions, sizes and velocities have been checked.
 pub(super) struct StepWalls {
     /// The walls, with velocities in the unit of time of the spheres' velocities.
     walls: Arc<Walls>,
@@ -270,8 +270,9 @@ pub(super) const KINDS: [(&str, u32); 5] = [
 ];
 
 impl GpuWallLattice {
-    /// Returns the edges along which images (periodic copies) of a sphere touch the wall differently. There are
-    /// none if all images touch the wall alike.
+    /// Returns the periodic edges that matter for the wall: if a sphere is displaced by such an edge, its
+    /// distance from the wall may change. There are none if all images (periodic copies) of a sphere are at
+    /// the same distance from the wall.
     pub(super) fn new(wall: &Wall, domain: &Domain) -> Self {
         match wall.shape {
             WallShape::Sphere { .. } => Self::of_all_edges(domain),

@@ -143,8 +143,8 @@ impl Lattice {
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns the displacement of a periodic image, given as whole multiples of the shortest
-    /// lattice edges.
+    /// Returns the displacement vector of a periodic image: the sum of the shortest lattice edges,
+    /// each times the whole number in `image`.
     #[inline(always)]
     pub(crate) fn displacement(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);

@@ -237,10 +237,11 @@ impl ProxySize {
         }
     }
 
-    /// For each of [`LANES`] spheres, returns half the edge of the smallest grid cell that fits
-    /// every periodic image of the sphere. The paths of the spheres must not be cut into time
-    /// segments. `far` is an upper bound of the coordinates of an image if the sphere did not move.
-    /// This function adds the motion. `slack` is the largest rounding error of an image's centre.
+    /// Returns half the cell edge that each of [`LANES`] spheres needs: in a grid, a cell must be
+    /// at least as wide as any periodic image of the sphere. The paths of the spheres must not be
+    /// cut into time segments. `far` is an upper bound of the coordinates of an image if the sphere
+    /// did not move. This function adds the motion. `slack` is the largest rounding error of an
+    /// image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();

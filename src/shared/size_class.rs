@@ -28,9 +28,10 @@ pub(crate) const FIRST_SIZE: u32 = (SMALLEST_CELL * 0.5).to_bits() >> SIZE_SHIFT
 /// Bit that is stored with the size class of a sphere. It is set if periodic images of the sphere
 /// may reach into the cell of the domain. Only the CPU uses it.
 pub(crate) const OUTSIDE: u16 = 1 << 15;
-/// Mask for the number that holds the size class of a sphere and the bit [`OUTSIDE`]. The masked
-/// bits are all 0 if the sphere has a single entry in the grids. Such a sphere stays inside the
-/// periodic cell and is not cut into time segments.
+/// Mask for the number that holds the size class of a sphere and the bit [`OUTSIDE`]. The mask
+/// selects [`OUTSIDE`] and log₂ of the number of time segments. If all selected bits are 0, the
+/// sphere stays inside the periodic cell and is not cut into time segments, so it has a single
+/// entry in the grids.
 pub(crate) const SEVERAL: u16 = OUTSIDE | (POWERS << SIZE_BITS) as u16;
 
 pub(crate) fn class_power(class: usize) -> u32 {

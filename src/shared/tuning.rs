@@ -29,9 +29,9 @@ pub(crate) fn sample_size(spheres: usize) -> usize {
 /// Number of ranges of distance in which pairs of sampled spheres are counted. Each is an octave
 /// (factor of 2), and belongs to one exponent of a float32.
 pub(crate) const OCTAVES: usize = 256;
-/// Smallest number of pairs of the sample from which the number of neighbours within a distance is
-/// estimated. With fewer pairs within that distance, chance would dominate, so the number is
-/// extrapolated.
+/// If at least this many pairs of sampled spheres are within a distance, the number of neighbours
+/// within this distance is estimated from these pairs. With fewer pairs, chance would dominate, so
+/// the number of neighbours is extrapolated from larger distances.
 pub(crate) const MIN_COUNTED_PAIRS: u32 = 64;
 /// The spacing of the spheres is estimated from the distances of each sphere to two of its
 /// neighbours. These two constants are the ranks of the neighbours, in order of distance.
@@ -70,12 +70,12 @@ pub(crate) const SEARCH_COST: f32 = 4.0;
 /// Cost of a search that finds a cell by a hash, which is likely a cache miss. The unit is the cost
 /// of testing a pair of spheres.
 pub(crate) const HASHED_SEARCH_COST: f32 = 8.0;
-/// Number of searches around a sphere in its own grid. Each search reads one range of the sorted
-/// spheres: the contents of adjacent cells.
+/// Number of ranges of the sorted spheres that a sphere searches in its own grid. Each range has
+/// the spheres of adjacent cells.
 pub(crate) const OWN_RANGES: f32 = 5.0;
 pub(crate) const HASHED_OWN_RANGES: f32 = 14.0;
-/// Number of searches around a sphere in a grid with larger cells. Each search reads one range of
-/// the sorted spheres: the contents of adjacent cells.
+/// Assumed number of ranges of the sorted spheres that a sphere searches in a grid with larger
+/// cells than its own grid. Each range has the spheres of adjacent cells.
 pub(crate) const COARSER_RANGES: f32 = 4.0;
 pub(crate) const HASHED_COARSER_RANGES: f32 = 8.0;
 
@@ -98,13 +98,14 @@ pub(crate) const MAX_SLABS_POWER: u32 = 6;
 /// The fraction of the table of cells that is divided among the grids. The rest covers rounding
 /// errors in the sizes of their parts.
 pub(crate) const USABLE_SLOTS: f32 = 0.999;
-/// Smallest fraction of a grid's table entries that cells outside its box share by a hash, if cells
-/// inside the box have one entry each.
+/// If the box of a grid contains most of its spheres but not all, each cell inside the box has its
+/// own table entry, and the cells outside share the grid's other entries by a hash. This constant
+/// is the smallest fraction of the grid's entries for the cells outside.
 pub(crate) const MIN_HASHED_SHARE: f32 = 0.25;
 /// Least number of table entries for the cells of a grid that share their entries by a hash.
 pub(crate) const MIN_HASHED_SLOTS: u32 = 4;
-/// The edge of a grid's cells grows by this factor, repeatedly, until the grid has enough table
-/// entries.
+/// Factor by which the edge of a grid's cells is enlarged, repeatedly, until there are few enough
+/// cells in the grid's box that each can have its own table entry.
 pub(crate) const CELL_GROWTH: f32 = 1.0625;
 pub(crate) const CELL_GROWTH_STEPS: u32 = 128;
 

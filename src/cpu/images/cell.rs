@@ -65,8 +65,9 @@ struct AlignedCell {
 struct NearCell {
     /// Upper bound of the rounding error in the centres of a sphere's periodic images.
     slack: f32,
-    /// Upper bound of the coordinates of a sphere's periodic images, relative to the moving origin.
-    /// It does not include the motion of the sphere, which [`ProxySize::uncut_anywhere`] adds.
+    /// Upper bound of the coordinates of a sphere's periodic images if the sphere did not move.
+    /// [`ProxySize::uncut_anywhere`] adds the motion. The coordinates are relative to the grids'
+    /// moving origin ([`Frame`]).
     far: f32,
 }
 
@@ -103,8 +104,9 @@ impl LatticeBox {
     /// Returns the first and the last n for which a sphere's path reaches into the periodic cell
     /// when displaced by n times edge `k`.
     pub(super) fn images(&self, k: usize) -> [i32; 2] {
-        // Along each edge, the cell reaches from coordinate 0 to 1. A path displaced by n edges
-        // reaches into the cell if it has a coordinate from −n to 1 − n.
+        // Along each edge, the cell reaches from coordinate 0 to 1. A displacement by n edges adds
+        // n to the coordinates of a path. So the displaced path reaches into the cell if the
+        // undisplaced path has a coordinate from −n to 1 − n.
         [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
     }
 
@@ -285,9 +287,9 @@ impl Cell {
         })
     }
 
-    /// For each of [`LANES`] spheres, returns half the edge of the smallest grid cell that fits
-    /// every periodic image of the sphere. The sphere must stay near the periodic cell, and its
-    /// path must not be cut into time segments.
+    /// Returns half the cell edge that each of [`LANES`] spheres needs: in a grid, a cell must be
+    /// at least as wide as any periodic image of the sphere. The spheres must stay near the
+    /// periodic cell, and their paths must not be cut into time segments.
     #[inline(always)]
     pub(crate) fn near_sizes(&self, paths: &SpherePath<f32x4>) -> f32x4 {
         let NearCell { slack, far } = self.near.unwrap_or(NearCell {
@@ -297,8 +299,9 @@ impl Cell {
         ProxySize::uncut_anywhere(paths, far, slack)
     }
 
-    /// Returns the bounding box of a time segment (part of a sphere's path) along the edges of the
-    /// periodic cell. The box is enlarged by more than all rounding errors.
+    /// Returns the bounding box of a time segment (part of a sphere's path). The sides of the box
+    /// are parallel to the faces of the periodic cell. The box is enlarged by more than all
+    /// rounding errors.
     #[inline(always)]
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
@@ -458,8 +461,9 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the position of the second sphere, displaced by `image`, relative to the first
-    /// sphere. `image` counts the shortest edges of the periodic lattice.
+    /// Returns the position of the displaced second sphere, relative to the first sphere. `image`
+    /// is the displacement, in whole multiples of the lattice edges (the shortest edges of the
+    /// periodic lattice).
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -484,9 +488,9 @@ impl Cell {
         let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
         let (mut middle, mut spread) = (center, Vec3::ZERO);
         // If the given box may reach out of the periodic cell along an edge, the returned box spans
-        // the whole cell along this edge. The size of the given box along this edge then does not
-        // matter, and the matrix `across` removes it. A given box that is a single point has no
-        // size, and needs no matrix.
+        // the whole cell along this edge. Then the size of the given box along this edge does not
+        // matter. The matrix `across` removes the component along this edge from the size. A given
+        // box that is a single point has no size, and needs no matrix.
         let is_point = low == high;
         let mut across = Mat3::IDENTITY;
         for k in 0..self.lattice.count {
@@ -606,9 +610,9 @@ mod tests {
         }
     }
 
-    /// [`Cell::wrap_box`] returns a box around all images of a sphere, in domains with one, two or
-    /// three periodic edges. An image may be outside the box, but only by the margin that the grids
-    /// add to the box.
+    /// The grids add a margin to the box that [`Cell::wrap_box`] returns for a sphere. The enlarged
+    /// box contains the centre of every image of the sphere that reaches into the periodic cell.
+    /// The domains have one, two or three periodic edges.
     #[test]
     fn all_images_of_a_sphere_are_in_the_box_around_them() {
         let mut rng = Rng::with_seed(3);
@@ -642,9 +646,9 @@ mod tests {
             let half_cell = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
             let wrapped = Vec3::from(cell.wrapped(&scaled, &path).at(0.5));
             let [low, high] = cell.wrap_box([wrapped; 2], half_cell);
-            // A grid extends beyond the box that `wrap_box` returns, by at least the margin `room`
-            // on each side. The bounds of the spheres in the grid add `half_cell` to the box. The
-            // grid adds one more cell, which is at least 2·`half_cell` wide.
+            // `room` is the smallest margin that the grids add to the box on each side.
+            // `measure_sizes` adds `half_cell`, and the grid adds a cell, which is at least
+            // 2·`half_cell` wide.
             let room = 3.0 * half_cell;
             let images = cell.lattice_box(&scaled, Cut::WHOLE);
             several += u32::from(images.count() > 1);

@@ -28,7 +28,8 @@ use crate::{Error, Sphere};
 /// Flag in the 32-bit number that names an object in the grids. If it is set, the other bits are an
 /// index into the list of periodic images. If not, they are the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
-/// Number of images that a task lists before it adds them to the count of the images of all tasks.
+/// Each task counts the images that it lists. If its count exceeds this number, the task adds the
+/// count to the total of all tasks, and begins again at 0.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
 /// A periodic image of a sphere or time segment that is in the grids. The undisplaced image is only
@@ -148,23 +149,23 @@ pub(crate) struct ProxyChunk<'a> {
     /// index. The entry is the sphere or segment itself, unless an image in `replaced` takes its
     /// place.
     pub(crate) plain: Range<usize>,
-    /// Periodic images that take the place of their spheres in the grids. The indices of these
-    /// spheres are in the range `plain`.
+    /// Periodic images that are in the grids instead of the spheres themselves. The indices of the
+    /// replaced spheres are in the range `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// Entries of the grids in addition to one for each index in `plain`: the other images and time
-    /// segments of the spheres of this chunk.
+    /// Further entries of the grids. If a sphere has several time segments or images, one of them
+    /// is the entry for the sphere's index in `plain`. The others are in this list.
     pub(crate) further: &'a [NamedImage],
 }
 
-/// The entries of the grids in a periodic domain: images of spheres or time segments.
+/// The entries of the grids in a periodic domain. Each entry is a periodic image of a sphere, or of
+/// a time segment.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
-    /// Images that take the place of spheres in the grids, in the order of the spheres. If a sphere
-    /// may reach out of the periodic cell (flag [`OUTSIDE`]), its first listed image takes its
-    /// place. A sphere keeps its place if no displaced image of it (or of its first time segment)
-    /// reaches into the cell.
+    /// Images that replace spheres in the grids, in the order of the spheres. A sphere is replaced
+    /// if a displaced image of its path (of the first time segment, if the path is cut) reaches
+    /// into the periodic cell. The first image that is found replaces it.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,

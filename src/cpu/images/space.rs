@@ -244,7 +244,8 @@ impl NearImages {
 
 impl PeriodicSpace<'_> {
     /// Returns the displacement of an entry of the grids (a sphere, a time segment or an image of
-    /// one of them), as whole multiples of the shortest lattice edges.
+    /// one of them). The units are the edges of the reduced lattice: the shortest edges that give
+    /// the same images as the edges of the domain.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         self.images.image(word).unwrap_or([0; 3])

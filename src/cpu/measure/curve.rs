@@ -89,10 +89,10 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // A fuzzing build chooses the length of time segments by random bits: the collision groups of
-    // the first sphere. Without this, segments would never be tested, because a fuzzer makes few
-    // spheres, and cutting their paths costs more than it saves. The list of pairs must be the same
-    // for every length.
+    // A fuzzing build takes the length of time segments from the first sphere's collision groups,
+    // because the fuzzer fills them with random bits. Otherwise segments would never be tested: a
+    // fuzzer makes few spheres, and cutting their paths costs more than it saves. The list of pairs
+    // must be the same for every length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
@@ -169,9 +169,8 @@ fn correlation_curve(pairs: [u32; OCTAVES], spheres: f32) -> [f32; OCTAVES] {
     let slope = (log(within[(first + 1).min(OCTAVES - 1)]) - log(within[first]))
         .clamp(MIN_SLOPE, MAX_DIMENSION);
     std::array::from_fn(|i| {
-        // Entry i of the correlation curve is for the distance 2^(i − 127). `within[i]` counts the
-        // pairs of spheres that are at most 2^(i − 126) apart. So entry i is computed from
-        // `within[i − 1]`.
+        // Entry i of the correlation curve is for the distance 2^(i − 127). `within[i − 1]` counts
+        // the pairs of spheres that are at most this distance apart.
         match i.checked_sub(1) {
             Some(below) if below >= first => log(within[below]),
             // Spheres at one point are neighbours at every distance, so the number of neighbours

@@ -2,8 +2,9 @@
 //! counts the segments by size.
 //!
 //! The distribution in space is estimated from a sample of the spheres. [`spacing`] counts the
-//! pairs of the sample by distance, [`ranks`] computes medians, and [`curve`] computes a
-//! [`Space`](crate::shared::space::Space) from both. Then [`sizes`] cuts the paths of all spheres.
+//! pairs of sampled spheres by distance. [`ranks`] computes medians of their positions, velocities
+//! and distances. [`curve`] computes a [`Space`](crate::shared::space::Space) from both. Then
+//! [`sizes`] cuts the paths of all spheres into time segments, and counts the segments by size.
 
 mod curve;
 mod histogram;

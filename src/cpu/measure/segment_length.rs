@@ -20,15 +20,15 @@ pub(super) fn segment_length(
     let shortest = spacing
         .max(extent * MIN_SEGMENT_PER_EXTENT)
         .max(f32::MIN_POSITIVE);
-    // Paths that even the shortest time segments do not cut cost the same at every segment length,
-    // so they are left out of the comparison of lengths.
+    // The comparison of segment lengths leaves out the paths that are not cut even at the shortest
+    // length, because their cost is the same at every length.
     let is_cut = |path: &SpherePath| ProxySize::new(path, shortest).power > 0;
     let all = sample.len() as f32;
     let cut = &*cut.refill(sample.filter(is_cut));
     if cut.is_empty() {
-        // No sphere of the sample has a path that is long enough to be cut into segments of the
-        // shortest length. So spheres with longer paths are rare in the step. Then segments of
-        // twice the shortest length cost least.
+        // No sampled path is cut even at the shortest length, so few paths of the step are cut.
+        // Then carom does not compare the costs of different lengths, but chooses twice the
+        // shortest length.
         return 2.0 * shortest;
     }
     let weighing = Weighing {

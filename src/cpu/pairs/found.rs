@@ -13,8 +13,8 @@ pub(crate) struct FoundPairs<L: Listed> {
     pub(crate) pairs: Buckets<Collision>,
     /// Touching pairs with a periodic image, in any order.
     pub(crate) images: ReusedVec<ImageCollision>,
-    /// Reports of pairs that several time segments may report. A later stage (`decide`) counts each
-    /// pair once.
+    /// Reports of pairs for which rounding leaves open which time segments have to report them. So
+    /// the list may contain a pair several times. A later stage (`decide`) counts the pair once.
     pub(crate) shared: ReusedVec<L::Report>,
     pub(super) reports: ScratchPool<L::Report>,
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,

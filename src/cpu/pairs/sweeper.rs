@@ -28,11 +28,11 @@ pub(super) struct TaskOutput<'a, S: ProxySpace> {
     /// Touching pairs in which the second sphere is not displaced. In open space, these are all
     /// pairs.
     pub(super) pairs: &'a mut Vec<Collision>,
-    /// Touching pairs in a periodic domain with a displaced second sphere, and the image
-    /// (displacement) of this sphere.
+    /// Touching pairs in which the second sphere is displaced to one of its periodic images, each
+    /// with this displacement. In open space, there are none.
     pub(super) images: &'a mut Vec<ImageCollision>,
-    /// Reports of pairs that several time segments may report. A later stage (`decide`) counts each
-    /// pair once.
+    /// Reports of pairs for which rounding leaves open which time segments have to report them. So
+    /// the list may contain a pair several times. A later stage (`decide`) counts the pair once.
     pub(super) shared: &'a mut Vec<ReportIn<S>>,
 }
 
@@ -141,9 +141,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     /// touching pair is appended to the output list of pairs, or to the list `images` if a sphere
     /// of the pair is displaced.
     ///
-    /// Before the call, this search has appended `hits` pairs to the output list, from index
-    /// `begin` on. Returns the number of appended pairs after the call. The two spheres of the
-    /// appended pair number k are also written to entry k of `near`.
+    /// The pairs that this search has found are in the output list, from index `begin` on. `hits`
+    /// is their number before the call. Returns their number after the call. The two spheres of the
+    /// pair at index `begin` + k are also written to entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,

@@ -34,8 +34,8 @@ struct Draft {
     classes: Range<usize>,
 }
 
-/// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` has
-/// the numbers and contents of the size classes in use.
+/// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` lists
+/// the size classes in use, each with its number.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -104,8 +104,9 @@ fn draft_levels(
 }
 
 impl Plan<'_> {
-    /// Returns an upper bound of the number of candidate pairs. `starts` has the index of the first
-    /// sphere of each entry of the table of cells, and no entry has more than `fullest`.
+    /// Returns an upper bound of the number of candidate pairs. For each entry of the table of
+    /// cells, `starts` has the index of its first sphere. `fullest` is the number of spheres in the
+    /// fullest entry.
     pub(crate) fn max_candidates(&self, starts: &[u32], fullest: u32) -> u64 {
         max_candidates(&self.levels, &self.searched, starts, fullest)
     }

@@ -1,5 +1,5 @@
-//! Decides, for any two grids, whether the spheres of the first search for neighbours in the second, or
-//! the reverse. Twin of `shaders/shared/plan_searches.wgsl`.
+//! Decides, for any two grids A and B, whether the spheres in A search B for neighbours, or the spheres in B
+//! search A. Twin of `shaders/shared/plan_searches.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -73,13 +73,17 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidate pairs. It is the largest number of table
-/// entries that all spheres can search, times `fullest`, the number of spheres in the fullest
-/// entry. `starts` has the index of the first sphere of each entry of the table of cells. In a grid
-/// with larger cells, a sphere searches at most 4 cells along each axis. In a grid with smaller
-/// cells, it searches at most r + 3 cells along each axis, where r is the ratio of the cell edges.
-/// It searches all entries of that grid if any sphere lies outside the grid's box. A GPU computes
-/// the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
+/// Returns an upper bound of the number of candidate pairs: the largest number of table entries
+/// that a sphere can search, summed over all spheres, times `fullest`. `fullest` is the number of
+/// spheres in the fullest table entry. For each entry of the table of cells, `starts` has the index
+/// of its first sphere.
+///
+/// In a grid with larger cells, a sphere searches at most 4 cells along each axis. In a grid with
+/// smaller cells, a sphere searches at most r + 3 cells along each axis, where r is the ratio of
+/// the cell edges. But if any sphere of the grid with smaller cells lies outside its box, all table
+/// entries of this grid are searched.
+///
+/// A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(
     levels: &[Level],
     searched: &[u64],

@@ -23,10 +23,10 @@ pub(super) struct SizeRange {
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size limit for the spheres of other grids: smaller spheres search the grid of this size
-    /// range. In a step of two sets, spheres exactly as large as the limit search it, too. A merged
-    /// size range keeps one of the limits of its parts: the smallest in a step of one set, and the
-    /// largest in a step of two sets.
+    /// Size limit: the estimates of cost assume that spheres of other grids search the grid of this
+    /// size range if they are smaller than the limit. In a step of two sets, spheres exactly as
+    /// large as the limit search it, too. If size ranges are merged, the merged range has the
+    /// smallest of their limits in a step of one set, and the largest in a step of two sets.
     reference: f32,
     pub(super) finer: f32,
 }

@@ -40,7 +40,8 @@ struct Left {
     changes: Vec<u32>,
 }
 
-/// The images (periodic copies) of the second spheres in each list. Empty in open space.
+/// For each entry of the lists `raw`, `earliest`, `sorted` and `changes` of [`Left`]: the image
+/// (periodic copy) of the second sphere. All lists are empty in open space.
 #[derive(Default)]
 struct Images {
     raw: Vec<u32>,

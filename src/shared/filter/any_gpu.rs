@@ -31,9 +31,9 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to one of the two float32 numbers next to it: the upper or the lower one, as the
-    /// simulated GPU does, or a random one of them. Replaces a subnormal result by zero if the
-    /// simulated GPU flushes subnormal numbers.
+    /// Rounds `x` to float32 in the direction of the simulated GPU: always up, always down, or in a
+    /// random direction each time. Replaces a subnormal result by zero if the simulated GPU flushes
+    /// subnormal numbers.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
