@@ -89,10 +89,10 @@ pub(crate) fn measure_space(
             .map(|sphere| SpherePath::new(sphere, &frame, dt))
     };
     space.segment = segment_length(&space, spacing, paths(), cut);
-    // A fuzzing build takes the length of time segments from the first sphere's collision groups,
-    // because the fuzzer fills them with random bits. Otherwise segments would never be tested: a
-    // fuzzer makes few spheres, and cutting their paths costs more than it saves. The list of pairs
-    // must be the same for every length.
+    // A fuzzing build takes the length of time segments from the high bits of the first sphere's
+    // collision groups, which the fuzzer sets at random. Otherwise segments would never be tested:
+    // a fuzzer makes few spheres, and cutting their paths costs more than it saves. The list of
+    // pairs must be the same for every length.
     if cfg!(carom_fuzzing) {
         let longest = paths().map(|path| path.extent()).fold(0.0, f32::max);
         space.segment = longest * (-((spheres[0].groups >> 28) as f32)).exp2();
