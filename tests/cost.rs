@@ -12,8 +12,8 @@ use glam::Vec3;
 
 const N: usize = 20_000;
 
-/// Numbers of tested pairs, of spheres and time segments in the grids, and of colliding pairs, each
-/// divided by the number of spheres.
+/// Counts, divided by the number of spheres, of tested pairs (`candidates`), of spheres and time segments in
+/// the grids (`proxies`), and of colliding pairs (`pairs`).
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     candidates: f64,

@@ -421,8 +421,8 @@ fn spheres_that_cannot_meet_take_a_long_step() {
     let ball = |x: f64, v: [f64; 3]| HardSphere::new([x, 0.5, 0.5], 0.1).with_velocity(v);
     let [a, b] = [ball(0.25, [1.0, 2.5, -0.5]), ball(0.75, [-3.0, 0.0, 1.5])];
     let options = || periodic(1.0);
-    // The four cases are a single sphere, two spheres of one body, two spheres of infinite mass,
-    // and two spheres whose collision groups keep them from meeting.
+    // Four cases in which spheres cannot meet: a single sphere, two spheres of one body, two spheres of
+    // infinite mass, and two spheres whose collision groups exclude each other.
     for (spheres, options, duration) in [
         (vec![a], options(), 2e3),
         (vec![a, b], options().with_bodies(vec![Some(7); 2]), 2e3),

@@ -731,8 +731,8 @@ fn worlds_with_meshes_move_as_on_the_cpu() {
         let mut spheres = random_spheres(20, seed, 1.0);
         let center = DVec3::new(5.0, 5.0, 4.0);
         spheres.retain(|sphere| sphere.center.distance(center) > sphere.radius + 1.6);
-        // A nearly round mesh of triangles moves. In every other world, a box-shaped mesh at rest
-        // precedes it in the list of meshes, so that the moving mesh is the second one.
+        // A nearly round mesh of triangles moves. If the seed is odd, a box-shaped mesh at rest precedes the
+        // moving mesh in the list of meshes.
         let ball = ball_of_triangles([5.0, 5.0, 4.0], 1.5, seed as u32 % 3);
         let ball = ball.with_velocity([0.25, -0.5, 0.125]);
         let far = box_mesh([0.0; 3], [10.0; 3]);
@@ -1196,8 +1196,9 @@ fn bullets_among_balls_at_rest_move_as_on_the_cpu() {
     assert!(rollbacks <= 2, "{rollbacks}");
 }
 
-/// A bullet hits a ball, which leaves its pad, glances off the next ball, and so misses the ball behind it. 100 other
-/// spheres at rest keep the pads short.
+/// A bullet hits a ball. The ball moves farther than its pad (the assumed bound on its displacement) and
+/// glances off the next ball. So it misses the ball behind. The pads follow from the mean speed of all
+/// spheres, and 100 other spheres at rest keep this speed low.
 fn deflection() -> Vec<HardSphere> {
     let bullet = HardSphere::new([-32.0, 0.0, 0.0], 0.5).with_velocity([10.0, 0.0, 0.0]);
     let balls = [[0.0; 3], [5.0, 0.866, 0.0], [18.0, 0.0, 0.0]];
@@ -1234,8 +1235,9 @@ fn a_ball_that_leaves_its_pad_hits_the_first_wall_first() {
     }
 }
 
-/// A substep looks for spheres that have left their pads (the assumed bounds on their displacements)
-/// after every fourth round. With five rounds, many substeps end after the last look.
+/// A substep looks for spheres that have left their pads (the assumed bounds on their displacements) after
+/// every fourth round. This test sets five rounds. So a sphere may leave its pad in a later round, after the
+/// last look.
 #[test]
 fn bullets_lose_no_impact_with_five_rounds() {
     let mut status = SimulationStatus::empty();

@@ -70,8 +70,8 @@ fn the_pressure_is_that_of_kolafas_equation_in_long_runs() {
     }
 }
 
-/// Spheres that start with equal speeds reach the Maxwell distribution: the kurtosis of the components of the
-/// velocity becomes 3, and the mean speed √(8/3π) of the root mean square.
+/// Spheres that start with equal speeds reach the Maxwell distribution: the kurtosis of the velocity
+/// components becomes 3, and the mean speed becomes √(8/(3π)) times the root mean square speed.
 #[test]
 fn equal_speeds_become_the_maxwell_distribution() {
     let mut fluid = Fluid::new(4000, 0.3, 1);

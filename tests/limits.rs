@@ -505,10 +505,10 @@ fn the_memory_of_a_large_world_is_released_eventually() {
     }
 }
 
-/// A thread of a rayon pool may run another task while its own task waits. This test checks that no other
-/// task runs on the thread of a task that waits for the step of a detector with its own threads.
-/// Otherwise, the other task would run on the same stack, and might wait forever for the detector that the
-/// first task has locked.
+/// A thread of a rayon pool may run another task while its own task waits. In this test, a task waits for a
+/// detector that runs a step on its own threads. Meanwhile, the thread of the task must not run another task.
+/// Such a task would run on the same stack, and might wait forever for the detector that the first task has
+/// locked.
 #[test]
 fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
     thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });

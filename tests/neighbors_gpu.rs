@@ -58,7 +58,7 @@ impl World {
         summary
     }
 
-    /// Searches until the buffers are large enough, and reads the list.
+    /// Repeats a search with larger buffers until the neighbour list fits, and reads the list.
     fn search<S: RecordableSpheres + ?Sized>(&mut self, search: &NeighborSearch<'_, S>) -> Read {
         let mut summary = self.record(search);
         for _ in 0..4 {
@@ -293,8 +293,8 @@ fn a_search_that_was_not_asked_for_or_is_invalid_is_an_error() {
     assert!(refused(-1.0) && refused(f32::NAN) && refused(1e30) && !refused(0.5));
 }
 
-/// Tests that the GPU keeps a neighbour list while no particle has moved by more than half the skin, and makes
-/// a new list after every other change.
+/// Tests that the GPU keeps a neighbour list if particles move by at most half the skin and nothing else
+/// changes. After any other change, the GPU must make a new list.
 #[test]
 fn a_list_is_kept_until_something_changes() {
     let mut rng = Rng::with_seed(33);
@@ -414,7 +414,8 @@ fn only_a_complete_list_is_kept() {
     }
 }
 
-/// Tests that a search leaves out particles with invalid values, whether or not it keeps the list.
+/// Tests that a search leaves out particles with invalid values, when it makes a new neighbour list and also
+/// when it keeps the list of the previous search.
 #[test]
 fn invalid_particles_on_the_device_are_set_aside() {
     let mut spheres = [0.0, 1.0, 2.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.6));

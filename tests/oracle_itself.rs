@@ -34,8 +34,8 @@ fn answer(a: Sphere, b: Sphere, dt: f32) -> Option<(f64, f64)> {
             let [toi, depth] = single(expected.into());
             assert!(exactly.rounds_to_toi(toi), "{toi:?}");
             assert!(exactly.rounds_to_depth(depth), "{depth:?}");
-            // Integer arithmetic must reject the float32 neighbours of the correctly rounded time of impact
-            // or depth.
+            // The oracle's check in integer arithmetic must reject the next smaller and the next larger
+            // float32 as the rounded time of impact or depth.
             assert!(!exactly.rounds_to_toi(toi.next_up()), "{toi:?}");
             assert!(!exactly.rounds_to_depth(depth.next_up()), "{depth:?}");
             assert!(

@@ -219,8 +219,9 @@ fn a_sphere_touches_its_own_images_in_a_small_cell_unless_it_ignores_itself() {
     );
 }
 
-/// Tests a crowd of spheres at a corner of the periodic cell, which has eight images in the cell. The grids
-/// must not mix these images, so that each pair is tested at most eight times.
+/// Tests a crowd of spheres at a corner of the periodic cell. Images of the crowd are at all eight corners of
+/// the cell. The grids must not test spheres at one corner against spheres at another, so each pair is tested
+/// at most eight times.
 #[test]
 fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     let spheres = [Sphere::new([0.0; 3], 0.1); 300];
@@ -237,9 +238,9 @@ fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     );
 }
 
-/// Dust (many small spheres) lies among large spheres on one face of a periodic cell. Its periodic
-/// copies lie on the opposite face. No two spheres or copies must be tested against each other
-/// twice.
+/// Dust (many small spheres) lies among large spheres on one face of a periodic cell. Its periodic copies lie
+/// on the opposite face. This test checks that any two spheres or copies are tested against each other at
+/// most once.
 #[test]
 fn dust_in_an_oblique_channel_is_tested_once_against_large_spheres() {
     let (spheres, domain) = dust_in_an_oblique_channel();

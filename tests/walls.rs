@@ -463,7 +463,8 @@ fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i
     let edges = domain.edges().map(vector);
     let range = |k: usize| {
         let fixed = !domain.periodic()[k] || across(edges[k]).length() < 1e-9;
-        // With only one periodic edge, this edge may be nearly parallel to the cylinder's axis.
+        // If only one edge is periodic, it may be nearly parallel to the axis of the cylinder. Then an image
+        // that is displaced by many edges may still be near the cylinder.
         let most = if domain.periodic().iter().filter(|&&x| x).count() == 1 {
             99
         } else {

@@ -396,7 +396,7 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
         exact(&device, &mut buffers, &step).collisions.walls,
         on_cpu(&step).walls
     );
-    // A step without walls in the same buffers has no wall collisions.
+    // If the same buffers are then used for a step without walls, no wall collisions remain.
     let none = summary(&device, &mut buffers, &Step::new(&spheres, 1.0));
     assert_eq!((none.walls, none.walls_found), (0, 0));
     // An indirect dispatch over the wall collisions of a step reads its number of workgroups from

@@ -9,8 +9,8 @@ use carom::{
 
 /// Radius of the balls.
 pub(crate) const RADIUS: f64 = 0.05;
-/// Duration of a frame, which is one step of the simulation. A bat (a box) that is hit remains solid until
-/// the end of the frame.
+/// Duration of a frame, which is one step of the simulation. A bat (a box that the first hit switches off)
+/// remains solid until the end of the frame in which it is hit.
 const FRAME: f64 = 1.0 / 60.0;
 /// The rings of bats (boxes), which share their centre: for each ring, the number of its bats, and
 /// its radius.

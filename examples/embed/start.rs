@@ -122,8 +122,8 @@ impl Torus {
         (x.hypot(y) - ring).hypot(z) < tube + 0.75_f32.sqrt()
     }
 
-    /// Returns a mesh of triangles that approximates the torus in the box. All corners of the
-    /// triangles lie on the surface of the torus.
+    /// Returns a mesh of triangles that approximates the torus, relative to the centre of the box that
+    /// contains the spheres. All corners of the triangles lie on the surface of the torus.
     fn mesh(&self) -> anyhow::Result<Mesh> {
         let (centre, ring, tube) = self.shape();
         let [along, around] = FACETS;

@@ -142,8 +142,8 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
-    // A call of `engine.step` simulates this duration, in which about as many impacts occur as in one
-    // substep.
+    // Each call of `engine.step` simulates this duration. It is chosen so that about as many impacts occur as
+    // in one substep on the CPU, or in one recording (of several substeps) on a GPU.
     let duration = engine.impacts_per_substep() / impact_rate(eta);
     let count = f64::from(args.n);
     let mut from = Totals::default();

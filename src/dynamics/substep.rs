@@ -338,8 +338,8 @@ struct Straight {
 
 impl Straight {
     fn note(&mut self, time: f64, ends: [u32; 2]) -> Result<(), Error> {
-        // `ahead` tells whether the substep has too many meetings and must be shortened. A shorter substep
-        // would have the same meetings at its very start, so `ahead` does not count these.
+        // The count `ahead` determines the duration of substeps. A shorter substep would have the same
+        // meetings at its very start, so `ahead` does not count these.
         self.ahead += usize::from(time > 0.0);
         push(&mut self.hits, ends)
     }

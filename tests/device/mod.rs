@@ -182,9 +182,9 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         }
         Ok::<_, carom::Error>(list)
     };
-    // Each attempt that fails enlarges the buffers that were too small. Four attempts are enough: a
-    // step may need larger buffers for spheres, for time segments (parts of long paths) and for
-    // pairs, and more pairs than the first copy to host memory can hold.
+    // Each attempt that fails enlarges the buffers that were too small. At most three attempts fail: one
+    // because of the number of spheres, one because of the number of time segments (parts of long paths), and
+    // one because of the number of pairs, in their buffer or in the first copy to host memory.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

@@ -152,9 +152,10 @@ fn world(count: usize, dt: f32, rng: &mut Rng) -> Pairs {
 
 fn check(backend: Backend, batches: usize, count: usize) {
     let mut detector = detector(backend, Options::default());
-    // A velocity is a displacement divided by the time step. If the time step is a power of two,
-    // this division is exact. With a time step of 0.1, the velocities are rounded. So the times of
-    // closest approach differ from the boundaries between time segments by some ulps.
+    // The closest approaches are planned at boundaries between time segments. A velocity is a displacement
+    // divided by the time step. If the time step is a power of two, this division is exact. With a time step
+    // of 0.1, the velocities are rounded, so the times of closest approach differ from the boundaries by some
+    // ulps.
     let steps = [1.0, 0.1, 1.0 / 1024.0];
     let mut colliding = 0;
     for batch in 0..batches {

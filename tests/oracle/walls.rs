@@ -1,9 +1,9 @@
 //! Decides without rounding whether a sphere touches a wall of a simple shape during a time step.
 //!
-//! Every float32 is an integer divided by 2^160. At the time n/d, the position of the sphere's
-//! centre relative to the wall is an integer vector divided by 2^160·d. The normal and the axis are
-//! integer vectors too. So each distance is a root of integers, and two distances are compared as
-//! integers.
+//! Every float32 is an integer divided by 2^160. At the time n/d, the position of the sphere's centre
+//! relative to the wall is an integer vector divided by 2^160·d. The normal of a half-space and the axis of a
+//! cylinder are integer vectors divided by 2^160. So the square of each distance is a ratio of integers. Two
+//! distances are compared by their squares, in integer arithmetic.
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
@@ -145,8 +145,9 @@ impl AtWall {
         }
     }
 
-    /// Compares the time of the first touch with the time `x`. Returns `None` if the sphere does not touch
-    /// the wall up to the time `x`.
+    /// Compares the time of the first touch with the time `x`. Returns `Less` if the first touch is earlier,
+    /// and `Equal` if it is at this time. Returns `None` if the sphere does not touch the wall up to the time
+    /// `x`.
     fn touched(&self, x: f64) -> Option<Ordering> {
         let nothing = BigInt::ZERO;
         let one = BigInt::from(1);

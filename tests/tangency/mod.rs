@@ -36,9 +36,9 @@ const EXACT: [[DVec3; 3]; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// The closest approach of the two spheres is within the step, and their distance is then the sum of
-    /// their radii. This is exact if all numbers of the pair are whole multiples of one unit, because then
-    /// nothing is rounded. A test may change one of the numbers by ulps.
+    /// The two spheres are nearest to each other at a time within the step, and their distance is then the
+    /// sum of their radii. If all numbers of the pair are whole multiples of one unit, nothing is rounded, so
+    /// this is exact. In two of three pairs of every kind, one number is then changed by one or two ulps.
     Exact,
     Passing,
     /// The two spheres are nearest to each other at the end of the step. In most pairs of this
@@ -124,13 +124,13 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // `size` scales the distance between the two centres at the closest approach.
+        // A factor in the distance between the two centres at the closest approach.
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // `far` scales the displacement of one sphere relative to the other during the step.
+        // A factor in the displacement of one sphere relative to the other during the step.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),
@@ -189,9 +189,10 @@ impl Pair {
             let velocity = flights[i] * (unit / dt);
             Sphere::new(start.as_vec3(), 0.0).with_velocity(velocity.as_vec3())
         });
-        // The spheres are to touch exactly. So the sum of the radii is the smallest distance of the
-        // centres during the step, computed from the rounded numbers. If all numbers are whole multiples
-        // of `unit`, nothing is rounded, and the distance is known exactly.
+        // The radii are chosen so that the spheres touch exactly. Their sum is the smallest distance of the
+        // centres during the step, computed from the centres and velocities after their rounding to float32.
+        // If all numbers are whole multiples of `unit`, nothing is rounded, and the distance is known
+        // exactly.
         let nearest = nearest(&spheres, dt);
         let sum = if whole { miss.length() * unit } else { nearest };
         let one = (sum * f64::from(rng.u32(0..=4)) / 4.0) as f32;

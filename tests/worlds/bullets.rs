@@ -59,9 +59,9 @@ pub(crate) fn formation_through_lattice(n: usize, seed: u64) -> World {
     let resting = lattice(n / 2).map(|site| Sphere::new(site * 2.0, 0.5));
     let length = 2.0 * (n as f32).cbrt() + 20.0;
     let bullets = lattice(n - n / 2).map(|site| {
-        // A fast sphere flies midway between two rows of the lattice, at distance 1 from the
-        // centres of both. Fast spheres that follow each other along the x axis are at distance 1
-        // too.
+        // A fast sphere flies along the x axis, midway between two rows of spheres of the lattice. Its path
+        // is at distance 1 from the centres of all spheres in both rows. Fast spheres that follow each other
+        // along the x axis are at distance 1 too.
         let start = Vec3::new(-10.0 - site.x, 2.0 * site.y + 1.0, 2.0 * site.z);
         Sphere::new(start, about_half(rng)).with_velocity([2.0 * length, 0.0, 0.0])
     });

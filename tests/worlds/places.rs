@@ -1,4 +1,5 @@
-//! Test worlds in which all spheres share a line, a plane, a point or an instant.
+//! Degenerate test worlds: all spheres lie on a line or in a plane, meet at one point, have coincident
+//! centres, or have a time step of 0.
 
 use carom::Sphere;
 use fastrand::Rng;

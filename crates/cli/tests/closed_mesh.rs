@@ -217,9 +217,9 @@ fn advance(
                         let normal = (apart + relative * f64::from(toi)).normalize_or_zero();
                         (toi, normal, relative.dot(normal) < 0.0)
                     });
-            // A sphere may overlap another sphere at the start, and move away from it. Such a
-            // contact is no bounce. If it is the earliest impact of the sphere, the test looks only
-            // for a bounce off a wall.
+            // Two spheres may overlap at the start and move apart. carom reports this as an impact at time 0,
+            // but the spheres do not bounce. If this is the earliest impact of a sphere, the sphere bounces
+            // only if it also touches a wall.
             let (toi, normal) = match (at_sphere, earliest_wall[index]) {
                 (Some((toi, normal, approaches)), _) if toi > 0.0 || approaches => {
                     bounces[1] += 1;

@@ -45,7 +45,7 @@ struct Arguments {
     /// thermal.
     #[arg(long, default_value = "all", value_delimiter = ',', value_parser = scenes_of)]
     scene: Vec<Scenes>,
-    /// Numbers of spheres in each scene.
+    /// Numbers of spheres. Each scene is timed with each of these numbers.
     #[arg(long, default_value = "100000", value_delimiter = ',')]
     n: Vec<usize>,
     /// Numbers of threads. carom runs once with each of these numbers. All other methods run on one thread.
@@ -271,8 +271,9 @@ impl Runner {
     }
 }
 
-/// Returns an error if a method's list of touching pairs differs from the exact list in more pairs than are
-/// grazing (too close to tangency for float32).
+/// Runs a method, and counts the pairs in which its list of touching pairs differs from the exact list.
+/// Returns an error if this count is larger than the number of grazing pairs (those too close to tangency for
+/// float32).
 fn warm_up(
     runner: &mut Runner,
     world: World<'_>,

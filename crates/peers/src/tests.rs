@@ -10,8 +10,8 @@ use crate::step::{World, before, differences};
 use crate::{Exact, median};
 use carom_scenes::Scene;
 
-/// Compares the list of touching pairs of each benchmarked method with the exact list. Fails if
-/// more pairs differ than are too close to tangency for float32.
+/// Counts the pairs in which each benchmarked method's list of touching pairs differs from the exact list.
+/// Fails if this count is larger than the number of pairs too close to tangency for float32.
 fn agree(spheres: &[Sphere], what: &str) {
     let world = World { spheres, dt: 1.0 };
     let exact = Exact::of(world).unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -103,8 +103,7 @@ impl Scene {
         Self::ALL.into_iter().find(|scene| scene.name() == name)
     }
 
-    /// Returns the density, the ratio of radii and the distance of bullets with which
-    /// [`Self::generate`] makes this benchmark scene.
+    /// Returns the parameters with which [`Self::generate`] makes this benchmark scene.
     pub fn parameters(self) -> Parameters {
         let (density, ratio, bullets) = match self {
             Self::Gas => (0.05, 1.0, 0.0),

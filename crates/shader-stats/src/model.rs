@@ -107,8 +107,8 @@ fn skipped(name: &str, kind: Kind, proxies: f64) -> f64 {
     }
 }
 
-/// Number of instructions of the whole compiled kernel `pairs` when the instructions of each of its
-/// parts were counted by hand.
+/// Number of instructions of the whole kernel `pairs`, in the compiled version in which the instructions of
+/// each part were counted by hand.
 const PAIRS_COUNTED: f64 = 1644.0;
 
 /// Estimates how many instructions a warp executes in the kernel `pairs`. For each part of the
@@ -223,9 +223,9 @@ pub(crate) fn step(
         ));
         old_pairs(&s.rounds)
     };
-    // Number of loads in the kernel `pairs` that wait for one another: three before its loops, one for
-    // each row of grid cells that has a loop of its own, and one for each iteration of a loop, which
-    // tests a candidate.
+    // Number of loads in the kernel `pairs` that wait for one another. It is 3 for the loads before the
+    // loops, plus 1 for each row of grid cells that has a loop of its own, plus 1 for each iteration of a
+    // loop (which tests one candidate).
     let loads = 3.0 + s.loads;
     work.push((
         "pairs",

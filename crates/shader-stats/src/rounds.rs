@@ -46,8 +46,8 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
     pub(crate) rounds: Rounds,
-    /// Mean number of rows of grid cells and of candidates that a warp processes one after the
-    /// other. It is the mean over the warps of one grid, the one with the largest mean.
+    /// Number of rows of grid cells plus number of candidates that a warp processes one after the other. This
+    /// is the mean over the warps of one grid, for the grid in which the mean is largest.
     pub(crate) loads: f64,
     /// Mean numbers for a sphere: its time segments, the candidates that the search tests for it, and those
     /// that touch it.

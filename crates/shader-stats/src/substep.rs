@@ -16,14 +16,15 @@ const PACKING: f64 = 0.3;
 // The constants up to `LATER` are means over the substeps of the example `hard_spheres --backend gpu` with
 // 16 384 spheres in equilibrium, on lavapipe.
 
-/// Number of impacts in a substep, per sphere.
+/// Number of impacts in a substep, divided by the number of spheres.
 const IMPACTS: f64 = 0.1;
 /// Share of the substeps that are complete. The others are rolled back.
 const COMPLETE: f64 = 0.95;
-/// Number of candidate pairs in a substep, per sphere.
+/// Number of candidate pairs in a substep, divided by the number of spheres.
 const CANDIDATES: f64 = 1.7;
-/// Number of spheres that the rounds of a substep process, per sphere: in the first round, and in all later
-/// rounds together. A later round has only the spheres near a path that has changed.
+/// Number of spheres that are processed in the first round of a substep (`FIRST`), and in all later rounds
+/// together (`LATER`). Both are divided by the number of all spheres. A later round processes only the
+/// spheres near a path that has changed.
 const FIRST: f64 = 1.0;
 const LATER: f64 = 0.61;
 
@@ -33,18 +34,20 @@ const PADDED: f64 = 1.21;
 /// Number of rounds in which paths change. With 16 384 spheres, there are five or six. There are more rounds
 /// with more spheres, because the longest chain of impacts is longer.
 const ROUNDS: f64 = 8.0;
-/// Number of rounds that are recorded for a substep: the default, and one that finds that no impact is left.
+/// Number of rounds that are recorded for a substep: the default of 24, plus one that finds that no impact is
+/// left.
 const RECORDED: f64 = 25.0;
-/// Number of times that a substep looks for spheres that have left their pads.
+/// Number of times that a substep looks for spheres that have moved farther than their pads (the assumed
+/// bounds on their displacements).
 const WIDENINGS: f64 = 6.0;
 
-/// Number of candidates of the sphere with the most candidates in a warp of 32. The mean of all spheres is
-/// twice [`CANDIDATES`].
+/// Largest number of candidates of a sphere in a warp of 32 spheres. The mean over all spheres is twice
+/// [`CANDIDATES`], because a pair is a candidate of both of its spheres.
 const ROW: f64 = 9.0;
 /// Instructions of the kernel `simulation_find`, counted by hand: outside its loops, for each candidate, and
 /// for each comparison of two straight pieces of the paths of a candidate pair.
 const FIND: [f64; 3] = [150.0, 45.0, 240.0];
-/// Number of such comparisons for a candidate, in the first round and in a later one.
+/// Number of comparisons of path pieces for a candidate pair, in the first round and in a later one.
 const PIECES: [f64; 2] = [1.0, 2.5];
 
 /// Returns about `count` spheres in equilibrium, enlarged by their pads.
@@ -74,7 +77,8 @@ fn padded(count: usize) -> anyhow::Result<Vec<Sphere>> {
     Ok(simulation.spheres().iter().map(padded).collect())
 }
 
-/// Returns the name and the work of each dispatch of the search for candidate pairs among `n` spheres.
+/// Returns the name of each dispatch of the search for candidate pairs among `n` spheres, with its estimated
+/// work (instructions, bytes and waiting time).
 fn search(
     n: f64,
     spheres: &[Sphere],
@@ -99,8 +103,8 @@ fn search(
     Ok(work)
 }
 
-/// Returns the name, the number of dispatches and the work of each kernel that moves `n` spheres in a substep,
-/// without walls in open space.
+/// Returns the name, the number of dispatches and the work of each kernel that moves `n` spheres in a
+/// substep. There are no walls, and the domain is not periodic.
 fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, Work)>> {
     let mut all = Vec::new();
     let mut add = |name, dispatches, instructions, invocations: f64, bytes, chain| {
@@ -126,8 +130,9 @@ fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, W
     ] {
         add(name, 1.0, count(name)?, of, bytes * of, once(loads));
     }
-    // The loads of a candidate wait for one another: its index, the candidate, and for each comparison, the
-    // pieces of the two paths.
+    // The memory loads for a candidate form a chain, in which each load waits for the one before. The first
+    // load is the index of the candidate, and the second is the candidate. Then the pieces of the two paths
+    // are loaded for each comparison.
     let [outside, candidate, piece] = FIND;
     let rounds = [(FIRST, 1.0), (LATER, ROUNDS - 1.0)];
     let (mut instructions, mut bytes, mut chain) = (0.0, 0.0, 0.0);

@@ -96,9 +96,9 @@ fn a_doctored_table_fails_and_a_true_one_does_not() {
     fs::write(path, whole.replace(&format!("{row}\n"), "")).unwrap();
     assert!(error(&check).contains("pairs: missing from the committed table"));
 
-    // The table in the file names the version of the driver that compiled the kernels. If this is
-    // not the version of the present driver, the table must not be compared, even if its values are
-    // wrong.
+    // The table in the file names the version of the driver that compiled the kernels. Here, this is not the
+    // version of the present driver. So the check must not compare the table, and it succeeds although a
+    // value of the table is wrong.
     let (driver, rest) = whole.split_once(", ").unwrap();
     fs::write(
         path,

@@ -189,7 +189,7 @@ impl Args {
         }
     }
 
-    /// Returns the largest number of spheres of a world in the report of `--gpu-report`.
+    /// Returns the limit on the number of spheres of each world in the report of `--gpu-report`.
     #[cfg(feature = "native")]
     pub(crate) fn most(&self) -> usize {
         self.n.iter().copied().max().unwrap_or(usize::MAX)

@@ -33,7 +33,8 @@ pub(crate) struct Verdict {
     differing: u64,
     #[serde(skip)]
     method: String,
-    /// Description of the mistakes in the list of pairs, one line for each kind of mistake or differing pair.
+    /// Description of the mistakes: one line for each kind of mistake or, if two backends were compared, one
+    /// line for each of the first pairs that differ.
     #[serde(skip)]
     details: String,
 }

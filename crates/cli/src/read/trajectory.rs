@@ -68,8 +68,8 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         self.begin = mark.place;
     }
 
-    /// Counts the frames of a trajectory without parsing the atoms. Returns the number of frames, and the
-    /// beginning of each of the last `most` frames.
+    /// Counts the frames of a trajectory without parsing the atoms. Returns the number of frames, and where
+    /// each of the last frames begins. The list of beginnings has up to `most` frames.
     ///
     /// # Errors
     /// Returns an error with the line number if a frame is malformed or incomplete.

@@ -144,8 +144,8 @@ fn name(rows: [u32; 2], image: [i32; 3], numbers: [f32; 4], world: &World) -> Pa
 }
 
 impl Pair {
-    /// Returns the pair with the smaller id or row as `a`. If this exchanges the spheres, the periodic image
-    /// is negated.
+    /// Orders the two spheres of the pair, so that `a` is the smaller of their ids or rows. If this exchanges
+    /// the spheres, the periodic image is negated.
     fn in_order(self) -> Self {
         if self.a <= self.b {
             return self;

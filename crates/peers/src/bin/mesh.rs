@@ -16,8 +16,8 @@ use parry3d::math::{Pose, Vector};
 use parry3d::query::{PointQuery, ShapeCastOptions, cast_shapes};
 use parry3d::shape::{Ball, TriMesh};
 
-/// Times a step of the scene gas in which moving spheres touch a spherical mesh of 131072 triangles, on one
-/// thread.
+/// Times a step on one thread, in which the moving spheres of the benchmark scene `gas` touch a spherical
+/// mesh of 131072 triangles.
 ///
 /// carom finds all pairs of a sphere and a triangle that touch, and all pairs of spheres. parry3d
 /// ignores pairs of spheres, and is timed in two ways. In the first, it finds all pairs of a sphere

@@ -14,7 +14,8 @@ pub(crate) trait Run {
     /// Returns the centres of all spheres, or `None` if the timed program does not keep them in a
     /// periodic cube.
     fn places(&self) -> Option<Vec<[f64; 3]>>;
-    /// Returns a line of text with numbers that only this program has, such as its substeps.
+    /// Returns a line of text with numbers that the other timed programs do not have, such as carom's
+    /// substeps.
     fn remark(&self) -> String;
 }
 

@@ -26,7 +26,8 @@ fn heap_of(simulation: &Simulation, edge: f64) -> Heap {
     Heap::new(&places, &velocities, edge).unwrap()
 }
 
-/// Number of impacts of a sphere that are compared. Each makes the rounding errors larger.
+/// For each sphere, only this number of its first impacts in the two simulations are compared, because each
+/// impact makes the rounding errors larger.
 const COMPARED: usize = 5;
 
 #[test]
