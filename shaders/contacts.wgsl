@@ -75,17 +75,16 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Takes pair `index` of the list sorted by b, and writes it as a contact of its sphere b.
-    // `contact_indices` holds all contacts of sphere 0, then all contacts of sphere 1, and so on. The
-    // contacts of a sphere begin with the pairs in which it is sphere b. The pairs in which it is sphere a
-    // follow. So the place of this contact is a sum of two numbers: `index`, the number of pairs before this
-    // pair in the list sorted by b, and the number of pairs whose sphere a has a lower index than this
-    // sphere.
+    // Writes pair `index` of the list sorted by b as a contact of its sphere b. `contact_indices` holds all
+    // contacts of sphere 0, then all contacts of sphere 1, and so on. The contacts of a sphere begin with the
+    // pairs in which it is sphere b. The pairs in which it is sphere a follow. So the contacts before this
+    // one are: `index` contacts from the earlier pairs in the list sorted by b, and one contact from each
+    // pair whose sphere a has a lower index than this sphere.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
-    // Takes pair `index` of the list sorted by a, and writes it as a contact of its sphere a. The place of
-    // this contact is a sum of two numbers: `index`, the number of pairs before this pair in the list sorted
-    // by a, and the number of pairs whose sphere b has an index up to that of this sphere.
+    // Writes pair `index` of the list sorted by a as a contact of its sphere a. The contacts before this one
+    // are: `index` contacts from the earlier pairs in the list sorted by a, and one contact from each pair
+    // whose sphere b has at most the index of this sphere.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

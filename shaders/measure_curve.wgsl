@@ -145,19 +145,20 @@ fn length_of(k: u32, shortest: f32) -> f32 {
 }
 
 // Returns the extent of the path of sampled sphere k: the lengths that determine how the path is cut into
-// time segments. Here the path starts at the position that the sphere really has half-way through the step.
-// The difference affects only a margin for rounding errors.
+// time segments. The function takes the sphere's position half-way through the step as the start of the path,
+// instead of the true start. This changes only a margin for rounding errors.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// Tells which sampled spheres are used to compare the costs of different lengths of time segments. With the
-// shortest allowed length, `all` sampled spheres are cut. Every `each`-th of these spheres is used. `weighed`
-// is the number of spheres used.
+// The choice of the sampled spheres that are used to compare the costs of different lengths of time segments.
 struct Cut {
+    // Number of sampled spheres whose paths are cut if time segments have the shortest allowed length.
     all: u32,
+    // Number of these spheres that are used.
     weighed: u32,
+    // Every `each`-th of these spheres is used.
     each: u32,
 }
 
@@ -178,8 +179,9 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // The array sh_cut has room for MAX_WEIGHED extents. If more sampled paths are cut at the shortest
-    // length, only every `each`-th of them is stored.
+    // `all` is the number of sampled paths that are cut if time segments have the shortest allowed length.
+    // The array sh_cut has room for the extents of MAX_WEIGHED paths. If `all` is greater, only the extent of
+    // every `each`-th path is stored.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let extent = sampled_extent(k, frame);
@@ -209,10 +211,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
         // would compute it again for every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Expected number of spheres that a time segment finds if uncut spheres have a separate grid with
-        // small cells, and if all spheres are uncut. The segment searches cells up to one cell edge beyond
-        // its own box. This number is not halved, because only the segment searches. `in_cells` is halved,
-        // because there only one of the two objects of a pair finds the other.
+        // Expected number of spheres that a time segment finds in a separate grid with small cells, if this
+        // grid holds all spheres. The segment searches cells up to one cell edge beyond its own box.
+        // `reached` is not halved, because every segment searches for all spheres near it. `in_cells` is
+        // halved, because only one of two objects in the same grid searches for the other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -276,8 +278,9 @@ fn main(@builtin(local_invocation_index) local: u32) {
     workgroupBarrier();
     let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
-        // If no sampled path is cut at the shortest allowed length of time segments, few paths of the step
-        // are cut. Then all compared costs are 0, and twice the shortest length is chosen.
+        // If no sampled path is cut even with the shortest allowed length of time segments, few paths of the
+        // step are cut. Then there are no costs from which to choose a length, and twice the shortest length
+        // is taken.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

@@ -353,8 +353,7 @@ fn compare_pairs(
 /// Compares those entries of a sorted list whose first index is `a` with the exact impacts of sphere `a`.
 struct Row<'a> {
     a: u32,
-    /// Of the list that is verified, the entries with the first index `a` that have not been compared yet
-    /// with the exact impacts.
+    /// Those entries of the list with the first index `a` that have not been compared yet.
     listed: &'a [ImageCollision],
     mistakes: Mistakes,
 }

@@ -508,8 +508,8 @@ fn unusual_layouts_are_accepted() -> Result {
         // 32 bytes. So two radii lie in each gap between centres, until all ten radii are placed.
         // Nothing overlaps.
         DeviceSpheres::new(10, at(0, 64), at(12, 32)),
-        // With one sphere, each attribute has only one value, and these values do not overlap. The strides
-        // have no effect.
+        // With these strides, the attributes of several spheres would overlap. But there is only one sphere,
+        // so the strides have no effect.
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
         DeviceSpheres::new(0, at(0, 16), at(0, 16)),
     ];

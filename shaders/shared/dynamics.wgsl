@@ -5,8 +5,8 @@
 // (one call that records the commands of a simulation).
 struct SimulationRequest {
     gravity: vec3<f32>,
-    // Simulated time by which the recording advances the spheres, in addition to the time that earlier
-    // recordings have not completed.
+    // Simulated time requested with this recording. The recording also simulates the time that earlier
+    // recordings left over.
     duration: f32,
     // The edges of the periodic domain in xyz (0 for an edge that is not periodic), and their reciprocal
     // vectors.

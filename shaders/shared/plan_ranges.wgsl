@@ -32,11 +32,11 @@ struct SizeRange {
     // from several ranges has the smallest of their values.
     power: u32,
     of_set: u32,
-    // In a step with one set, another range searches this range for neighbours if the `half_cell` of the
-    // other range is less than `reference`. In a step with two sets, the other range does so if it is of the
-    // other set and its `half_cell` is at most `reference`. At first, `reference` is the `half_cell` of this
-    // range. A range merged from several ranges keeps the smallest of their values or, with two sets, the
-    // largest.
+    // Size limit for the ranges that search this range for neighbours. In a step with one set, a range
+    // searches this range if its `half_cell` is less than `reference`. In a step with two sets, a range
+    // searches this range if it is of the other set and its `half_cell` is at most `reference`. At first,
+    // `reference` is the `half_cell` of this range. If ranges are merged, the merged range keeps the smallest
+    // `reference` in a step with one set, and the largest in a step with two sets.
     reference: f32,
     // Number of spheres (or time segments) that search this size range for neighbours.
     finer: f32,
@@ -83,9 +83,9 @@ fn count_parted(used: vec4<u32>) {
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // Each thread handles one block of size classes, and no size range extends over two blocks. So at any
-        // length of the ranges, the first nonempty class of a block is the first of its range. The initial
-        // value of `previous` makes this class count in the last entry.
+        // Each thread handles one block of size classes. No size range extends over two blocks, so the first
+        // nonempty class of a block is the first of its range, however long the ranges are. Such a class
+        // belongs in the last entry of the histogram. The initial value of `previous` puts it there.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }

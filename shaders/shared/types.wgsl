@@ -223,8 +223,8 @@ struct Lattice {
 
 // Describes an object in the grids of a periodic domain: which image (periodic copy) of which sphere it is.
 struct Entry {
-    // Index of the sphere. In addition, the bit SEVERAL_IMAGES is set if the grids also contain other images
-    // of the sphere or, if its path is cut into time segments, of the same segment.
+    // Index of the sphere. The bit SEVERAL_IMAGES is also set if the grids contain other images of this
+    // sphere. If the path of the sphere is cut into time segments, only images of the same segment count.
     sphere_and_several: u32,
     // The displacement of the image, in multiples of the lattice's edges, packed by pack_image().
     image: u32,

@@ -204,10 +204,11 @@ impl Grids<'_> {
         visit(&[level.spheres(self.starts)], None);
     }
 
-    /// Visits the spheres in the cells from `low` to `high`, in one time slab of a grid with larger
-    /// cells. A time slab is a part of the step that has separate cells. If a row of cells along x
-    /// is not inside the grid's box, its cells are looked up one by one. There are at most four
-    /// cells along each axis.
+    /// Visits the spheres in the cells from `low` to `high` of the grid `number`, in one time slab
+    /// (part of the step with separate cells). A row of cells along x is one range of spheres if it
+    /// is inside the grid's box. Otherwise, its cells are looked up one by one. These cells are
+    /// larger than those of the searching sphere's own grid, so there are at most four along each
+    /// axis.
     fn visit_rows(
         &self,
         number: u32,

@@ -31,11 +31,10 @@ pub(crate) fn scan(
             dispatches.push(binder.dispatch(&kernels.scan_reduce, &[named], *blocks)?);
         }
     }
-    // There is one dispatch of `scan_apply` for each list, from the shortest list back to the
-    // table. Each workgroup processes one block of the list, for which it needs the sum of all
-    // earlier blocks. The shortest list has few blocks, so each workgroup adds up their sums
-    // itself. For each longer list, the previous dispatch has already replaced the block sums by
-    // their prefix sums.
+    // To replace the words of a block by their prefix sums, a workgroup needs the sum of all
+    // earlier blocks. The first dispatch processes the shortest list, which has few blocks, so each
+    // workgroup adds up their sums itself. Each later dispatch processes a longer list. The
+    // dispatch before it has already replaced the sums of the blocks by their prefix sums.
     let mut kernel = &kernels.scan_apply;
     for (named, blocks) in levels.iter().rev() {
         dispatches.push(binder.dispatch(kernel, &[named], *blocks)?);

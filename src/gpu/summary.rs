@@ -149,8 +149,8 @@ pub struct StepSummary {
     pub(super) past_at_most: Option<u64>,
 }
 
-/// Bit that is set in the number of a wall, and not in the index of a sphere. In
-/// `CaromResults::out_of_range`, such a number is the index of a triangle.
+/// Bit that marks the number of a wall, in a word that otherwise contains the index of a sphere. In
+/// `CaromResults::out_of_range`, this bit marks the index of a triangle.
 pub(super) const WALL: u32 = 1 << 31;
 
 fn wide([low, high]: [u32; 2]) -> u64 {

@@ -183,8 +183,8 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
         Ok::<_, carom::Error>(list)
     };
     // Each attempt that fails enlarges the buffers that were too small. At most three attempts fail: one
-    // because of the number of spheres, one because of the number of time segments (parts of long paths), and
-    // one because of the number of pairs, in their buffer or in the first copy to host memory.
+    // because there are too many spheres, one because there are too many time segments (parts of long paths),
+    // and one because there are too many pairs.
     for _ in 0..4 {
         match attempt() {
             Ok(PairList::Complete(step)) => return step,

@@ -124,13 +124,13 @@ impl Pair {
             Kind::Huge => 2_f64.powi(rng.i32(40..48)),
             _ => 2_f64.powi(rng.i32(-12..12)),
         };
-        // A factor in the distance between the two centres at the closest approach.
+        // `size` scales the vector between the two centres at the closest approach (`miss` below). `far`
+        // scales the displacement of one sphere relative to the other during the step (`flight` below).
         let size = if whole {
             f64::from(rng.u32(1..=64))
         } else {
             scale(-2..6, rng)
         };
-        // A factor in the displacement of one sphere relative to the other during the step.
         let far = match kind {
             Kind::Resting | Kind::Leaving | Kind::AtTheEnd => size,
             Kind::Bullet => scale(8..27, rng),

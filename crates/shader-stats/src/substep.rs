@@ -47,7 +47,8 @@ const ROW: f64 = 9.0;
 /// Instructions of the kernel `simulation_find`, counted by hand: outside its loops, for each candidate, and
 /// for each comparison of two straight pieces of the paths of a candidate pair.
 const FIND: [f64; 3] = [150.0, 45.0, 240.0];
-/// Number of comparisons of path pieces for a candidate pair, in the first round and in a later one.
+/// Number of comparisons of path pieces for one candidate pair. The first element is for the first round of a
+/// substep, the second for each later round.
 const PIECES: [f64; 2] = [1.0, 2.5];
 
 /// Returns about `count` spheres in equilibrium, enlarged by their pads.

@@ -610,9 +610,9 @@ mod tests {
         }
     }
 
-    /// The grids add a margin to the box that [`Cell::wrap_box`] returns for a sphere. The enlarged
-    /// box contains the centre of every image of the sphere that reaches into the periodic cell.
-    /// The domains have one, two or three periodic edges.
+    /// The box that [`Cell::wrap_box`] returns for a sphere, enlarged by the margin of the grids,
+    /// contains the centre of every image of the sphere that reaches into the periodic cell. The
+    /// test uses random domains with one, two or three periodic edges.
     #[test]
     fn all_images_of_a_sphere_are_in_the_box_around_them() {
         let mut rng = Rng::with_seed(3);
@@ -646,9 +646,8 @@ mod tests {
             let half_cell = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;
             let wrapped = Vec3::from(cell.wrapped(&scaled, &path).at(0.5));
             let [low, high] = cell.wrap_box([wrapped; 2], half_cell);
-            // `room` is the smallest margin that the grids add to the box on each side.
-            // `measure_sizes` adds `half_cell`, and the grid adds a cell, which is at least
-            // 2·`half_cell` wide.
+            // The grids enlarge the box by at least 3·`half_cell` on each side: `measure_sizes`
+            // adds `half_cell`, and the grid adds one cell, whose edge is at least 2·`half_cell`.
             let room = 3.0 * half_cell;
             let images = cell.lattice_box(&scaled, Cut::WHOLE);
             several += u32::from(images.count() > 1);

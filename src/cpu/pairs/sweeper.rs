@@ -141,9 +141,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     /// touching pair is appended to the output list of pairs, or to the list `images` if a sphere
     /// of the pair is displaced.
     ///
-    /// The pairs that this search has found are in the output list, from index `begin` on. `hits`
-    /// is their number before the call. Returns their number after the call. The two spheres of the
-    /// pair at index `begin` + k are also written to entry k of `near`.
+    /// Earlier calls have appended `hits` pairs to the output list, from index `begin` on. Returns
+    /// `hits` plus the number of pairs that this call appends to that list. If the call appends a
+    /// pair at index `begin` + k, it also writes the two spheres of the pair to entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,

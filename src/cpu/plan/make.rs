@@ -35,7 +35,7 @@ struct Draft {
 }
 
 /// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` lists
-/// the size classes in use, each with its number.
+/// the size classes in use: the index of each class, and data about its spheres.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],

@@ -189,7 +189,8 @@ impl Args {
         }
     }
 
-    /// Returns the limit on the number of spheres of each world in the report of `--gpu-report`.
+    /// Returns the largest number of spheres that a world of `--gpu-report` may have. This is the largest
+    /// value of `--n`. Without this option, there is no limit.
     #[cfg(feature = "native")]
     pub(crate) fn most(&self) -> usize {
         self.n.iter().copied().max().unwrap_or(usize::MAX)

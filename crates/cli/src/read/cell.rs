@@ -102,9 +102,9 @@ impl Cell {
         Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
     }
 
-    /// Converts a simulation box to a domain. If one of its numbers is too large for float32, the result
-    /// depends on the edges. If the box is periodic along an edge, the function returns an error. If the box
-    /// is open along all edges, it has no influence on the spheres, and the function returns `None`.
+    /// Does the same as [`Self::domain`], except for a box that is open along all edges. Such a box has no
+    /// influence on the spheres. So if one of its numbers is too large for float32, the function returns
+    /// `None` instead of an error.
     pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {
             Ok(domain) => Ok(Some(domain)),
