@@ -19,15 +19,16 @@
 
 // Largest ratio of the durations of two successive substeps.
 const LONGER = 2.0;
-// A substep should have at most this many candidate pairs for each sphere.
+// A substep should have at most this many candidate pairs for each sphere, but may always have `FEW` in all.
 const CANDIDATES = 6.0;
 const FEW = 1000u;
 // If pairs of a sphere and a triangle fill more than this share of their list, the next substep is not
 // longer than the last one.
 const NEARLY_FULL = 0.75;
-// The more impacts a substep has beyond this number, the shorter is the next substep. So a substep with
-// few impacts never makes the next one shorter.
-const FEW_IMPACTS = 8u;
+// A substep should have this many impacts in addition to those that `SimulationRequest.impacts` asks for. With fewer
+// spheres than this, it should have one more for each sphere, because the path of a sphere has room for only
+// `MOST_IMPACTS`.
+const FEW_IMPACTS = 8.0;
 // A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
 // rounds. If it uses more than this share of them, the next substep is shorter.
 const ROUNDS = 0.75;
@@ -80,10 +81,10 @@ fn lengthen() {
     let duration = simulation.substep;
     let spheres = f32(max(simulation.spheres, 1u));
     // An impact at a wall involves one sphere instead of two, so it counts half.
-    let at_walls = atomicLoad(&simulation_counters.wall_impacts) / 2u;
-    let impacts = atomicLoad(&simulation_counters.impacts) + at_walls;
-    let each = 2.0 * f32(max(impacts, FEW_IMPACTS) - FEW_IMPACTS) / (spheres * simulation_request.impacts);
-    var longer = min(1.0 / max(each, 0.1), LONGER);
+    let at_walls = 0.5 * f32(atomicLoad(&simulation_counters.wall_impacts));
+    let impacts = f32(atomicLoad(&simulation_counters.impacts)) + at_walls;
+    let wanted = 0.5 * spheres * simulation_request.impacts + min(spheres, FEW_IMPACTS);
+    var longer = min(wanted / max(impacts, 0.1), LONGER);
     if f32(simulation.round) > ROUNDS * f32(simulation_request.rounds) {
         longer = min(longer, 0.8);
     }
@@ -98,6 +99,11 @@ fn lengthen() {
         // The substep was short only because little time remained, so its duration says nothing about the next
         // one.
         next = max(next, simulation.pace);
+    } else {
+        // The number of candidate pairs grows at most like the cube of the duration. The list must have room
+        // for the candidate pairs of the next substep.
+        let room = f32(max(simulation_request.near_capacity, FEW));
+        next = min(next, duration * max(pow(room / f32(max(pairs, 1u)), 0.333), 1.0));
     }
     // If the list of triangles near the spheres is nearly full, the next substep must not be longer than
     // the last one. Making it shorter would not help, because nearly as many triangles would be near the

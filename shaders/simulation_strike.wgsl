@@ -12,7 +12,7 @@
 #import encounter::{pair_motion, wall_motion}
 #import further_entries::{entry_after}
 #import invocation::{invocation}
-#import meeting::{Motion}
+#import meeting::{Motion, RESTING}
 #import paths::{path_piece, place_at}
 #import round_spheres::{add_to_round, head_of, sphere_of_round}
 
@@ -28,12 +28,6 @@
 @group(0) @binding(9) var<storage, read> row_entries: array<u32>;
 @group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
-// Length of the vector along which an impulse acts. With this length, the square of the vector is near
-// 1.96. Between 1 and 2, float32 numbers are evenly spaced, so the rounding errors of such squares are 0
-// on average. Near 1, they would not be 0 on average, because float32 numbers below 1 are twice as dense
-// as above 1. Then the total energy of the spheres would grow.
-const AXIS = 1.4;
-
 // Returns the time of the last impact of a sphere.
 fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     if tracks[sphere].count > 0u {
@@ -43,15 +37,38 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the speed at which a sphere leaves another sphere or a wall after an impact. The contact time
-// is an option of the simulation, and `since` is the time since the last impact of either body. The
-// impact is elastic if `since` is less than the contact time. `pressing` is the acceleration that
-// presses the two bodies together. The speed is so large that this acceleration brings them together
-// again only after the contact time.
-fn separation(restitution: f32, approach: f32, pressing: f32, since: f32) -> f32 {
-    let elastic = since < simulation_request.contact_time;
-    let own = select(restitution, 1.0, elastic);
-    return max(own * approach, 0.5 * pressing * simulation_request.contact_time);
+// Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since
+// the last impact of either. The impact is elastic if `since` is less than the contact time, which is an option
+// of the simulation.
+fn restitution_after(own: f32, since: f32) -> f32 {
+    return select(own, 1.0, since < simulation_request.contact_time);
+}
+
+// Returns the lowest speed at which two bodies leave each other after an impact. `pressing` is the acceleration
+// that presses them together. It must bring them together again only after the contact time. The speed
+// must also be above the rounding error of an approach speed. Otherwise, bodies that touch each other may have
+// further impacts that are only rounding errors. `speeds` is the sum of the speeds of the two bodies.
+fn least_separation(pressing: f32, speeds: f32) -> f32 {
+    return max(0.5 * pressing * simulation_request.contact_time, RESTING * speeds);
+}
+
+// Returns the change of the relative velocity of two bodies in an impact. `normal` is a unit vector, and the bodies
+// approach each other if the component of their relative velocity along it is positive. After the impact, this
+// component is negative, and its magnitude is at least `least`.
+//
+// The change is a multiple of the vector `axis`, and is divided by the square of `axis`. So with the restitution 1,
+// the energy stays the same for any `axis`, except for the rounding error of the square. The length
+// of `axis` has the digits of the approach speed. So it differs from impact to impact, and these rounding
+// errors are 0 on average, even at a plane with its constant normal.
+fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32) -> vec3<f32> {
+    // A number from 1 to 2.
+    let digits = bitcast<f32>((bitcast<u32>(dot(velocity, normal)) & 0x007fffffu) | 0x3f800000u);
+    let axis = normal * digits;
+    let square = max(dot(axis, axis), MIN_POSITIVE);
+    // The speeds before and after the impact, times the length of `axis`.
+    let approach = max(dot(velocity, axis), 0.0);
+    let leaving = max(restitution * approach, least * digits);
+    return axis * (-(approach + leaving) / square);
 }
 
 // Adds a sphere whose path has changed, and its candidates, to the list of the next round.
@@ -91,36 +108,35 @@ fn strike_pair(index: u32, time: f32) {
     let other = path_piece(pair.b, count_b);
     let motion = pair_motion(pair, one, other, time);
     let distance = max(length(motion.place), MIN_POSITIVE);
-    let axis = motion.place * (AXIS / distance);
-    let square = max(dot(axis, axis), MIN_POSITIVE);
-    let scale = sqrt(square);
-    let approach = max(-dot(motion.velocity, axis) / scale, 0.0);
+    let normal = motion.place / -distance;
     // If gravity acts on only one of the two spheres, it may press them against each other.
-    let across = dot(motion.velocity, motion.velocity) - approach * approach;
     var pressing = 0.0;
     if any(motion.acceleration != vec3<f32>(0.0)) {
-        pressing = (-dot(motion.acceleration, motion.place) - across) / distance;
+        let approach = max(dot(motion.velocity, normal), 0.0);
+        let across = dot(motion.velocity, motion.velocity) - approach * approach;
+        pressing = dot(motion.acceleration, normal) - across / distance;
     }
+    let speeds = length(one.velocity) + length(other.velocity);
     let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
-    let leaving = separation(simulation_request.restitution, approach, pressing, since);
+    let restitution = restitution_after(simulation_request.restitution, since);
+    let change = rebound(motion.velocity, normal, restitution, least_separation(pressing, speeds));
     let mass_a = bodies[pair.a].inverse_mass;
     let mass_b = bodies[pair.b].inverse_mass;
-    // The magnitude of the impulse between the two spheres, divided by the length of the vector `axis`.
-    // This vector lies on the line through the two centres, and both velocities change along it.
-    let impulse = max(approach + leaving, 0.0) * scale / (square * (mass_a + mass_b));
-    turn(pair.a, one, time, axis * (-impulse * mass_a), index * MOST_IMPACTS + count_b);
-    turn(pair.b, other, time, axis * (impulse * mass_b), index * MOST_IMPACTS + count_a);
+    let impulse = change / (mass_a + mass_b);
+    turn(pair.a, one, time, impulse * -mass_a, index * MOST_IMPACTS + count_b);
+    turn(pair.b, other, time, impulse * mass_b, index * MOST_IMPACTS + count_a);
 }
 
 // Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the
 // wall. `bend` is the component along `normal` of the centrifugal acceleration that the sphere has when
 // it slides along the wall. It is positive inside a hollow wall and negative outside a solid one.
-fn leave_wall(sphere: u32, last: PathPiece, time: f32, motion: Motion, normal: vec3<f32>, bend: f32) {
-    let approach = max(dot(motion.velocity, normal), 0.0);
+fn leave_wall(sphere: u32, last: PathPiece, time: f32, wall: CaromWall, motion: Motion, normal: vec3<f32>, bend: f32) {
+    let speeds = length(motion.velocity) + length(wall.velocity);
     let pressing = dot(motion.acceleration, normal) + bend;
     let since = time - last_impact(sphere, last);
-    let leaving = separation(simulation_request.wall_restitution, approach, pressing, since);
-    turn(sphere, last, time, normal * -max(approach + leaving, 0.0), tracks[sphere].next);
+    let restitution = restitution_after(simulation_request.wall_restitution, since);
+    let change = rebound(motion.velocity, normal, restitution, least_separation(pressing, speeds));
+    turn(sphere, last, time, change, tracks[sphere].next);
 }
 
 fn strike_triangle(sphere: u32, number: u32, time: f32) {
@@ -128,12 +144,13 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
         return;
     }
     let near = candidates[simulation_request.near_capacity + number];
+    let mesh = simulation_walls[near.place_b];
     let last = path_piece(sphere, tracks[sphere].count);
-    let motion = wall_motion(simulation_walls[near.place_b].velocity, near.apart, last, time);
+    let motion = wall_motion(mesh.velocity, near.apart, last, time);
     let away = beside_triangle(simulation_triangles[near.b], motion.place);
     // The last argument, 0, is the centrifugal acceleration `bend` of a sphere that slides along the face. At
     // an edge or a corner, the true value would be negative, but 0 is used there, too.
-    leave_wall(sphere, last, time, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
+    leave_wall(sphere, last, time, mesh, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
 }
 
 fn strike_wall(sphere: u32, code: u32, time: f32) {
@@ -143,18 +160,21 @@ fn strike_wall(sphere: u32, code: u32, time: f32) {
     let wall = simulation_walls[wall_of_code(code)];
     let place = place_at_wall(wall, bodies[sphere].center) + shift_of(image_of_code(code));
     let last = path_piece(sphere, tracks[sphere].count);
-    let motion = at_wall(wall, wall_motion(wall.velocity, place, last, time));
+    let motion = wall_motion(wall.velocity, place, last, time);
     // Unit vector from the sphere into the wall.
     var normal = -wall.direction;
     var bend = 0.0;
     if wall.kind != CAROM_HALF_SPACE {
-        let distance = length(motion.place);
+        // Rounding errors leave a part of the component along the axis of a cylinder, if the sphere is far along the
+        // axis. The second call removes this part.
+        let across = at_wall(wall, at_wall(wall, motion));
+        let distance = max(length(across.place), MIN_POSITIVE);
         let side = select(-1.0, 1.0, is_hollow(wall));
-        normal = motion.place * (side / max(distance, MIN_POSITIVE));
-        let along = dot(motion.velocity, normal);
-        bend = side * (dot(motion.velocity, motion.velocity) - along * along) / max(distance, MIN_POSITIVE);
+        normal = across.place * (side / distance);
+        let along = dot(across.velocity, normal);
+        bend = side * (dot(across.velocity, across.velocity) - along * along) / distance;
     }
-    leave_wall(sphere, last, time, motion, normal, bend);
+    leave_wall(sphere, last, time, wall, motion, normal, bend);
 }
 
 @compute @workgroup_size(WORKGROUP)

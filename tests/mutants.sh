@@ -301,6 +301,20 @@ mutant 'a round leaves out the further candidates of such spheres' shaders/simul
     'add_to_round(candidates[entry].a + candidates[entry].b - sphere);' 'add_to_round(sphere);' \
     --test dynamics_gpu a_deflected
 
+mutant 'the rounding of a normal changes the energy in impacts' shaders/simulation_strike.wgsl \
+    '(-(approach + leaving) / square)' '(-(approach + leaving) / (digits * digits))' --test dynamics_gpu oblique_walls
+mutant 'the rounding of a square changes the energy alike in all impacts' shaders/simulation_strike.wgsl \
+    'normal * digits;' 'normal;' --test dynamics_gpu oblique_walls
+mutant 'a wall pushes a sphere along the axis of a cylinder' shaders/simulation_strike.wgsl \
+    'at_wall(wall, at_wall(wall, motion))' 'at_wall(wall, motion)' --test dynamics_gpu oblique_walls
+mutant 'rounding errors press bodies in contact together' shaders/simulation_strike.wgsl \
+    'RESTING * speeds' '0.0 * speeds' --test dynamics_gpu stay_in_contact
+mutant 'few spheres have too many impacts in a substep' shaders/simulation_judge.wgsl \
+    'min(spheres, FEW_IMPACTS)' 'FEW_IMPACTS' --test dynamics_gpu few_spheres
+mutant 'few spheres have too many candidates in a substep' shaders/simulation_judge.wgsl \
+    'pow(room / f32(max(pairs, 1u)), 0.333), 1.0)' 'pow(room / f32(max(pairs, 1u)), 0.333), LONGER)' \
+    --test dynamics_gpu few_spheres
+
 mutant 'further candidates without room count as rounds' shaders/simulation_judge.wgsl \
     'if left || simulation.settled == 3u {' 'if left {' --test dynamics_gpu too_many_further
 mutant 'further candidates without room are left out' shaders/simulation_continue.wgsl \
