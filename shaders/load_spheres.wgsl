@@ -64,7 +64,8 @@ fn groups_at(i: u32) -> u32 {
     return own;
 }
 
-// Loads the centre and the velocity of sphere i of the caller, whose radius and groups are loaded already.
+// Loads the centre and the velocity of sphere i from the caller's buffers. Its radius and groups are in
+// `loaded` already.
 fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     let first = source.center.x + i * source.center.y;
     let place = vec3<u32>(centers[first], centers[first + 1u], centers[first + 2u]);
@@ -93,8 +94,8 @@ fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     }
 }
 
-// Loads sphere i of the caller. A negative radius counts as invalid: its bits, read as an integer, are above
-// those of every valid magnitude.
+// Loads sphere i from the caller's buffers. A negative radius counts as invalid: its bits, read as an
+// integer, are above those of every valid magnitude.
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);

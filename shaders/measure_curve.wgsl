@@ -1,7 +1,8 @@
-// Computes from a sample how the spheres lie in space: how many neighbours a sphere has within each distance
-// (the correlation curve), where the grids have their moving origin (the frame), and which box holds most
-// spheres (the trimmed box). Also chooses the length limit of the time segments of fast spheres. Dispatched
-// as one workgroup. Twin of `src/cpu/measure/curve.rs` and `src/cpu/measure/segment_length.rs`.
+// Estimates from a sample how the spheres are distributed: the number of neighbours of a sphere within each
+// distance (the correlation curve), the origin of the grids, which moves as most spheres do (the frame), and
+// the box that holds most spheres (the trimmed box). Also chooses the length limit of the time segments of
+// fast spheres. Dispatched as one workgroup. Twin of `src/cpu/measure/curve.rs` and
+// `src/cpu/measure/segment_length.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Extent, extent_of, half_cell_of, largest, path_of, segments_power}

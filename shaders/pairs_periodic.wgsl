@@ -31,9 +31,10 @@ fn sphere_of(entry: Entry) -> u32 {
 }
 
 // Returns whether the grids contain several images (periodic copies) of the time segment that `tag`
-// identifies. A segment with several images has an `Entry` of its own, in which the bit SEVERAL_IMAGES
-// is set. A segment with one image may use the `Entry` of the first segment of its sphere. Then the bit
-// says nothing about this segment.
+// identifies. If so, the segment has an `Entry` of its own, in which the bit SEVERAL_IMAGES is set. If a
+// later segment of a sphere has only one image, the segment may share the `Entry` of the first segment. In a
+// shared `Entry`, the bit describes only the first segment, so the function ignores the bit for later
+// segments.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;

@@ -205,8 +205,8 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// [`Earliest::wall`] tells whether the first impact of a sphere is with a wall. If a sphere touches
-    /// another sphere and a wall first at the same time, the result has the other sphere.
+    /// [`Earliest::wall`] tells whether the first impact of a sphere is with a wall. If a sphere hits another
+    /// sphere and a wall at the same time, and nothing earlier, the result has the other sphere.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {

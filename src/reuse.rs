@@ -39,8 +39,8 @@ impl<T> ReusedVec<T> {
     /// is large, because one step may use a vector hundreds of times and need all of its memory only once.
     const MAX_OVERSIZED_USES: u32 = 1 << 12;
 
-    /// Clears the vector and returns it. Before that, records the number of its items as the number
-    /// that its previous use needed. The vector is freed if it has been too large for many uses.
+    /// Clears the vector for a new use and returns it. Before that, records how many items the previous use
+    /// needed: the number that the vector has. The vector is freed if it has been too large for many uses.
     pub(crate) fn empty(&mut self) -> &mut Vec<T> {
         self.judge(self.items.len(), Self::MIN_NEEDED);
         self.items.clear();

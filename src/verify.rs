@@ -20,8 +20,9 @@ pub use self::walls::verify_walls;
 /// [`verify_walls`]. With `verify`, a pair is two spheres. With `verify_walls`, a pair is a sphere
 /// and a wall, and an image in a periodic domain is an image of the sphere.
 ///
-/// In a step of one set, every entry has the smaller sphere index first, even if the checked list has it
-/// second. If a pair that does not touch is listed twice, both entries are in [`invented`](Self::invented).
+/// If the step has one set of spheres, each entry of this report has the smaller sphere index first, even if
+/// the checked list has it second. If a pair that does not touch is listed twice, both entries are in
+/// [`invented`](Self::invented).
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -52,8 +53,9 @@ pub struct Verification<T = Collision> {
     pub images: MistakenImages,
 }
 
-/// Periodic images of sphere b in the entries of a [`Verification`], in the same order. All lists are empty
-/// for a step in open space.
+/// Periodic images of sphere b for the mistakes in a [`Verification`]. Each list has one image for each entry
+/// of the list with the same name in the [`Verification`], in the same order. In open space, all lists are
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -353,7 +355,7 @@ fn compare_pairs(
 /// Compares those entries of a sorted list whose first index is `a` with the exact impacts of sphere `a`.
 struct Row<'a> {
     a: u32,
-    /// Those entries of the list with the first index `a` that have not been compared yet.
+    /// The entries with first index `a` that have not been compared yet.
     listed: &'a [ImageCollision],
     mistakes: Mistakes,
 }

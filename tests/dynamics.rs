@@ -163,8 +163,8 @@ fn impacts(spheres: &[HardSphere], options: SimulationOptions) -> Vec<(u32, Part
     list
 }
 
-/// The longer a substep is, the more impacts in it depend on one another. So if a long substep loses an impact or adds
-/// a false one, its list of impacts differs from that of short substeps.
+/// In a long substep, more impacts depend on one another than in a short one. If a long substep lost an
+/// impact or added a false one, its list of impacts would differ from that of short substeps.
 #[test]
 fn the_impacts_do_not_depend_on_the_duration_of_substeps() {
     let (spheres, edge) = fluid(24, 0.3, 3);

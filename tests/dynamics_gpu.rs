@@ -1442,8 +1442,9 @@ fn too_many_further_candidates_roll_a_substep_back() {
         state = world.record(0.0);
         status |= state.status;
     }
-    // After the impact, two balls fly. Then the search at the start of a substep may already find
-    // more than four candidates (pairs that may meet), and set the bit `SEARCH_INCOMPLETE`.
+    // After the impact, two balls fly. So the search at the start of a later substep may find more than four
+    // candidates (pairs that may meet), for which the buffers have no room. It then sets the bit
+    // `SEARCH_INCOMPLETE`.
     let told = status - SimulationStatus::SEARCH_INCOMPLETE;
     assert_eq!(told, SimulationStatus::LEFT_PAD, "{state:?}");
     assert!(state.remaining == 0.0 && state.rollbacks > 0, "{state:?}");

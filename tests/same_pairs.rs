@@ -286,7 +286,8 @@ fn tangent_passes_are_found_and_misses_by_one_ulp_are_not() {
     let count = 20_000_u32;
     let side = 28;
     // Each row describes a moving sphere that passes a sphere at rest: the direction of motion, a
-    // perpendicular vector between the centres at the closest approach, and the length of both vectors.
+    // perpendicular vector between the centres at the closest approach, and the common length of both
+    // vectors.
     let passes = [
         ([-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], 3.0_f32),
         ([3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], 5.0),

@@ -30,7 +30,7 @@ struct Args {
     /// start with a speed of 1.
     #[arg(long, default_value_t = 60.0)]
     duration: f64,
-    /// Write a picture of the game, which browsers animate.
+    /// Write an animated SVG picture of the game, to be viewed in a browser.
     #[arg(long, value_name = "FILE.svg")]
     output: Option<PathBuf>,
 }

@@ -10,7 +10,8 @@ use carom::gpu::{
 use carom::{Domain, HardSphere, Sphere};
 use wgpu::util::DeviceExt;
 
-/// Limit on the number of recordings for one step. If the GPU needs more, the run ends with an error.
+/// Largest number of command buffers for one step of the simulation. If the step needs more, the run ends
+/// with an error.
 const MOST_RECORDINGS: u32 = 10_000;
 
 pub(crate) struct OnGpu {

@@ -167,10 +167,11 @@ const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_C
 // Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;
 
-// Returns the index of the pair that an invocation handles, in an indirect dispatch
-// with workgroups of (CAROM_WORKGROUP, 1, 1). Pass results.columns or
-// results.sorted_columns. An invocation has no pair if the index is at least
-// results.pairs or results.sorted, respectively.
+// Returns the index of the pair that an invocation handles, in an indirect dispatch with
+// workgroups of (CAROM_WORKGROUP, 1, 1). For the list of pairs, pass results.columns. An
+// invocation has no pair if its index is at least results.pairs. For the sorted list,
+// pass results.sorted_columns. An invocation has no pair if its index is at least
+// results.sorted.
 fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u32) -> u32 {
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
@@ -452,7 +453,8 @@ fn carom_triangle_contact(
 // or that spheres were left out.
 // This bit: the search for candidate pairs was incomplete. See `search_status`.
 const CAROM_SEARCH_INCOMPLETE = 1u;
-// Status bit: a substep needed more rounds than recorded, or a sphere had too many impacts.
+// Status bit: a substep needed more rounds than the option `rounds` allows, or a sphere
+// had too many impacts.
 const CAROM_TOO_FEW_ROUNDS = 2u;
 // Status bit: a sphere moved farther than the search for candidate pairs assumed.
 const CAROM_LEFT_PAD = 4u;
@@ -476,8 +478,8 @@ struct CaromSimulation {
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
     wall_impacts: vec2<u32>,
-    // Virial: the sum over all impacts of two spheres so far of the distance of their
-    // centres times their impulse.
+    // Virial: the sum of centre distance times impulse, over all impacts of two spheres
+    // so far.
     virial: vec2<f32>,
     // Kinetic energy of the spheres of finite mass, after the last complete substep.
     kinetic_energy: f32,

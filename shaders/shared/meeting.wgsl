@@ -103,9 +103,9 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         if inside {
             bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
             if distance < 0.5 * reach {
-                // Closer to the centre of a hollow sphere or cylinder than half its radius, the second
-                // derivative of the distance to its surface has no known bound. So the time advances
-                // only until the moving point can have left this inner region.
+                // If the moving point is closer to the centre of a hollow sphere or cylinder than half its
+                // radius, the second derivative of the distance to the surface has no known bound. So the
+                // time advances to the earliest time at which the point can leave this inner region.
                 time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
                 if !(time < range) {
                     return NEVER;

@@ -12,14 +12,16 @@ const THREADS = MAX_LEVELS;
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A size range is a run of neighbouring size classes of one set, whose spheres are all cut into equally many
-// time segments. Ranges that share a grid are merged into one.
+// A size range is a run of neighbouring size classes, all of the same set of spheres. The paths of all
+// spheres in a size range are cut into the same number of time segments. Ranges that share a grid are merged
+// into one.
 struct SizeRange {
     // `proxies` is the number of spheres (or time segments) in the size range. `inside` is the number of
     // those that are inside the trimmed box, which excludes far outliers.
     proxies: f32,
     inside: f32,
-    // Half the edge of the smallest grid cell that may hold any sphere or time segment of the size range.
+    // Half the edge of the smallest grid cell that is large enough for each sphere or time segment in the
+    // size range.
     half_cell: f32,
     // Lower and upper bounds of the centres of all spheres in the size range. The centres are taken
     // half-way through the step or, if the path of a sphere is cut, half-way through each time segment.
@@ -84,8 +86,8 @@ fn count_parted(used: vec4<u32>) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
         // Each thread handles one block of size classes. No size range extends over two blocks, so the first
-        // nonempty class of a block is the first of its range, however long the ranges are. Such a class
-        // belongs in the last entry of the histogram. The initial value of `previous` puts it there.
+        // nonempty class of a block is the first of its range, however long the ranges are. The last entry of
+        // `sh_parted` counts such classes. The initial value of `previous` selects this entry.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }

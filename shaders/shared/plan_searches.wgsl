@@ -68,10 +68,10 @@ fn search_cost(origin: u32, to: u32, slabs: f32) -> f32 {
 }
 
 fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
-    // Spheres of a coarse grid may search rows of cells of a finer grid. This is cheap only if the
-    // spheres of a row are adjacent in the sorted list. So each cell of the finer grid must have an
-    // entry in the table of cells that it does not share with other cells. The grid must also not have
-    // separate entries for parts of the step.
+    // Spheres of a coarse grid may search rows of cells of a finer grid. This is cheap only if the spheres of
+    // a row are adjacent in the sorted list. So each cell of the finer grid must have an entry of its own in
+    // the table of cells. It must be only one entry, so the finer grid must not be divided into time slabs
+    // (parts of the step with separate entries).
     if !sh_side[fine].all_in_box || plan.level[fine].time_power > 0u {
         return false;
     }
@@ -101,10 +101,11 @@ fn cells_in_finer(coarse: u32, fine: u32) -> f32 {
     return cells.x * cells.y * cells.z;
 }
 
-// Stores which grids the spheres in grid `number` search for neighbours. Of any two different grids whose
-// spheres may touch, exactly one is searched by the spheres of the other. So the spheres in grid `number`
-// search the finer grids that find_finer() has chosen for them, and each coarser grid whose spheres do not
-// search grid `number`. If the step has one set of spheres, they also search their own grid.
+// Stores which grids are searched for neighbours of the spheres in grid `number`. If the spheres of two
+// different grids may touch, the spheres of exactly one of these grids search the other grid. So the spheres
+// in grid `number` search the finer grids that find_finer() has chosen for them. They also search each
+// coarser grid from which grid `number` is not searched. If the step has one set of spheres, they search
+// their own grid, too.
 fn write_searches(number: u32, levels: u32) {
     var searched = sh_finer[number];
     var cells = MAX_OWN_CELLS;

@@ -40,14 +40,16 @@ fn part_of(power: u32) -> f32 {
     return bitcast<f32>((127u - power) << 23u);
 }
 
-// Returns the centre of a sphere in the middle of time segment number `segment` of its 2^power segments.
+// Returns the centre of a sphere at the middle of a time segment. The step is divided into 2^power time
+// segments, and `segment` is the number of the segment.
 fn middle(path: Path, power: u32, segment: u32) -> vec3<f32> {
     let part = f32(2u * segment + 1u) * part_of(power + 1u);
     return opaque3(path.center + path.velocity * (part * params.dt));
 }
 
-// Returns the smallest n, up to SEGMENT_BITS, for which a sphere may be cut into 2^n time segments. In each
-// segment, it moves along every axis no farther than its diameter or `length`, whichever is greater.
+// Returns the exponent n of the number 2^n of time segments of a sphere: the smallest n for which the
+// segments are short enough, but at most SEGMENT_BITS. In a segment that is short enough, the sphere moves
+// along every axis no farther than its diameter or `length`, whichever is greater.
 fn segments_power(extent: Extent, length: f32) -> u32 {
     let longest = max(2.0 * extent.radius, length);
     var power = 0u;

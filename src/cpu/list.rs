@@ -209,9 +209,9 @@ fn sort_row(row: &mut [Collision]) {
     }
 }
 
-/// Returns whether a few pairs are already sorted by their index b. This is common if neighbouring
-/// spheres are close in memory. The loop has no branch for each pair, because branches would cost
-/// more.
+/// Returns whether the pairs of a short list are already sorted by their index b. This is common if
+/// neighbouring spheres are close in memory. The loop has no branch for each pair, because branches would
+/// cost more.
 fn in_order(row: &[Collision]) -> bool {
     row.windows(2)
         .fold(true, |so_far, two| so_far & (two[0].b < two[1].b))

@@ -116,10 +116,10 @@ impl Lattice {
         })
     }
 
-    /// Considers all points in the periodic cell, and all points that lie outside the cell by at most
-    /// `beyond[k]` times edge k. Returns the periodic images of such points that may be within the distance
-    /// `reach` of `place`. Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS) cells
-    /// away.
+    /// Returns the range of periodic images in which some point of a region may be within the distance
+    /// `reach` of `place`. The region is the periodic cell, extended on both sides along each edge k by
+    /// `beyond[k]` times the edge. Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS)
+    /// cells away.
     pub(crate) fn images_within(
         &self,
         place: DVec3,
@@ -142,8 +142,9 @@ impl Lattice {
         self.images(ends, reach)
     }
 
-    /// Returns the periodic images whose number along each edge k of the domain is between the two
-    /// numbers `ends(k)`. The distance `reach` widens this range at both ends.
+    /// Returns the periodic images in a range of image numbers along each periodic edge k of the domain.
+    /// `ends(k)` has the two ends of the range, as fractional numbers of edges. The range is widened at both
+    /// ends by the largest number of edges that a displacement of length `reach` can cover.
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<Images> {
         let mut images = Images {
             first: [0; 3],
@@ -181,8 +182,8 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Most points lie in the domain's own periodic cell, which has the number 0 along each
-            // edge. This test is faster than the function `floor`.
+            // Most points lie in the domain's own periodic cell, which has the number 0 along each edge.
+            // Comparing `share` with 0 and 1 is faster than the function `floor`.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

@@ -406,10 +406,10 @@ impl Search<'_> {
         let counts = leaves.map(|first| count(first..all.min(first + EIGHT)));
         let sum = counts.reduce(|| Some([0; 2]), |a, b| Some(add(a?, b?)));
         let [images, of_pads] = sum.ok_or_else(|| self.out_of_range())?;
-        // A wide sphere (one much larger than the others) overlaps nearly all spheres in most of the periodic
-        // images that it reaches. So an image that it reaches only with its pad (a bound on its displacement)
-        // counts as one pair with each sphere. If there are too many of these pairs, shorter substeps cost
-        // less time and memory.
+        // A wide sphere is one much larger than the others. In most periodic images that a wide sphere
+        // reaches, it overlaps nearly all spheres. So if it reaches an image only because of its pad (a bound
+        // on its displacement), this image adds about as many pairs as there are spheres. If there are too
+        // many of these pairs, shorter substeps cost less time and memory.
         let needed = images.max(of_pads.saturating_mul(all as u64));
         let limit = most_images(all);
         if needed > limit {

@@ -122,7 +122,7 @@ fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) 
     let distance = radii * sum / spheres.len().max(1) as f64;
     let falling = (2.0 * distance / options.gravity.length()).sqrt();
     let time = (distance / fastest).min(falling);
-    // If all radii are 0, or if neither velocities nor gravity move any sphere, no travel time
-    // limits the substep.
+    // If all radii are 0, or if neither velocities nor gravity move any sphere, this time does not limit the
+    // substep.
     if time > 0.0 { time } else { f64::INFINITY }
 }

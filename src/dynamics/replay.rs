@@ -300,8 +300,9 @@ impl<'a> Scratch<'a> {
         Ok(())
     }
 
-    /// Changes the velocities of a sphere and its partner, which meet at a time. Returns the impact and the distance
-    /// of the centres, or `None` if they pass through each other.
+    /// Lets a sphere collide with its partner at `time`, which changes their velocities. Returns the impact
+    /// and the distance of the centres, or `None` if the rule of the simulation lets them pass through each
+    /// other.
     fn strike(
         &mut self,
         link: &Link<'_>,

@@ -26,8 +26,8 @@ pub struct Impact {
     /// The object that the sphere hits.
     pub partner: Partner,
     /// In a periodic domain, the periodic copy that takes part in the impact: the image of the partner that
-    /// the sphere hits or, at a wall, the image of the sphere that hits the wall. Images are numbered for the
-    /// positions at the start of the substep, wrapped into the cell.
+    /// the sphere hits or, at a wall, the image of the sphere that hits the wall. The image [0, 0, 0] is the
+    /// one with its centre in the cell at the start of the substep.
     pub image: [i32; 3],
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,

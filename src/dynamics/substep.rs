@@ -211,8 +211,8 @@ impl Setting<'_> {
         removal.map_or(self.duration, |removal| removal.time)
     }
 
-    /// Returns an upper bound of the distance between the points of a path, up to the time `end`,
-    /// and the origin of the sphere (its centre at the search for candidates).
+    /// Returns an upper bound of the distance of a sphere from its origin (its centre at the search for
+    /// candidates), for all points of its path up to the time `end`.
     pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
         let origin = self.candidates.origin(index);

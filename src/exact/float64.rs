@@ -126,9 +126,9 @@ impl Float64 {
         }
     }
 
-    /// Returns q·q − r². q = p + v·dt is the relative position of two spheres at the end of the
-    /// step, and r is the sum of their radii. The result is positive if they are apart then. Each
-    /// component of q has 4 rounding errors, relative to the sum of the magnitudes of p and v·dt.
+    /// Returns q·q − r². q = p + v·dt is the relative position of two spheres at the end of the step, and r
+    /// is the sum of their radii. The result is positive if they are apart then. Each component of q has 4
+    /// rounding errors. Each error is bounded relative to the sum of the magnitudes of p and v·dt.
     fn outside_at(&self, dt: f64) -> Bounded {
         let shift = self.v * dt;
         let q = self.p + shift;

@@ -133,9 +133,9 @@ impl<'a> Asked<'a> {
         let mut candidates = candidates.take((others.stride / 4) as usize);
         candidates.find_map(|index| {
             let begin = self.begin(index);
-            // Value `index` of the attribute `self` takes `self.width` bytes of the buffer, from
-            // byte `begin`. `nearest` is the index of the last value of the attribute `other` that
-            // starts before the end of these bytes.
+            // Value `index` of the attribute `self` takes `self.width` bytes of the buffer, from byte
+            // `begin`. Value `nearest` of the attribute `other` is the last one that starts before the end of
+            // these bytes. If any value of `other` overlaps these bytes, this one does.
             let nearest = (begin + self.width - 1 - others.offset) / others.stride;
             let nearest = nearest.min(last);
             let start = other.begin(nearest);

@@ -192,14 +192,14 @@ impl BufferOptions {
         self
     }
 
-    /// Returns the options with room for this number of [`walls`](Self::walls) in a step.
+    /// Returns the options for steps with at most this number of [`walls`](Self::walls).
     #[must_use]
     pub fn with_walls(mut self, walls: u32) -> Self {
         self.walls = walls;
         self
     }
 
-    /// Returns the options with room for this number of [`triangles`](Self::triangles) in a step.
+    /// Returns the options for steps with at most this number of [`triangles`](Self::triangles).
     #[must_use]
     pub fn with_triangles(mut self, triangles: u32) -> Self {
         self.triangles = triangles;

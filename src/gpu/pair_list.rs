@@ -119,9 +119,9 @@ pub struct RawStep {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ExactStep {
-    /// The same list that [`Detector::detect`](crate::Detector::detect) returns for the valid
-    /// spheres of the step. The number of spheres that this list was made for is
-    /// [`StepSummary::spheres`], which is 0 if one of two sets is empty.
+    /// The same list that [`Detector::detect`](crate::Detector::detect) returns for the valid spheres of the
+    /// step. Results with one entry per sphere, such as [`Collisions::earliest`], have
+    /// [`StepSummary::spheres`] entries.
     pub collisions: Collisions,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,

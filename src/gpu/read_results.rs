@@ -80,8 +80,8 @@ impl CollisionBuffers {
     /// The method returns a ticket (a readback in flight). The thread that takes the results from
     /// the ticket decides exactly which pairs touch.
     ///
-    /// The readback has the same capacity for pairs as one of [`read_raw`](Self::read_raw). A pair
-    /// takes 64 bytes and a wall collision takes 36 bytes. In buffers for periodic domains, they
+    /// The capacities for pairs and for wall collisions follow the rules of [`read_raw`](Self::read_raw).
+    /// Here, a pair takes 64 bytes and a wall collision takes 36 bytes. In buffers for periodic domains, they
     /// take 68 and 40 bytes.
     ///
     /// `encoder` must be the encoder of the step, or one that is submitted later.
@@ -144,9 +144,9 @@ impl CollisionBuffers {
         self.recorded.clone().ok_or(Error::NothingRecorded)
     }
 
-    /// Chooses the capacity of a readback for pairs and for wall collisions, from their numbers in
-    /// the latest readback. Returns it with the largest capacities that the device allows. `sizes`
-    /// has the size of a pair and that of a wall collision, in bytes.
+    /// Chooses how many pairs and how many wall collisions a readback can hold, from their numbers in the
+    /// latest readback. The result also has the largest numbers that the device allows. `sizes` has the size
+    /// of a pair and that of a wall collision, in bytes.
     fn room(&self, sizes: [usize; 2]) -> ReadRoom {
         let limits = &self.kernels.context.limits;
         let rest = 2 * size_of::<CaromResults>() as u64

@@ -108,8 +108,8 @@ fn stages(
     let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
     let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
     let given = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
-    // In a periodic domain, the grids are made from the wrapped spheres, which are images (periodic
-    // copies) in the cell.
+    // In a periodic domain, the grids are made from the wrapped spheres: the periodic copies that have their
+    // centres in the periodic cell.
     let named = in_cell
         .as_ref()
         .map_or(&b.named, |cell| &cell.buffers.named);

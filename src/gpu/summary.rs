@@ -78,13 +78,13 @@ pub struct StepSummary {
     pub found: u64,
     /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
     pub pairs: u64,
-    /// Number of spheres, in both sets together if the step has two sets. It is 0 if one of two
-    /// sets is empty, because the step then does not search for pairs (except in buffers for
-    /// walls).
+    /// Number of spheres, in both sets together if the step has two sets. If one of two sets is empty, the
+    /// step does not search for pairs, and this number is 0. But in buffers for walls, the spheres of the
+    /// other set are counted.
     pub spheres: u64,
-    /// Number of spheres in the first set if the step has two sets of spheres, or 0 if either set
-    /// is empty. `None` if the step has one set. In buffers with an element per sphere, this is the
-    /// index of the first sphere of the second set.
+    /// Number of spheres in the first set if the step has two sets of spheres, or 0 if `spheres` is 0. `None`
+    /// if the step has one set. In buffers with an element per sphere, this is the index of the first sphere
+    /// of the second set.
     pub second_set_start: Option<u64>,
     /// Number of spheres that were left out because of an invalid value.
     pub invalid: u64,

@@ -54,9 +54,9 @@ pub(super) struct Known {
 /// A readback in flight: the results of one step, or the state of a simulation after one recording. They arrive
 /// after the device has finished the step or recording.
 ///
-/// The application's submission copies and maps the results. They arrive when the device is polled,
-/// which each later submission does too. So an application that has two frames in flight gets the
-/// results two frames late.
+/// The application's submission copies and maps the results. They arrive when the device is polled. Each
+/// later submission also polls the device. So an application that has two frames in flight gets the results
+/// two frames late.
 ///
 /// Dropping a ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {

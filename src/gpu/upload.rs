@@ -159,8 +159,8 @@ impl Written {
         let Self(release) = self;
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
-        // wgpu maps a buffer only if a reference to the buffer is left. The callback owns
-        // `release`, which has a reference to the upload buffer.
+        // wgpu maps a buffer only while a reference to the buffer exists. The callback owns `release`, which
+        // has a reference to the upload buffer, so this reference exists until the buffer is mapped.
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
             release.mapped(mapped.is_ok());
         });

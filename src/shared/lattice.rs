@@ -57,8 +57,8 @@ pub(crate) struct Lattice {
     pub(crate) along: Option<[Option<usize>; 3]>,
     /// The origin of the periodic domain, which is a corner of its cell.
     pub(crate) corner: DVec3,
-    /// Largest distance of a sphere from the cell of the periodic domain, in cell edges. It is
-    /// small enough that the components of images fit in an `i32`.
+    /// Limit on the distance of a sphere from the cell of the periodic domain, in cell edges. The limit is
+    /// small enough that the three numbers of an image fit in an `i32` each.
     pub(crate) max_cells: i32,
 }
 

@@ -8,8 +8,9 @@ use super::tag::MAX_LEVELS;
 /// In a large world, one sphere out of this many is sampled. The sample has at least [`MIN_SAMPLE`]
 /// and at most [`MAX_SAMPLE`] spheres.
 pub(crate) const SAMPLE_DIVISOR: usize = 512;
-/// In a small world, one sphere out of this many is sampled, but at most [`MIN_SAMPLE`] spheres. A
-/// world is small if it has fewer than [`SAMPLE_DIVISOR`] times [`MIN_SAMPLE`] spheres.
+/// In a small world, one sphere out of this many is sampled. The sample has at least [`MIN_SMALL_SAMPLE`] and
+/// at most [`MIN_SAMPLE`] spheres. A world is small if it has fewer than [`SAMPLE_DIVISOR`] times
+/// [`MIN_SAMPLE`] spheres.
 pub(crate) const SMALL_SAMPLE_DIVISOR: usize = 16;
 /// Largest number of sampled spheres. Examining all pairs of so many spheres takes a negligible
 /// part of a step.

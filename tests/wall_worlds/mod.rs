@@ -148,7 +148,8 @@ impl World {
 const CUBE: [[f32; 3]; 3] = [[4.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 5.0]];
 pub(crate) const SKEW: [[f32; 3]; 3] = [[4.0, 0.0, 0.0], [1.5, 6.0, 0.0], [0.5, -1.0, 5.0]];
 
-/// A periodic world: spheres within a few cells, and walls that repeat with the domain.
+/// Makes a periodic world. Its spheres start in the cell of the domain or at most a few cells away, and its
+/// walls repeat with the domain.
 pub(crate) fn periodic_world(rng: &mut Rng) -> (World, Domain) {
     let edges = pick(rng, &[CUBE, SKEW]);
     let periodic = loop {

@@ -14,8 +14,8 @@ pub(crate) struct World<'a> {
 }
 
 pub(crate) struct Found {
-    /// The pairs (a, b) of spheres that touch during the time step, sorted by a and then by b. Penetration
-    /// depths are 0 unless carom computed the list.
+    /// The pairs (a, b) of spheres that touch during the time step, sorted by a and then by b. Only carom
+    /// computes the penetration depths. The other methods set them to 0.
     pub(crate) pairs: Vec<Collision>,
     /// Number of candidate pairs. These are the pairs that the method tested exactly. If the method first
     /// compares bounding volumes, these comparisons are counted instead.

@@ -170,8 +170,8 @@ fn cost(kind: Kind, counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> 
     sum
 }
 
-/// Chooses the length of time segments and up to three grids with the least estimated cost. Returns
-/// the segments in each grid.
+/// Chooses the largest length of a time segment, and one to three grids, so that the estimated cost is least.
+/// Returns a list of the time segments in each grid.
 fn grids(kind: Kind, spheres: &[Sphere]) -> Vec<Vec<Proxy>> {
     let axis = |k: usize| {
         let at = spheres.iter().map(|s| f64::from(s.center[k]));
@@ -339,9 +339,9 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
 /// whether it also passes the filter (an expensive swept test).
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the loop iterations of a warp that searches each row of grid cells in a loop of its own.
-/// The kernel before November 2026 always searched in this way. The present kernel does so only in
-/// other grids than the sphere's own.
+/// Counts the loop iterations of a warp if it runs a separate loop for each row of grid cells. The kernel
+/// before November 2026 searched all rows in this way. The present kernel does so only for the rows in other
+/// grids than the sphere's own.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
     rounds.rows += rows as f64;

@@ -244,8 +244,8 @@ impl ImageList {
         }
     }
 
-    /// Returns the index of the image that the number `word` stands for. Returns `None` if `word` stands for a
-    /// sphere that is not displaced and has no other images in the grids.
+    /// Returns the index of a periodic image in the list of images, if the number `word` is such an index
+    /// with the flag [`IMAGED`]. Otherwise, `word` is the index of a sphere, and the function returns `None`.
     #[inline(always)]
     fn index(word: u32) -> Option<usize> {
         (word & IMAGED != 0).then_some((word & !IMAGED) as usize)

@@ -1,5 +1,6 @@
-//! In a periodic domain, finds all images of spheres and time segments that reach into the cell of
-//! the domain. The grids then treat each image like a sphere of its own.
+//! In a periodic domain, finds all periodic images that reach into the cell of the domain. These are images
+//! of spheres or, if the path of a sphere is cut, of its time segments. The grids treat each image like a
+//! separate sphere.
 //!
 //! [`Lattice`](crate::shared::lattice::Lattice) has the shortest edges of the periodic lattice.
 //! [`cell`](mod@cell) finds the images of one sphere or time segment, and [`list`] lists the images

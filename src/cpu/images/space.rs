@@ -61,9 +61,8 @@ pub(crate) trait ProxySpace: Copy + Sync {
     /// domain. A proxy is an object in the grids.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// Given two objects in the grids, returns the indices of their spheres and the image of the
-    /// second sphere, as the list of collisions has them. At least one of the objects must be a
-    /// periodic image.
+    /// Returns what the list of collisions contains for a pair of objects in the grids: the indices of the
+    /// two spheres, and the image of the second sphere. At least one of the objects must be a periodic image.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
     /// Applies the swept test (of moving spheres) to two pairs. `plain` tells whether both pairs

@@ -91,10 +91,11 @@ impl Weighing<'_> {
         for size in sizes {
             let cell = edge_at_least(self.least_edge, size.half_cell);
             let in_cells = 0.5 * self.space.others(spheres, 1.5 * cell);
-            // Expected number of uncut spheres that one time segment finds in the separate grid of
-            // these spheres. The segment searches cells up to one cell edge away from it on each
-            // side. Unlike `in_cells`, this number is not halved. A time segment always searches
-            // for the uncut spheres around it, but of two segments only one searches for the other.
+            // Expected number of uncut spheres (with paths that are not cut into time segments) that one time
+            // segment finds in the separate grid of these spheres. The segment searches cells up to one cell
+            // edge away from it on each side. `in_cells` is halved, because only one of two neighbouring
+            // segments searches for the other. This number is not halved, because a time segment always
+            // searches for the uncut spheres around it.
             let reached = self.space.others(spheres, size.half_cell + self.least_edge);
             let tests = in_cells + share_reached * (reached - in_cells);
             cost += (1_u32 << size.power) as f32 * (searches + tests);

@@ -27,8 +27,8 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the time segments of `spheres`, all of set `set`, to the histogram of sizes, and writes
-    /// the size class of each sphere to `class_of`.
+    /// Adds the time segments of `spheres` to the histogram of sizes, and writes the size class of each
+    /// sphere to `class_of`. `set` is the number of the set to which all these spheres belong.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,

@@ -75,8 +75,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         } = &mut self.output;
         let begin = pairs.len();
         let before = [images.len(), shared.len()];
-        // The swept test writes two results at a time to the list, even if the spheres do not
-        // touch. So the list needs room for one more.
+        // The swept test writes two results at a time to the list, before it is known whether they are hits.
+        // If the number of pairs is odd, the last write may end one entry past them. So the list needs room
+        // for one more entry than there are pairs.
         let room = count + 1;
         if pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));

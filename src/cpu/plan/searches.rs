@@ -56,9 +56,9 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if each sphere in the grid `from` searches the grid `to`. In that
-/// grid, the sphere searches the cells of `slabs` time slabs (parts of the step with separate
-/// cells).
+/// Returns the expected cost if each sphere in the grid `from` searches the grid `to`. Each sphere searches
+/// that grid separately in each of several time slabs (parts of the step with separate cells). The number of
+/// these time slabs is `slabs`.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
@@ -78,10 +78,10 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 /// spheres in the fullest table entry. For each entry of the table of cells, `starts` has the index
 /// of its first sphere.
 ///
-/// In a grid with larger cells, a sphere searches at most 4 cells along each axis. In a grid with
-/// smaller cells, a sphere searches at most r + 3 cells along each axis, where r is the ratio of
-/// the cell edges. But if any sphere of the grid with smaller cells lies outside its box, all table
-/// entries of this grid are searched.
+/// If a sphere searches a grid that is coarser than its own (with larger cells), it searches at most 4 cells
+/// along each axis. In a finer grid, it searches at most r + 3 cells along each axis, where r is the ratio of
+/// the cell edges. But if any sphere of the finer grid lies outside the box of that grid, the search covers
+/// all table entries of that grid.
 ///
 /// A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(

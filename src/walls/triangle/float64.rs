@@ -36,8 +36,8 @@ pub(super) struct Float64 {
     /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
     /// a periodic domain, each coordinate has a further error of at most `off`.
     corners: [DVec3; 3],
-    /// For each axis, a bound on the error that a periodic displacement of the sphere adds to the
-    /// corners of the triangle.
+    /// For each axis, a bound on the error that a periodic displacement of the sphere adds to `corners`,
+    /// because these are relative to the centre of the sphere.
     off: DVec3,
     /// For each axis, the largest magnitude of a coordinate of the triangle's corners.
     reach: DVec3,

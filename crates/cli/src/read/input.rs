@@ -31,8 +31,8 @@ pub enum Format {
 }
 
 impl Input {
-    /// Returns the input at a path, or standard input for the path `-`. If `format` is `None`, the file name
-    /// determines the format, and standard input is CSV.
+    /// Describes the input at a path, without opening the file. The path `-` stands for standard input. If
+    /// `format` is `None`, the file name determines the format, and standard input is CSV.
     ///
     /// # Errors
     /// Returns a message if `format` is `None` and the file name does not imply a file format.

@@ -118,7 +118,7 @@ impl List {
         })
     }
 
-    /// Appends the pairs of a frame to the list.
+    /// Appends the touching pairs of one frame of the input to the list.
     ///
     /// # Errors
     /// Returns an error if writing fails, for example because the disk is full or the output pipe is closed.
