@@ -344,6 +344,89 @@ fn edges_and_corners_reflect_like_thin_cylinders_and_points() {
     assert!(hits[0] > 100 && hits[1] > 100, "{hits:?}");
 }
 
+/// Returns the point of a triangle that is nearest to a place. The distance from a triangle is the
+/// least distance from a point a + x·(b − a) + y·(c − a) with x ≥ 0, y ≥ 0 and x + y ≤ 1.
+fn nearest_in([a, b, c]: [DVec3; 3], place: DVec3) -> DVec3 {
+    let on_edge = |from: DVec3, to: DVec3| {
+        let edge = to - from;
+        let share = edge.dot(place - from) / edge.length_squared();
+        from + edge * share.clamp(0.0, 1.0)
+    };
+    let mut points = vec![on_edge(a, b), on_edge(b, c), on_edge(c, a)];
+    let (u, v, w) = (b - a, c - a, place - a);
+    let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
+    let (x, y) = (vv * u.dot(w) - uv * v.dot(w), uu * v.dot(w) - uv * u.dot(w));
+    let all = uu * vv - uv * uv;
+    if x >= 0.0 && y >= 0.0 && x + y <= all {
+        points.push(a + (u * x + v * y) / all);
+    }
+    let nearest = points.into_iter().min_by(|one, other| {
+        let [one, other] = [one, other].map(|point| point.distance(place));
+        one.total_cmp(&other)
+    });
+    nearest.expect("a point")
+}
+
+/// A ball overlaps a triangle at the start. If it moves away, it has no impact. Otherwise it has
+/// one impact, at once. This is so because the distance from a triangle is a convex function of the
+/// place, so a ball without gravity that moves away once moves away for ever.
+#[test]
+fn a_ball_that_overlaps_a_triangle_leaves_it() {
+    let mut rng = Rng::with_seed(12);
+    let mut counts = [0; 2];
+    for _ in 0..4000 {
+        let corners = [(); 3].map(|()| random(&mut rng).as_vec3());
+        let (radius, velocity) = (0.05 + 1.5 * rng.f64(), random(&mut rng));
+        let exact = corners.map(Vec3::as_dvec3);
+        let center = exact[0] + 1.5 * random(&mut rng);
+        let away = center - nearest_in(exact, center);
+        if away.length() > 0.999 * radius || away.dot(velocity).abs() < 1e-6 {
+            continue;
+        }
+        let mesh = Mesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]]);
+        let mut walls = Walls::new();
+        walls.push_mesh(mesh.expect("a valid triangle"));
+        let options = SimulationOptions::new()
+            .with_walls(walls)
+            .with_impact_list();
+        let ball = HardSphere::new(center, radius).with_velocity(velocity);
+        let approaches = away.dot(velocity) < 0.0;
+        let mut bouncing = simulation(&[ball], options.clone());
+        let report = step(&mut bouncing, 5.0);
+        let impacts: Vec<_> = report.list.iter().map(|impact| impact.time).collect();
+        assert_eq!(impacts, if approaches { vec![0.0] } else { vec![] });
+        counts[usize::from(approaches)] += 1;
+
+        // No rule is asked about a ball that moves away, even if gravity moves the ball.
+        let mut falling = simulation(&[ball], options.with_gravity(random(&mut rng)));
+        let ignoring = falling.step_with(5.0, &|encounter| {
+            assert!(encounter.approach_speed > -1e-12, "{encounter:?}");
+            Response::Ignore
+        });
+        ignoring.expect("the step succeeds");
+    }
+    assert!(counts[0] > 500 && counts[1] > 500, "{counts:?}");
+}
+
+/// A point passes through a triangle, however short the steps are.
+#[test]
+fn a_point_passes_through_a_triangle() {
+    let mut rng = Rng::with_seed(13);
+    for _ in 0..50 {
+        let corners = [(); 3].map(|()| random(&mut rng).as_vec3());
+        let middle = corners.map(Vec3::as_dvec3).iter().sum::<DVec3>() / 3.0;
+        let mesh = Mesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]]);
+        let mut walls = Walls::new();
+        walls.push_mesh(mesh.expect("a valid triangle"));
+        let velocity = random(&mut rng);
+        let point = HardSphere::new(middle - velocity, 0.0).with_velocity(velocity);
+        let mut simulation = simulation(&[point], SimulationOptions::new().with_walls(walls));
+        for _ in 0..1000 {
+            assert_eq!(step(&mut simulation, 0.002).wall_impacts, 0);
+        }
+    }
+}
+
 /// Discs in a plane: nothing leaves the plane, not even by rounding.
 #[test]
 fn spheres_in_a_plane_stay_in_the_plane() {
