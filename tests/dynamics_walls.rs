@@ -7,6 +7,8 @@
 
 mod meshes;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use carom::glam::{DVec3, Vec3};
 use carom::{
     Domain, Error, HardSphere, Mesh, Partner, Response, Simulation, SimulationOptions, StepReport,
@@ -582,6 +584,86 @@ fn a_ball_comes_to_rest_on_a_floor() {
     let after = resting.spheres()[0];
     assert!((after.center.z - 1.0).abs() < 1e-5, "{}", after.center.z);
     assert_eq!(rounded(after.center.x), 10.0);
+}
+
+/// Returns the error of a step in which some balls run out of room or of speed, the number of times
+/// that an encounter was decided, and the centres after the step. If there are too many encounters
+/// to end soon, the test fails.
+fn collapse(
+    balls: &[HardSphere],
+    options: SimulationOptions,
+    duration: f64,
+) -> (Error, u64, Vec<DVec3>) {
+    let count = AtomicU64::new(0);
+    let mut collapsing = simulation(balls, options);
+    let result = collapsing.step_with(duration, &|_| {
+        assert!(count.fetch_add(1, Ordering::Relaxed) < 50_000_000);
+        Response::Bounce
+    });
+    let error = result.expect_err("the balls have infinitely many impacts");
+    assert!(matches!(error, Error::TooManyImpacts { .. }), "{error}");
+    let centers = collapsing.spheres().iter().map(|ball| ball.center);
+    (error, count.into_inner(), centers.collect())
+}
+
+/// Balls bounce between two walls that close on them. They have infinitely many impacts until time
+/// 10, when no room is left. The step must end with an error soon, for one ball and for many, and
+/// the error must not depend on the number of threads.
+#[test]
+fn balls_between_closing_walls_run_out_of_room() {
+    let walls = [
+        Wall::half_space([0.0, 0.0, 1.0], -2.0).with_velocity([0.0, 0.0, 0.1]),
+        Wall::half_space([0.0, 0.0, -1.0], -2.0).with_velocity([0.0, 0.0, -0.1]),
+    ];
+    for (count, most) in [(1, 1_000_000), (11, 1_000_000), (300, 5_000_000)] {
+        let mut rng = Rng::with_seed(15);
+        let balls: Vec<_> =
+            (0..count)
+                .map(|k| {
+                    HardSphere::new([3.0 * f64::from(k), 0.0, rng.f64() - 0.5], 1.0)
+                        .with_velocity([0.0, 0.0, 1.0 + rng.f64()])
+                })
+                .collect();
+        let [one, other] = [1, 3].map(|threads| {
+            let options = with_walls(walls).with_threads(threads);
+            let (error, encounters, centers) = collapse(&balls, options, 20.0);
+            assert!(
+                encounters < most,
+                "{encounters} encounters of {count} balls"
+            );
+            (error.to_string(), centers)
+        });
+        assert_eq!(one, other);
+    }
+}
+
+/// If many balls collapse at the same time, carom processes the impacts of only a few of them until
+/// it returns the error.
+#[test]
+fn many_balls_that_collapse_cost_no_more_than_a_few() {
+    let balls: Vec<_> = (0..1000)
+        .map(|k| HardSphere::new([3.0 * f64::from(k), 0.0, 2.0], 1.0))
+        .collect();
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
+        .with_gravity([0.0, 0.0, -10.0])
+        .with_wall_restitution(0.5)
+        .with_threads(1);
+    let (_, encounters, _) = collapse(&balls, options, 10.0);
+    assert!(encounters < 500_000, "{encounters} encounters");
+}
+
+/// A ball falls for a long time, and then rests on a floor with one impact in each contact time.
+/// Substeps with too many impacts are begun again with a shorter duration.
+#[test]
+fn a_substep_with_too_many_impacts_is_shortened() {
+    let ball = HardSphere::new([0.0, 0.0, 6.0], 1.0);
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
+        .with_gravity([0.0, 0.0, -10.0])
+        .with_wall_restitution(0.0)
+        .with_contact_time(1e-4)
+        .with_max_impacts(50);
+    let report = step(&mut simulation(&[ball], options), 2.0);
+    assert!(report.wall_impacts > 8000, "{}", report.wall_impacts);
 }
 
 /// A ball that slides along the inside of a round wall follows the wall.
