@@ -129,15 +129,17 @@ pub enum Error {
         /// allowed range.
         problem: String,
     },
-    /// A sphere has more impacts in one substep of a simulation than the simulation's options allow.
+    /// A sphere, or a group of spheres, has more impacts in one substep of a simulation than the simulation's
+    /// options allow.
     #[error(
-        "sphere {sphere} has more than {limit} impacts in one substep, as if inelastic spheres \
-         collapsed; set a contact time (`SimulationOptions::contact_time`), or raise \
+        "sphere {sphere}, alone or together with others, has more than {limit} impacts in one \
+         substep, as if inelastic spheres collapsed, or moving walls left no room; set a contact \
+         time (`SimulationOptions::contact_time`), leave more room, or raise \
          `SimulationOptions::max_impacts`"
     )]
     #[non_exhaustive]
     TooManyImpacts {
-        /// Index of the sphere, from 0.
+        /// Index, from 0, of the sphere that has the last of these impacts.
         sphere: usize,
         /// Largest number of impacts of one sphere in a substep:
         /// [`SimulationOptions::max_impacts`](crate::SimulationOptions::max_impacts).

@@ -7,6 +7,8 @@
 
 mod meshes;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use carom::glam::{DVec3, Vec3};
 use carom::{
     Domain, Error, HardSphere, Mesh, Partner, Response, Simulation, SimulationOptions, StepReport,
@@ -344,6 +346,89 @@ fn edges_and_corners_reflect_like_thin_cylinders_and_points() {
     assert!(hits[0] > 100 && hits[1] > 100, "{hits:?}");
 }
 
+/// Returns the point of a triangle that is nearest to a place. The distance from a triangle is the
+/// least distance from a point a + x·(b − a) + y·(c − a) with x ≥ 0, y ≥ 0 and x + y ≤ 1.
+fn nearest_in([a, b, c]: [DVec3; 3], place: DVec3) -> DVec3 {
+    let on_edge = |from: DVec3, to: DVec3| {
+        let edge = to - from;
+        let share = edge.dot(place - from) / edge.length_squared();
+        from + edge * share.clamp(0.0, 1.0)
+    };
+    let mut points = vec![on_edge(a, b), on_edge(b, c), on_edge(c, a)];
+    let (u, v, w) = (b - a, c - a, place - a);
+    let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
+    let (x, y) = (vv * u.dot(w) - uv * v.dot(w), uu * v.dot(w) - uv * u.dot(w));
+    let all = uu * vv - uv * uv;
+    if x >= 0.0 && y >= 0.0 && x + y <= all {
+        points.push(a + (u * x + v * y) / all);
+    }
+    let nearest = points.into_iter().min_by(|one, other| {
+        let [one, other] = [one, other].map(|point| point.distance(place));
+        one.total_cmp(&other)
+    });
+    nearest.expect("a point")
+}
+
+/// A ball overlaps a triangle at the start. If it moves away, it has no impact. Otherwise it has
+/// one impact, at once. This is so because the distance from a triangle is a convex function of the
+/// place, so a ball without gravity that moves away once moves away for ever.
+#[test]
+fn a_ball_that_overlaps_a_triangle_leaves_it() {
+    let mut rng = Rng::with_seed(12);
+    let mut counts = [0; 2];
+    for _ in 0..4000 {
+        let corners = [(); 3].map(|()| random(&mut rng).as_vec3());
+        let (radius, velocity) = (0.05 + 1.5 * rng.f64(), random(&mut rng));
+        let exact = corners.map(Vec3::as_dvec3);
+        let center = exact[0] + 1.5 * random(&mut rng);
+        let away = center - nearest_in(exact, center);
+        if away.length() > 0.999 * radius || away.dot(velocity).abs() < 1e-6 {
+            continue;
+        }
+        let mesh = Mesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]]);
+        let mut walls = Walls::new();
+        walls.push_mesh(mesh.expect("a valid triangle"));
+        let options = SimulationOptions::new()
+            .with_walls(walls)
+            .with_impact_list();
+        let ball = HardSphere::new(center, radius).with_velocity(velocity);
+        let approaches = away.dot(velocity) < 0.0;
+        let mut bouncing = simulation(&[ball], options.clone());
+        let report = step(&mut bouncing, 5.0);
+        let impacts: Vec<_> = report.list.iter().map(|impact| impact.time).collect();
+        assert_eq!(impacts, if approaches { vec![0.0] } else { vec![] });
+        counts[usize::from(approaches)] += 1;
+
+        // No rule is asked about a ball that moves away, even if gravity moves the ball.
+        let mut falling = simulation(&[ball], options.with_gravity(random(&mut rng)));
+        let ignoring = falling.step_with(5.0, &|encounter| {
+            assert!(encounter.approach_speed > -1e-12, "{encounter:?}");
+            Response::Ignore
+        });
+        ignoring.expect("the step succeeds");
+    }
+    assert!(counts[0] > 500 && counts[1] > 500, "{counts:?}");
+}
+
+/// A point passes through a triangle, however short the steps are.
+#[test]
+fn a_point_passes_through_a_triangle() {
+    let mut rng = Rng::with_seed(13);
+    for _ in 0..50 {
+        let corners = [(); 3].map(|()| random(&mut rng).as_vec3());
+        let middle = corners.map(Vec3::as_dvec3).iter().sum::<DVec3>() / 3.0;
+        let mesh = Mesh::new(corners.map(Into::into).to_vec(), vec![[0, 1, 2]]);
+        let mut walls = Walls::new();
+        walls.push_mesh(mesh.expect("a valid triangle"));
+        let velocity = random(&mut rng);
+        let point = HardSphere::new(middle - velocity, 0.0).with_velocity(velocity);
+        let mut simulation = simulation(&[point], SimulationOptions::new().with_walls(walls));
+        for _ in 0..1000 {
+            assert_eq!(step(&mut simulation, 0.002).wall_impacts, 0);
+        }
+    }
+}
+
 /// Discs in a plane: nothing leaves the plane, not even by rounding.
 #[test]
 fn spheres_in_a_plane_stay_in_the_plane() {
@@ -499,6 +584,80 @@ fn a_ball_comes_to_rest_on_a_floor() {
     let after = resting.spheres()[0];
     assert!((after.center.z - 1.0).abs() < 1e-5, "{}", after.center.z);
     assert_eq!(rounded(after.center.x), 10.0);
+}
+
+/// Returns the error of a step in which some balls run out of room or of speed, and the centres
+/// after the step. The step must end after at most `most` encounters have been decided.
+fn collapse(
+    balls: &[HardSphere],
+    options: SimulationOptions,
+    duration: f64,
+    most: u64,
+) -> (String, Vec<DVec3>) {
+    let encounters = AtomicU64::new(0);
+    let mut collapsing = simulation(balls, options);
+    let result = collapsing.step_with(duration, &|_| {
+        assert!(encounters.fetch_add(1, Ordering::Relaxed) < most);
+        Response::Bounce
+    });
+    let error = result.expect_err("the balls have infinitely many impacts");
+    assert!(matches!(error, Error::TooManyImpacts { .. }), "{error}");
+    let centers = collapsing.spheres().iter().map(|ball| ball.center);
+    (error.to_string(), centers.collect())
+}
+
+/// Balls bounce between two walls that close on them. They have infinitely many impacts until time
+/// 10, when no room is left. The step must end with an error soon, for one ball and for many, and
+/// the error must not depend on the number of threads.
+#[test]
+fn balls_between_closing_walls_run_out_of_room() {
+    let walls = [
+        Wall::half_space([0.0, 0.0, 1.0], -2.0).with_velocity([0.0, 0.0, 0.1]),
+        Wall::half_space([0.0, 0.0, -1.0], -2.0).with_velocity([0.0, 0.0, -0.1]),
+    ];
+    for (count, most) in [(1, 500_000), (11, 500_000), (300, 5_000_000)] {
+        let mut rng = Rng::with_seed(15);
+        let balls: Vec<_> =
+            (0..count)
+                .map(|k| {
+                    HardSphere::new([3.0 * f64::from(k), 0.0, rng.f64() - 0.5], 1.0)
+                        .with_velocity([0.0, 0.0, 1.0 + rng.f64()])
+                })
+                .collect();
+        let [one, other] = [1, 3].map(|threads| {
+            let options = with_walls(walls).with_threads(threads);
+            collapse(&balls, options, 20.0, most)
+        });
+        assert_eq!(one, other);
+    }
+}
+
+/// If many balls collapse at the same time, carom processes the impacts of only a few of them until
+/// it returns the error.
+#[test]
+fn many_balls_that_collapse_cost_no_more_than_a_few() {
+    let balls: Vec<_> = (0..1000)
+        .map(|k| HardSphere::new([3.0 * f64::from(k), 0.0, 2.0], 1.0))
+        .collect();
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
+        .with_gravity([0.0, 0.0, -10.0])
+        .with_wall_restitution(0.5)
+        .with_threads(1);
+    collapse(&balls, options, 10.0, 500_000);
+}
+
+/// A ball falls for a long time, and then rests on a floor with one impact in each contact time.
+/// Substeps with too many impacts are begun again with a shorter duration.
+#[test]
+fn a_substep_with_too_many_impacts_is_shortened() {
+    let ball = HardSphere::new([0.0, 0.0, 6.0], 1.0);
+    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
+        .with_gravity([0.0, 0.0, -10.0])
+        .with_wall_restitution(0.0)
+        .with_contact_time(1e-4)
+        .with_max_impacts(50);
+    let report = step(&mut simulation(&[ball], options), 2.0);
+    assert!(report.wall_impacts > 8000, "{}", report.wall_impacts);
 }
 
 /// A ball that slides along the inside of a round wall follows the wall.

@@ -267,6 +267,21 @@ mutant 'removed spheres hit others until the end of the substep' src/dynamics/re
     'if a.removed || b.removed {' 'if a.removed && b.removed && from < 0.0 {' --test dynamics remove
 mutant 'removed spheres come back in the next substep' src/dynamics/candidates.rs \
     '|| together || gone' '|| together || gone && sphere > other' --test dynamics remove
+mutant 'a sphere that leaves a triangle hits its farther edges' src/dynamics/surface.rs \
+    'away.place_at(time))) && is_approached(time)' 'away.place_at(time)))' --test dynamics_walls overlaps_a_triangle
+mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/surface.rs \
+    'false, end, &is_approached)' 'false, end, |_| true)' --test dynamics_walls overlaps_a_triangle
+mutant 'a point hits triangles' src/dynamics/surface.rs \
+    'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
+mutant 'impacts shorten substeps without limit' src/dynamics/pace.rs \
+    '.max(least / duration)' '' --test dynamics_walls run_out_of_room
+mutant 'the sum of the impacts of a task has no limit' src/dynamics/replay.rs \
+    ' || part.impacts.len() > most' '' --test dynamics_walls run_out_of_room
+mutant 'all tasks collapse before the error' src/dynamics/merge.rs \
+    'if task.number > failed.load(Ordering::Relaxed) {' 'if false {' --test dynamics_walls many_balls_that_collapse
+mutant 'a substep with too many impacts is an error at once' src/dynamics/simulation.rs \
+    'duration <= shortest || !is_limit(&error)' 'matches!(error, Error::TooManyImpacts { .. }) || !is_limit(&error)' \
+    --test dynamics_walls with_too_many_impacts
 
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
     '(*next).cut = min((*next).cut, met);' '(*next).cut = min((*next).cut, NEVER);' --test dynamics_gpu long_substeps

@@ -4,6 +4,7 @@
 
 use std::hint::black_box;
 use std::slice::from_ref;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -11,7 +12,7 @@ use rayon::prelude::*;
 use super::candidates::{Candidate, Candidates, Near};
 use super::contact::Contact;
 use super::flights::{Four, Probe};
-use super::islands::{Island, Islands, Member};
+use super::islands::{Island, Islands, Lookup, Member, Task};
 use super::path::Piece;
 use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{Scratch, replay};
@@ -23,6 +24,10 @@ use crate::{Detector, Error};
 /// Number of islands (groups of spheres that hit each other) that a thread tests at a time.
 const ISLANDS: usize = 64;
 
+/// The spheres of a task may have this number of impacts on average in a substep, even if their
+/// sum exceeds [`SimulationOptions::max_impacts`](super::SimulationOptions::max_impacts).
+const MEAN: usize = 100;
+
 /// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
 /// on. Returns the spheres that have left their pads (the bounds on their displacements since the
 /// search for candidates), each with its displacement.
@@ -32,35 +37,20 @@ pub(crate) fn replay_from(
     setting: &Setting<'_>,
 ) -> Result<Vec<(u32, f64)>, Error> {
     let (mut tasks, lookup) = islands.tasks(first)?;
+    // The number of the first task that has failed so far. Only its error is returned, so later
+    // tasks are left out. Each of them might have as many impacts as are allowed.
+    let failed = AtomicU32::new(u32::MAX);
     let replays = tasks
         .par_iter_mut()
         .map_init(Scratch::default, |scratch, task| {
-            let islands = task.islands.iter();
-            read_early(islands.flat_map(|island| lookup.members(island)), setting);
-            let mut tracks = &mut *task.tracks;
-            for island in &mut *task.islands {
-                let members = lookup.members(island);
-                let (own, others) = std::mem::take(&mut tracks).split_at_mut(members.len());
-                tracks = others;
-                island.part = task.number;
-                replay(island, own, task.part, lookup, setting, scratch)?;
-                for (track, member) in own.iter_mut().zip(members) {
-                    let sphere = member.sphere;
-                    let path = &task.part.pieces[track.first as usize..][..track.count as usize];
-                    let removed = &task.part.removed[island.removed.start as usize..];
-                    let removal = removed.iter().find(|removal| removal.sphere == sphere);
-                    let end = setting.end(removal);
-                    track.span = setting.span_of(&setting.spheres[sphere as usize], path, end);
-                    if setting.remains(sphere, track.span) {
-                        continue;
-                    }
-                    let moved = setting.distance_moved(sphere, path, end);
-                    if moved > setting.candidates.pad(sphere) {
-                        push(&mut task.part.leavers, (sphere, moved))?;
-                    }
-                }
+            if task.number > failed.load(Ordering::Relaxed) {
+                return Ok(());
             }
-            Ok(())
+            let result = replay_task(task, lookup, setting, scratch);
+            if result.is_err() {
+                failed.fetch_min(task.number, Ordering::Relaxed);
+            }
+            result
         });
     // The results are in the order of the islands (groups of spheres that hit each other). So the
     // returned error does not depend on which thread fails first.
@@ -73,6 +63,42 @@ pub(crate) fn replay_from(
         }
     }
     Ok(leavers)
+}
+
+/// Processes the impacts of the islands (groups of spheres that hit each other) of one task.
+fn replay_task<'a>(
+    task: &mut Task<'_>,
+    lookup: Lookup<'_>,
+    setting: &Setting<'a>,
+    scratch: &mut Scratch<'a>,
+) -> Result<(), Error> {
+    let islands = task.islands.iter();
+    read_early(islands.flat_map(|island| lookup.members(island)), setting);
+    let most = MEAN * task.tracks.len();
+    let mut tracks = &mut *task.tracks;
+    for island in &mut *task.islands {
+        let members = lookup.members(island);
+        let (own, others) = std::mem::take(&mut tracks).split_at_mut(members.len());
+        tracks = others;
+        island.part = task.number;
+        replay(island, own, task.part, most, lookup, setting, scratch)?;
+        for (track, member) in own.iter_mut().zip(members) {
+            let sphere = member.sphere;
+            let path = &task.part.pieces[track.first as usize..][..track.count as usize];
+            let removed = &task.part.removed[island.removed.start as usize..];
+            let removal = removed.iter().find(|removal| removal.sphere == sphere);
+            let end = setting.end(removal);
+            track.span = setting.span_of(&setting.spheres[sphere as usize], path, end);
+            if setting.remains(sphere, track.span) {
+                continue;
+            }
+            let moved = setting.distance_moved(sphere, path, end);
+            if moved > setting.candidates.pad(sphere) {
+                push(&mut task.part.leavers, (sphere, moved))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the pairs of spheres that meet, so that their islands (groups of spheres whose impacts

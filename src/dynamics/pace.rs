@@ -19,6 +19,12 @@ const LONGER: f64 = 2.0;
 /// A substep that is too long to be searched is shortened by this ratio.
 const SHORTER: f64 = 8.0;
 
+/// Impacts do not shorten a substep to less than a certain share of its step: this number, divided
+/// by the number of spheres, but at most [`MOST_SHARE`]. Otherwise spheres that are squeezed until
+/// no room is left would make the substeps ever shorter, and the step would never end.
+const SHARE: f64 = 0.01;
+const MOST_SHARE: f64 = 1e-4;
+
 /// Distance that the fastest sphere moves in the first substep, in mean radii.
 const FIRST: f64 = 0.1;
 
@@ -78,7 +84,7 @@ impl Pace {
         }
     }
 
-    /// Makes the next substep shorter than the present one, whose search exceeds a limit.
+    /// Makes the next substep shorter than the present one, which exceeds a limit.
     pub(crate) fn shorten(&mut self, duration: f64, shortest: f64) {
         self.substep = Some((duration / SHORTER).max(shortest));
         self.substeps = 1.0;
@@ -86,18 +92,19 @@ impl Pace {
 
     /// Chooses the duration of the next substep from the duration and the load (candidates and
     /// impacts) of the present one. Returns false if the present substep is much longer than the
-    /// chosen duration. The caller then begins it again with the chosen duration.
+    /// chosen duration. The caller then begins it again with the chosen duration. No substep is made
+    /// shorter than `shortest`, and none is made shorter than `least` because of impacts.
     pub(crate) fn set(
         &mut self,
         duration: f64,
-        shortest: f64,
+        [shortest, least]: [f64; 2],
         load: Load,
         spheres: &[HardSphere],
         options: &SimulationOptions,
     ) -> bool {
         let count = load.spheres.max(1) as f64;
         let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep;
-        let mut next = duration * impacts.recip().min(LONGER);
+        let mut next = duration * impacts.recip().max(least / duration).min(LONGER);
         let candidates = load.pairs as f64 / count / CANDIDATES;
         if load.searched {
             let share = candidates.cbrt().recip().clamp(LONGER.recip(), LONGER);
@@ -111,6 +118,11 @@ impl Pace {
         self.substep = Some(next);
         !(load.pairs > FEW && duration > TOO_LONG * next)
     }
+}
+
+/// Returns the duration to which impacts may shorten the substeps of a step with this duration.
+pub(crate) fn least(step: f64, spheres: usize) -> f64 {
+    step * (SHARE / spheres.max(1) as f64).min(MOST_SHARE)
 }
 
 /// Returns the time in which a sphere moves by `radii` times the mean radius of all spheres: the

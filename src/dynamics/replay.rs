@@ -109,15 +109,19 @@ impl PartialEq for Event {
 impl Eq for Event {}
 
 /// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
-/// and the paths of the island's spheres to `part`.
+/// and the paths of the island's spheres to `part`. Returns an error if a sphere has more than
+/// `max_impacts` impacts, or if `part` gets more than `max_impacts` and more than `most` impacts.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
     part: &mut Part,
+    most: usize,
     lookup: Lookup<'_>,
     setting: &Setting<'a>,
     scratch: &mut Scratch<'a>,
 ) -> Result<(), Error> {
+    let max_impacts = setting.options.max_impacts;
+    let most = most.max(max_impacts as usize);
     let [impacts, removed] = [number(part.impacts.len())?, number(part.removed.len())?];
     island.virial = 0.0;
     scratch.begin(island, lookup, setting)?;
@@ -141,10 +145,10 @@ pub(crate) fn replay<'a>(
         }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
-            if member.impacts > setting.options.max_impacts {
+            if member.impacts > max_impacts || part.impacts.len() > most {
                 return Err(Error::TooManyImpacts {
                     sphere: setting.id(member.sphere) as usize,
-                    limit: setting.options.max_impacts,
+                    limit: max_impacts,
                 });
             }
         }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::lattice::Lattice;
-use super::pace::{Load, Pace};
+use super::pace::{Load, Pace, least};
 use super::path::Piece;
 use super::report::{Partner, Removal};
 use super::rules::Rule;
@@ -272,8 +272,9 @@ impl Simulation {
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
     /// - [`Error::InvalidSimulation`] for a duration that is negative or not finite.
-    /// - [`Error::TooManyImpacts`] if a sphere has more impacts in one substep than
-    ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres.
+    /// - [`Error::TooManyImpacts`] if spheres have more impacts in a short substep than
+    ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
+    ///   close on a sphere.
     /// - The errors of [`Detector::detect`], such as [`Error::InvalidSphere`] for a sphere that has moved out of
     ///   range.
     pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
@@ -336,9 +337,10 @@ impl Simulation {
             ..StepReport::default()
         };
         let end = self.time + duration;
+        let least = least(duration, self.spheres.len());
         let mut result = Ok(());
         while result.is_ok() && self.time < end {
-            result = self.advance(end, rule, &mut report);
+            result = self.advance(end, least, rule, &mut report);
         }
         self.state.export(&mut self.spheres, &self.lattice);
         result?;
@@ -367,8 +369,15 @@ impl Simulation {
         self.options.gravity != DVec3::ZERO && any_fixed()
     }
 
-    /// Advances the simulation by one substep, but not beyond the time `end`.
-    fn advance(&mut self, end: f64, rule: Rule<'_>, report: &mut StepReport) -> Result<(), Error> {
+    /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
+    /// the substep shorter than `least`.
+    fn advance(
+        &mut self,
+        end: f64,
+        least: f64,
+        rule: Rule<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), Error> {
         let remaining = end - self.time;
         // A substep shorter than this could leave the simulated time unchanged, because rounding
         // would discard its duration.
@@ -411,7 +420,8 @@ impl Simulation {
             let mut accepted = true;
             let accept = |load: Load| {
                 let (spheres, options) = (&self.state.spheres, &self.options);
-                accepted = self.pace.set(duration, shortest, load, spheres, options);
+                let limits = [shortest, least];
+                accepted = self.pace.set(duration, limits, load, spheres, options);
                 accepted
             };
             let result = self
@@ -427,6 +437,10 @@ impl Simulation {
                 }
                 Ok(None) => {}
                 Err(error) => {
+                    let shortest = match error {
+                        Error::TooManyImpacts { .. } => shortest.max(least),
+                        _ => shortest,
+                    };
                     if duration <= shortest || !is_limit(&error) {
                         return Err(error);
                     }
@@ -571,11 +585,13 @@ fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f6
     }
 }
 
-/// Returns whether a shorter substep may avoid the error, because the spheres then move less far.
+/// Returns whether a shorter substep may avoid the error, because the spheres then move less far
+/// and have fewer impacts.
 fn is_limit(error: &Error) -> bool {
     matches!(
         error,
-        Error::TooManyImages { .. }
+        Error::TooManyImpacts { .. }
+            | Error::TooManyImages { .. }
             | Error::TooManyPairs { .. }
             | Error::TooManyCandidates { .. }
             | Error::ImageOutOfRange { .. }

@@ -164,8 +164,11 @@ impl Surface {
                 let motion = motion.map(|x| beside(x, axis));
                 round_meeting(&motion, reach, inside, end, |_| true)
             }
+            // A point passes through a triangle.
+            Self::Triangle { .. } if radius == 0.0 => None,
             Self::Triangle { corners, normal } => {
-                triangle_meeting(&corners, normal, &motion, radius, end)
+                let is_approached = |time| self.is_approached(&motion, time);
+                triangle_meeting(&corners, normal, &motion, radius, end, is_approached)
             }
         };
         time.map(|time| from + time)
@@ -192,6 +195,16 @@ impl Surface {
                 (center - nearest(&corners, normal, center)).length() - radius
             }
         }
+    }
+
+    /// Returns whether a sphere that touches the wall surface `self` at the given time approaches
+    /// it, or is pressed against it while it moves along it.
+    fn is_approached(&self, motion: &Motion, time: f64) -> bool {
+        let Touch { normal, pressing } = self.touch(motion, time);
+        let velocity = motion.velocity_at(time);
+        let approach = normal.dot(velocity);
+        let tolerance = RESTING * velocity.length();
+        approach > tolerance || (approach >= -tolerance && pressing > 0.0)
     }
 
     /// Returns the geometry of the contact between a moving sphere and the wall surface `self`. The
@@ -299,12 +312,18 @@ pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
 
 /// Returns the time at which a sphere first meets the face, an edge or a corner of a triangle, or
 /// `None` if it meets none of them until the time `end`.
+///
+/// A sphere that overlaps a triangle and moves away from it may come closer to an edge or a corner
+/// that is not the nearest part of the triangle. This is no meeting. So a time at which the sphere
+/// meets an edge or a corner counts only if `is_approached` says that the sphere then approaches
+/// the triangle as a whole.
 fn triangle_meeting(
     corners: &[DVec3; 3],
     normal: DVec3,
     motion: &Motion,
     radius: f64,
     end: f64,
+    is_approached: impl Fn(f64) -> bool,
 ) -> Option<f64> {
     let mut first = f64::INFINITY;
     let mut keep = |time: Option<f64>| first = first.min(time.unwrap_or(f64::INFINITY));
@@ -322,11 +341,11 @@ fn triangle_meeting(
             place: motion.place - from,
             ..*motion
         };
-        keep(round_meeting(&away, radius, false, end, |_| true));
+        keep(round_meeting(&away, radius, false, end, &is_approached));
         let (axis, length) = (to - from).normalize_and_length();
         let across = away.map(|x| beside(x, Some(axis)));
         keep(round_meeting(&across, radius, false, end, |time| {
-            (0.0..=length).contains(&axis.dot(away.place_at(time)))
+            (0.0..=length).contains(&axis.dot(away.place_at(time))) && is_approached(time)
         }));
     }
     (first <= end).then_some(first)
