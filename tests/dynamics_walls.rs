@@ -556,6 +556,48 @@ fn a_ball_slides_along_a_plane() {
     assert_eq!(rounded(after.center.x), 300.0);
 }
 
+/// A ball that has hit a wall of any orientation without restitution slides along it. Rounding
+/// errors of the normal must not make the ball hit the wall again and again.
+#[test]
+fn a_ball_slides_along_oblique_walls() {
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..200 {
+        let normal = random(&mut rng).normalize();
+        let along = normal.any_orthonormal_vector();
+        let across = normal.cross(along);
+        let f32s = |x: DVec3| x.as_vec3().to_array();
+        // A square of 128 triangles, a plane, and a cylinder, all with the same tangent plane.
+        let corner = |k: u32| along * (f64::from(k % 9) - 4.0) + across * (f64::from(k / 9) - 4.0);
+        let squares = (0..72).filter(|k| k % 9 < 8);
+        let triangles = squares.flat_map(|k| [[k, k + 1, k + 9], [k + 1, k + 10, k + 9]]);
+        let vertices = (0..81).map(|k| f32s(2.0 * corner(k))).collect();
+        let mut square = Walls::new();
+        square.push_mesh(Mesh::new(vertices, triangles.collect()).expect("a valid mesh"));
+        let plane = Wall::half_space(f32s(normal), 0.0);
+        let cylinder = Wall::cylinder(f32s(-3.0 * normal), f32s(along), 3.0);
+        let aside = along * (2.0 * rng.f64() - 1.0);
+        for (walls, sideways) in [
+            (square, across * rng.f64()),
+            (Walls::from_iter([plane]), across * rng.f64()),
+            (Walls::from_iter([cylinder]), DVec3::ZERO),
+        ] {
+            let ball = HardSphere::new(normal * 0.8, 0.5)
+                .with_velocity(aside + sideways - normal * (0.1 + rng.f64()));
+            let options = SimulationOptions::new()
+                .with_walls(walls)
+                .with_wall_restitution(0.0);
+            let mut simulation = simulation(&[ball], options);
+            let impacts = step(&mut simulation, 5.0).wall_impacts;
+            let after = simulation.spheres()[0];
+            let height = after.center.dot(normal);
+            assert!((1..20).contains(&impacts), "{impacts} impacts");
+            // The float32 corners of the triangles are not exactly in one plane. So an edge between two
+            // triangles may lift the ball a little.
+            assert!((-1e-5..1e-2).contains(&(height - 0.5)), "{after:?}");
+        }
+    }
+}
+
 /// A ball bounces on a floor and loses speed in each impact. Without a contact time, the number of impacts is
 /// infinite, which is an error. With a contact time, the ball ends with tiny jumps, each of which takes about
 /// one contact time.

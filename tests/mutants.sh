@@ -273,6 +273,8 @@ mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/s
     'false, end, &is_approached)' 'false, end, |_| true)' --test dynamics_walls overlaps_a_triangle
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
+mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \
+    'RESTING * p.length() * speed' 'RESTING * p.length() * v.length()' --test dynamics_walls oblique_walls
 mutant 'impacts shorten substeps without limit' src/dynamics/pace.rs \
     '.max(least / duration)' '' --test dynamics_walls run_out_of_room
 mutant 'the sum of the impacts of a task has no limit' src/dynamics/replay.rs \

@@ -121,7 +121,8 @@ impl<'a> Contact<'a> {
             } => meeting(a, b, shift, reach, range),
             Self::Spheres { reach, .. } => {
                 let motion = self.motion(a, b).from(range[0]);
-                let time = round_meeting(&motion, reach, false, range[1] - range[0], |_| true)?;
+                let (speed, end) = (motion.velocity.length(), range[1] - range[0]);
+                let time = round_meeting(&motion, speed, reach, false, end, |_| true)?;
                 Some(range[0] + time)
             }
             Self::Wall { wall, radius, .. } => {

@@ -161,8 +161,9 @@ impl Surface {
                     place: motion.place - point,
                     ..motion
                 };
-                let motion = motion.map(|x| beside(x, axis));
-                round_meeting(&motion, reach, inside, end, |_| true)
+                let across = motion.map(|x| beside(x, axis));
+                let speed = motion.velocity.length();
+                round_meeting(&across, speed, reach, inside, end, |_| true)
             }
             // A point passes through a triangle.
             Self::Triangle { .. } if radius == 0.0 => None,
@@ -251,8 +252,12 @@ impl Surface {
 /// Returns the first time from 0 to `end` at which a moving point is at the distance `reach` from
 /// the origin. If `inside` is true, the distance must rise to `reach`, and otherwise it must fall
 /// to it.
+///
+/// `motion` may leave out components of the real motion, such as the component along the axis of a
+/// cylinder. `speed` is the real speed. The rounding error of each component is proportional to it.
 pub(crate) fn round_meeting(
     motion: &Motion,
+    speed: f64,
     reach: f64,
     inside: bool,
     end: f64,
@@ -273,7 +278,7 @@ pub(crate) fn round_meeting(
     if inside {
         polynomial = polynomial.map(|c| -c);
     }
-    let tolerance = 2.0 * RESTING * p.length() * v.length();
+    let tolerance = 2.0 * RESTING * p.length() * speed;
     first_descent(&polynomial, end, tolerance, accept)
 }
 
@@ -331,8 +336,9 @@ fn triangle_meeting(
         place: motion.place - corners[0],
         ..*motion
     };
+    let speed = motion.velocity.length();
     let across = from_face.map(|x| normal * normal.dot(x));
-    keep(round_meeting(&across, radius, false, end, |time| {
+    keep(round_meeting(&across, speed, radius, false, end, |time| {
         is_above(corners, normal, motion.place_at(time))
     }));
     for k in 0..3 {
@@ -341,10 +347,17 @@ fn triangle_meeting(
             place: motion.place - from,
             ..*motion
         };
-        keep(round_meeting(&away, radius, false, end, &is_approached));
+        keep(round_meeting(
+            &away,
+            speed,
+            radius,
+            false,
+            end,
+            &is_approached,
+        ));
         let (axis, length) = (to - from).normalize_and_length();
         let across = away.map(|x| beside(x, Some(axis)));
-        keep(round_meeting(&across, radius, false, end, |time| {
+        keep(round_meeting(&across, speed, radius, false, end, |time| {
             (0.0..=length).contains(&axis.dot(away.place_at(time))) && is_approached(time)
         }));
     }
