@@ -183,7 +183,8 @@ fn a_failed_recording_takes_no_upload_or_staging_buffer() -> Result {
     for _ in 0..3 {
         let mut encoder = device.encoder();
         fail(&mut buffers, &mut encoder);
-        // A failed recording must not use up the only upload buffer.
+        // There is only one upload buffer. After a step could not be recorded, the buffer must be
+        // free for the next step.
         buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
         let ticket = buffers.read_summary(&mut encoder)?;
         fail(&mut buffers, &mut encoder);

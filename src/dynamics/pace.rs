@@ -49,7 +49,7 @@ pub(crate) struct Load {
     pub(crate) hits: usize,
 }
 
-/// Chooses the duration of the next substep, and for how many substeps a search finds candidates.
+/// Chooses the duration of the next substep, and the number of substeps that use the candidates of one search.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// Intended duration of the next substep, or `None` before the first one.

@@ -299,9 +299,9 @@ impl Read {
         let walls = walls.unwrap_or_default();
         let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
         let (mut pairs, mut images) = (Vec::new(), Vec::new());
-        // In a step with two sets, the GPU already counts sphere b from the start of the second
-        // set. The function `decide` gets `Sets::One` even for such a step, because for `Sets::Two`
-        // it would subtract the size of the first set from the index again.
+        // In a step with two sets, the index of sphere b in the GPU's list already begins at 0 at the
+        // start of the second set. For `Sets::Two`, the function `decide` would subtract the size of
+        // the first set from this index. So it gets `Sets::One` even for such a step.
         let step = (Sets::One, &domain, dt);
         let grazing = reported.decide(spheres, step, &mut pairs, &mut images)?;
         if domain.is_open() {
