@@ -1,5 +1,5 @@
-// A size class is a group of spheres (or time segments) of one set whose sizes differ by less than half an
-// octave. All are cut into the same number 2^n of time segments. The number of a size class packs set, n and
+// A size class is a group of spheres (or time segments) of one set. Their sizes differ by a factor of
+// less than 1.5. All are cut into the same number 2^n of time segments. The number of a size class packs set, n and
 // size. Twin of `src/shared/size_class.rs`.
 
 // Returns the number of the size class (group of similar size) of a sphere of set `of_set` that is cut into

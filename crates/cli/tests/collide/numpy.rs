@@ -1,4 +1,4 @@
-//! Tests of `carom collide` with NumPy arrays.
+//! Tests of `carom collide` with NumPy arrays as input and as output.
 
 use crate::run::{CSV, Folder, Test, run};
 use std::fs;
