@@ -669,6 +669,32 @@ fn balls_without_restitution_stay_together() {
     assert!(a.center.distance(b.center) > 2.0 - 1e-9);
 }
 
+/// After an impact without restitution, two balls touch and do not approach each other, up to
+/// rounding. Then a third ball pushes one into the other. With a rule that makes every impact bounce, the
+/// balls move as without a rule.
+#[test]
+fn a_rule_that_bounces_is_as_no_rule() {
+    let mut rng = Rng::with_seed(6);
+    for _ in 0..200 {
+        let direction = DVec3::from([0; 3].map(|_| rng.f64() - 0.5)).normalize();
+        let mut ball = |x: f64, speed: f64| {
+            HardSphere::new(direction * x, 0.5)
+                .with_velocity(direction * speed)
+                .with_mass(1.0 + rng.f64())
+        };
+        let balls = [(0.0, 3.0), (1.1, 0.0), (-3.0, 8.0)].map(|(x, speed)| ball(x, speed));
+        let options = SimulationOptions::new()
+            .with_restitution(0.0)
+            .with_contact_time(1e-3);
+        let new = || Simulation::new(balls.to_vec(), options.clone()).expect("three balls");
+        let (mut with, mut without) = (new(), new());
+        with.step_with(1.0, &|_| Response::Bounce)
+            .expect("the balls bounce");
+        step(&mut without, 1.0);
+        assert_eq!(with.spheres(), without.spheres());
+    }
+}
+
 #[test]
 fn spheres_of_one_body_and_of_ignored_groups_do_not_meet() {
     let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 1.0).with_velocity([v, 0.0, 0.0]);

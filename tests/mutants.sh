@@ -270,7 +270,7 @@ mutant 'removed spheres come back in the next substep' src/dynamics/candidates.r
 mutant 'a sphere that leaves a triangle hits its farther edges' src/dynamics/surface.rs \
     'away.place_at(time))) && is_approached(time)' 'away.place_at(time)))' --test dynamics_walls overlaps_a_triangle
 mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/surface.rs \
-    'false, end, &is_approached)' 'false, end, |_| true)' --test dynamics_walls overlaps_a_triangle
+    '&is_approached,' '|_| true,' --test dynamics_walls overlaps_a_triangle
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
 mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \

@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::HardSphere;
 use super::candidates::Candidate;
 use super::path::Piece;
-use super::predict::meeting;
+use super::predict::{RESTING, meeting};
 use super::report::Partner;
 use super::substep::Setting;
 use super::surface::{Motion, Touch, round_meeting, round_touch};
@@ -147,6 +147,17 @@ impl<'a> Contact<'a> {
             Self::Spheres { reach, .. } => reach,
             Self::Wall { radius, .. } => radius,
         }
+    }
+
+    /// Returns whether the two spheres, or the sphere and the wall, approach each other at a time. If
+    /// their approach speed may be a rounding error, they do not.
+    pub(crate) fn is_approaching(&self, a: &Piece, b: &Piece, time: f64) -> bool {
+        let other = match *self {
+            Self::Spheres { .. } => b.velocity,
+            Self::Wall { wall, .. } => wall.velocity,
+        };
+        let speeds = a.velocity.length() + other.length();
+        self.blow(a, b, time).approach > RESTING * speeds
     }
 
     pub(crate) fn blow(&self, a: &Piece, b: &Piece, time: f64) -> Blow {

@@ -140,8 +140,7 @@ pub(crate) fn replay<'a>(
         push(&mut part.impacts, impact)?;
         if !setting.rule.is_default() {
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
-            let parting = link.contact.blow(&a, &b, time).approach <= 0.0;
-            scratch.links[index].passing = !parting;
+            scratch.links[index].passing = link.contact.is_approaching(&a, &b, time);
         }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
