@@ -1015,6 +1015,29 @@ fn numbers_out_of_range_are_named() {
     let mut simulation = Simulation::new(vec![ball], options()).expect("one ball");
     let error = simulation.step(-1.0).expect_err("the duration is negative");
     assert!(matches!(error, Error::InvalidSimulation { .. }));
+    let balls = vec![
+        ball,
+        HardSphere::new([4.0, 0.0, 0.0], 1.0).with_velocity([-1.0, 0.0, 0.0]),
+    ];
+    let mut struck = Simulation::new(balls.clone(), options()).expect("two balls");
+    let finite = DVec3::ZERO;
+    for (k, bad) in [(0, f64::NAN), (1, f64::INFINITY), (1, 1e300)] {
+        let mut velocities = [finite; 2];
+        velocities[k].y = bad;
+        let rule = |_: &Encounter| Response::Velocities(velocities);
+        let error = struck.step_with(3.0, &rule).expect_err("a bad velocity");
+        assert!(
+            matches!(error, Error::InvalidHardSphere { index, .. } if index == k),
+            "{error}"
+        );
+        assert!(error.to_string().contains("step_with"), "{error}");
+        assert!(
+            struck
+                .spheres()
+                .iter()
+                .all(|ball| ball.velocity.is_finite())
+        );
+    }
     let error = simulation.edit(|spheres| spheres[0].mass = -1.0);
     assert!(matches!(
         error,

@@ -13,8 +13,8 @@ use super::report::{Impact, Partner, Removal};
 use super::rows::{Rows, push, reserve};
 use super::rules::{Encounter, Response};
 use super::substep::Setting;
-use crate::Error;
 use crate::memory::out_of_memory;
+use crate::{Error, MAX_MAGNITUDE};
 
 /// Two spheres that pass through each other count as separate once the gap between them exceeds
 /// this number times the sum of their radii.
@@ -107,6 +107,21 @@ impl PartialEq for Event {
 }
 
 impl Eq for Event {}
+
+/// Returns an error if a velocity that a rule gives to a sphere is not finite, or too large.
+fn check_velocity(sphere: u32, velocity: DVec3) -> Result<(), Error> {
+    let most = f64::from(MAX_MAGNITUDE);
+    if velocity.abs().cmple(DVec3::splat(most)).all() {
+        return Ok(());
+    }
+    Err(Error::InvalidHardSphere {
+        index: sphere as usize,
+        problem: format!(
+            "the function passed to `step_with` gives it the velocity {velocity}, but each component must be a finite \
+             number of at most {most:e} in magnitude"
+        ),
+    })
+}
 
 /// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
 /// and the paths of the island's spheres to `part`. Returns an error if a sphere has more than
@@ -359,6 +374,14 @@ impl<'a> Scratch<'a> {
             Response::Velocities(new) => given(new.map(Some)),
             Response::Remove(new) => given(new),
         };
+        if let Response::Velocities([new, _]) | Response::Remove([Some(new), _]) = response {
+            check_velocity(setting.id(sphere), new)?;
+        }
+        if let Partner::Sphere(other) = partner
+            && let Response::Velocities([_, new]) | Response::Remove([_, Some(new)]) = response
+        {
+            check_velocity(setting.id(other), new)?;
+        }
         for (k, end) in link.places().enumerate() {
             let (change, member) = (changes[k], &mut self.members[end as usize]);
             if removed[k] {

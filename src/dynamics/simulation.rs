@@ -272,6 +272,8 @@ impl Simulation {
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
     /// - [`Error::InvalidSimulation`] for a duration that is negative or not finite.
+    /// - [`Error::InvalidHardSphere`] if the function passed to [`step_with`](Self::step_with) gives a sphere a
+    ///   velocity that is not finite or too large.
     /// - [`Error::TooManyImpacts`] if spheres have more impacts in a short substep than
     ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
     ///   close on a sphere.
