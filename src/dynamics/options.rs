@@ -34,6 +34,9 @@ pub struct SimulationOptions {
     /// its partner: the sphere leaves its partner so fast that they meet again only after the contact time.
     /// So a sphere at rest on a floor makes tiny jumps. The default is 0.
     ///
+    /// The least speed adds energy to a sphere that moves fast along a hollow wall. So the contact time must be
+    /// much shorter than the radius of the wall divided by the speed of the sphere.
+    ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
     /// slide along a hollow wall.
