@@ -271,6 +271,8 @@ mutant 'a sphere that leaves a triangle hits its farther edges' src/dynamics/sur
     'away.place_at(time))) && is_approached(time)' 'away.place_at(time)))' --test dynamics_walls overlaps_a_triangle
 mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/surface.rs \
     '&is_approached,' '|_| true,' --test dynamics_walls overlaps_a_triangle
+mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
+    'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
 mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \
