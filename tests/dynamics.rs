@@ -1019,10 +1019,9 @@ fn numbers_out_of_range_are_named() {
         ball,
         HardSphere::new([4.0, 0.0, 0.0], 1.0).with_velocity([-1.0, 0.0, 0.0]),
     ];
-    let mut struck = Simulation::new(balls.clone(), options()).expect("two balls");
-    let finite = DVec3::ZERO;
+    let mut struck = Simulation::new(balls, options()).expect("two balls");
     for (k, bad) in [(0, f64::NAN), (1, f64::INFINITY), (1, 1e300)] {
-        let mut velocities = [finite; 2];
+        let mut velocities = [DVec3::ZERO; 2];
         velocities[k].y = bad;
         let rule = |_: &Encounter| Response::Velocities(velocities);
         let error = struck.step_with(3.0, &rule).expect_err("a bad velocity");

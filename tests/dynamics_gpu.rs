@@ -1144,7 +1144,6 @@ fn bodies_that_stay_in_contact_have_one_impact() {
             assert!(state.impacts <= 30 && state.wall_impacts <= 30, "{state:?}");
         }
         let state = world.record(0.0);
-        println!("{state:?}");
         assert_eq!((state.impacts, state.wall_impacts), (30, 30), "{state:?}");
         for ball in world.spheres().iter().step_by(3) {
             let [height, rising] = [ball.center, ball.velocity].map(|x| x.dot(normal));
@@ -1171,7 +1170,6 @@ fn few_spheres_in_a_small_cell_roll_few_substeps_back() {
         for _ in 1..20 {
             state = world.record(0.0);
         }
-        println!("{state:?}");
         assert_eq!(state.substeps + state.rollbacks, 100, "{state:?}");
         assert!(state.rollbacks <= 20, "{state:?}");
     }

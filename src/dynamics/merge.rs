@@ -74,7 +74,7 @@ fn replay_task<'a>(
 ) -> Result<(), Error> {
     let islands = task.islands.iter();
     read_early(islands.flat_map(|island| lookup.members(island)), setting);
-    let most = MEAN * task.tracks.len();
+    let most = (MEAN * task.tracks.len()).max(setting.options.max_impacts as usize);
     let mut tracks = &mut *task.tracks;
     for island in &mut *task.islands {
         let members = lookup.members(island);

@@ -125,7 +125,7 @@ fn check_velocity(sphere: u32, velocity: DVec3) -> Result<(), Error> {
 
 /// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
 /// and the paths of the island's spheres to `part`. Returns an error if a sphere has more than
-/// `max_impacts` impacts, or if `part` gets more than `max_impacts` and more than `most` impacts.
+/// `max_impacts` impacts, or if `part` gets more than `most` impacts.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -136,7 +136,6 @@ pub(crate) fn replay<'a>(
     scratch: &mut Scratch<'a>,
 ) -> Result<(), Error> {
     let max_impacts = setting.options.max_impacts;
-    let most = most.max(max_impacts as usize);
     let [impacts, removed] = [number(part.impacts.len())?, number(part.removed.len())?];
     island.virial = 0.0;
     scratch.begin(island, lookup, setting)?;
@@ -346,6 +345,11 @@ impl<'a> Scratch<'a> {
             approach_speed: blow.approach,
         });
         let given = |new: [Option<DVec3>; 2]| {
+            for (end, new) in link.places().zip(new) {
+                if let Some(new) = new {
+                    check_velocity(setting.id(self.members[end as usize].sphere), new)?;
+                }
+            }
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
             // The impulse is computed from the change of velocity of one of the two spheres. It must be a
             // sphere that the impact does not remove.
@@ -355,7 +359,7 @@ impl<'a> Scratch<'a> {
                 _ => 0.0,
             };
             let impulse = if impulse.is_finite() { impulse } else { 0.0 };
-            (changes, impulse, new.map(|new| new.is_none()))
+            Ok((changes, impulse, new.map(|new| new.is_none())))
         };
         let (changes, impulse, removed) = match response {
             Response::Ignore => return Ok(None),
@@ -371,17 +375,9 @@ impl<'a> Scratch<'a> {
                     [false; 2],
                 )
             }
-            Response::Velocities(new) => given(new.map(Some)),
-            Response::Remove(new) => given(new),
+            Response::Velocities(new) => given(new.map(Some))?,
+            Response::Remove(new) => given(new)?,
         };
-        if let Response::Velocities([new, _]) | Response::Remove([Some(new), _]) = response {
-            check_velocity(setting.id(sphere), new)?;
-        }
-        if let Partner::Sphere(other) = partner
-            && let Response::Velocities([_, new]) | Response::Remove([_, Some(new)]) = response
-        {
-            check_velocity(setting.id(other), new)?;
-        }
         for (k, end) in link.places().enumerate() {
             let (change, member) = (changes[k], &mut self.members[end as usize]);
             if removed[k] {
