@@ -48,10 +48,10 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres within a certain distance of a sphere. This distance is
-// the lower end of octave number `octave`, a range of distances whose upper end is twice the lower end. The
-// estimate is based on the ordered pairs of sampled spheres. Their number is `all`. sh_sums[k] of them are
-// nearer to each other than the upper end of octave k.
+// Returns log2 of the mean number of other spheres within a certain distance of a sphere. An octave is a
+// range of distances in which the distance doubles. The certain distance is the lower end of octave number
+// `octave`. The estimate uses the ordered pairs of sampled spheres. There are `all` such pairs. In sh_sums[k]
+// of these pairs, the two spheres are nearer to each other than the upper end of octave k.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;

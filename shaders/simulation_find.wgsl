@@ -191,7 +191,7 @@ fn earlier_at_wall(given: AtWall, sphere: u32, piece: PathPiece, number: u32) ->
     return first;
 }
 
-// What has been found out about the next impact of a sphere. `time` and `index` have the meaning of the
+// The next impact of a sphere, as far as it has been found. `time` and `index` have the meaning of the
 // fields `time` and `next` of the struct `Track`. If the sphere meets anything before the last impact that is
 // already on its path, `cut` is the earliest time of such a meeting, and the impacts after `cut` are wrong.
 // Otherwise `cut` is NEVER.

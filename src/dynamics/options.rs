@@ -51,9 +51,9 @@ pub struct SimulationOptions {
     /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
     /// speed, and the rounding of results, but not the physics.
     pub impacts_per_substep: f64,
-    /// Largest number of impacts of one sphere in a substep. The default is 100 000. A group of spheres whose
-    /// impacts are processed together may have this number of impacts in total, or 100 for each of its spheres
-    /// if that is more.
+    /// Largest number of impacts of one sphere in a substep. The default is 100 000. carom
+    /// processes groups of spheres in tasks. The impacts of one task are limited, too: to this number or, if
+    /// that is more, to 100 for each of its spheres.
     ///
     /// A substep with more impacts is begun again with a shorter duration. Impacts shorten substeps to a share
     /// of 10⁻² / n of the step, where n is the number of spheres, but at most 10⁻⁴. If a substep of this
