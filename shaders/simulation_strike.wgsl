@@ -28,6 +28,12 @@
 @group(0) @binding(9) var<storage, read> row_entries: array<u32>;
 @group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
+// If a sphere in a hollow wall flies farther than this number of radii within a contact time, it is turned as if it
+// flew only so far. This avoids overflow and hardly changes the angle.
+const MOST_TURNED = 1000.0;
+// A hollow wall turns a sphere only if this makes the speed away from the wall larger by more than this factor.
+const TURNED = 1.0 + 1.0 / 65536.0;
+
 // Returns the time of the last impact of a sphere.
 fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     if tracks[sphere].count > 0u {
@@ -69,6 +75,39 @@ fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32)
     let approach = max(dot(velocity, axis), 0.0);
     let leaving = max(restitution * approach, least * digits);
     return axis * (-(approach + leaving) / square);
+}
+
+// How a hollow wall turns a sphere that slides along it.
+struct Turn {
+    restitution: f32,
+    // The lowest speed at which the sphere leaves the wall.
+    least: f32,
+    // The change of the velocity along the wall, as a share of this velocity.
+    change: f32,
+}
+
+// A hollow wall turns a sphere that slides along it, but does not change its kinetic energy: the squared speed along
+// the wall falls by as much as the squared speed away from it rises. `given` is the impact if the wall does not turn
+// the sphere, `approach` the speed towards the wall, and `slide` the squared speed along it. The equations are
+// explained in `Setting::separation`, which does the same in float64.
+fn turn_inwards(given: Turn, approach: f32, slide: f32, curvature: f32) -> Turn {
+    let first = max(given.restitution * approach, given.least);
+    let squared = slide + first * first;
+    let bend = min(0.5 * curvature * simulation_request.contact_time, MOST_TURNED / max(sqrt(squared), MIN_POSITIVE));
+    let known = given.least + bend * squared;
+    let turned = 2.0 * known / (1.0 + sqrt(1.0 + 4.0 * bend * known));
+    if turned < approach {
+        return Turn(given.restitution, max(given.least, turned), 0.0);
+    }
+    let speed = max(first, approach);
+    // The sphere is not turned by an angle that may be a rounding error. Otherwise, the larger one of two nearly
+    // equal speeds would be taken in each impact, which would add energy.
+    if turned <= speed * TURNED {
+        return Turn(1.0, given.least, 0.0);
+    }
+    let away = min(turned * turned, speed * speed + 0.75 * slide);
+    let lost = (away - speed * speed) / slide;
+    return Turn(1.0, sqrt(away), -lost / (1.0 + sqrt(max(1.0 - lost, 0.0))));
 }
 
 // Adds a sphere whose path has changed, and its candidates, to the list of the next round.
@@ -128,15 +167,31 @@ fn strike_pair(index: u32, time: f32) {
 }
 
 // Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the
-// wall. `bend` is the component along `normal` of the centrifugal acceleration that the sphere has when
-// it slides along the wall. It is positive inside a hollow wall and negative outside a solid one.
-fn leave_wall(sphere: u32, last: PathPiece, time: f32, wall: CaromWall, motion: Motion, normal: vec3<f32>, bend: f32) {
+// wall. `bend` is the component along `normal` of the centrifugal acceleration that the sphere has when it slides
+// along a solid wall, and is negative or 0. If the wall is hollow, `sliding` is the velocity along it, perpendicular
+// to the axis of a cylinder, and `curvature` is the curvature of the path of a sphere that slides along it.
+fn leave_wall(
+    sphere: u32,
+    last: PathPiece,
+    time: f32,
+    wall: CaromWall,
+    motion: Motion,
+    normal: vec3<f32>,
+    bend: f32,
+    sliding: vec3<f32>,
+    curvature: f32,
+) {
     let speeds = length(motion.velocity) + length(wall.velocity);
-    let pressing = dot(motion.acceleration, normal) + bend;
     let since = time - last_impact(sphere, last);
     let restitution = restitution_after(simulation_request.wall_restitution, since);
-    let change = rebound(motion.velocity, normal, restitution, least_separation(pressing, speeds));
-    turn(sphere, last, time, change, tracks[sphere].next);
+    let least = least_separation(dot(motion.acceleration, normal) + bend, speeds);
+    var leaving = Turn(restitution, least, 0.0);
+    let slide = dot(sliding, sliding);
+    if slide > 0.0 {
+        leaving = turn_inwards(leaving, max(dot(motion.velocity, normal), 0.0), slide, curvature);
+    }
+    let away = rebound(motion.velocity, normal, leaving.restitution, leaving.least);
+    turn(sphere, last, time, away + sliding * leaving.change, tracks[sphere].next);
 }
 
 fn strike_triangle(sphere: u32, number: u32, time: f32) {
@@ -148,9 +203,10 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(mesh.velocity, near.apart, last, time);
     let away = beside_triangle(simulation_triangles[near.b], motion.place);
-    // The last argument, 0, is the centrifugal acceleration `bend` of a sphere that slides along the face. At
-    // an edge or a corner, the true value would be negative, but 0 is used there, too.
-    leave_wall(sphere, last, time, mesh, motion, away / -max(length(away), MIN_POSITIVE), 0.0);
+    let normal = away / -max(length(away), MIN_POSITIVE);
+    // The centrifugal acceleration of a sphere that slides along the face is 0. At an edge or a corner, it
+    // would be negative, but 0 is used there, too.
+    leave_wall(sphere, last, time, mesh, motion, normal, 0.0, vec3<f32>(0.0), 0.0);
 }
 
 fn strike_wall(sphere: u32, code: u32, time: f32) {
@@ -164,17 +220,25 @@ fn strike_wall(sphere: u32, code: u32, time: f32) {
     // Unit vector from the sphere into the wall.
     var normal = -wall.direction;
     var bend = 0.0;
+    var sliding = vec3<f32>(0.0);
+    var curvature = 0.0;
     if wall.kind != CAROM_HALF_SPACE {
         // Rounding errors leave a part of the component along the axis of a cylinder, if the sphere is far along the
         // axis. The second call removes this part.
         let across = at_wall(wall, at_wall(wall, motion));
         let distance = max(length(across.place), MIN_POSITIVE);
-        let side = select(-1.0, 1.0, is_hollow(wall));
-        normal = across.place * (side / distance);
-        let along = dot(across.velocity, normal);
-        bend = side * (dot(across.velocity, across.velocity) - along * along) / distance;
+        let outwards = across.place / distance;
+        let along = across.velocity - outwards * dot(across.velocity, outwards);
+        if is_hollow(wall) {
+            normal = outwards;
+            sliding = along;
+            curvature = 1.0 / distance;
+        } else {
+            normal = -outwards;
+            bend = -dot(along, along) / distance;
+        }
     }
-    leave_wall(sphere, last, time, wall, motion, normal, bend);
+    leave_wall(sphere, last, time, wall, motion, normal, bend, sliding, curvature);
 }
 
 @compute @workgroup_size(WORKGROUP)

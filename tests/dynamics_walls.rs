@@ -721,6 +721,63 @@ fn a_ball_slides_along_a_hollow_wall() {
     assert!((from_axis.length() - 4.0).abs() < 1e-6, "{from_axis}");
 }
 
+/// A contact time turns a sphere that slides along a hollow wall, however fast the sphere is and however long the
+/// contact time. It does not change the energy.
+#[test]
+fn a_contact_time_adds_no_energy_to_a_sphere_in_a_hollow_wall() {
+    let axis = DVec3::new(1.0, 2.0, 2.0) / 3.0;
+    let walls = [
+        Wall::sphere_inside([0.0; 3], 5.0),
+        Wall::cylinder_inside([0.0; 3], axis.to_array().map(|x| x as f32), 5.0),
+    ];
+    for wall in walls {
+        for contact_time in [0.1, 4.0, 1000.0] {
+            // The ball starts at the wall, and slides along it.
+            let start = DVec3::new(0.0, 1.0, -1.0).normalize() * 4.0;
+            let velocity = start.cross(axis) * 0.25 + axis * 0.5;
+            let ball = HardSphere::new(start, 1.0).with_velocity(velocity);
+            let options = with_walls([wall])
+                .with_wall_restitution(0.0)
+                .with_contact_time(contact_time);
+            let mut simulation = simulation(&[ball], options);
+            let before = simulation.kinetic_energy();
+            let report = step(&mut simulation, 40.0);
+            let name = format!("{wall:?}, contact time {contact_time}");
+            assert!(report.wall_impacts >= 3, "{name}");
+            let each = 40.0 / report.wall_impacts as f64;
+            assert!(
+                each > 0.7 * f64::min(contact_time, 8.0),
+                "{each} for an impact, {name}"
+            );
+            let change = simulation.kinetic_energy() / before - 1.0;
+            assert!(change.abs() < 1e-12, "{change}, {name}");
+            if matches!(wall.shape, WallShape::CylinderInside { .. }) {
+                let along = simulation.spheres()[0].velocity.dot(axis);
+                assert!((along - velocity.dot(axis)).abs() < 1e-6, "{along}, {name}");
+            }
+        }
+    }
+}
+
+/// Many elastic spheres in a hollow sphere do not become faster.
+#[test]
+fn a_contact_time_adds_no_energy_to_a_gas_in_a_hollow_sphere() {
+    let mut rng = Rng::with_seed(3);
+    let balls: Vec<_> = (0..8_u32)
+        .map(|k| {
+            let corner = [k & 1, k >> 1 & 1, k >> 2].map(|x| f64::from(x) * 4.0 - 2.0);
+            HardSphere::new(corner, 1.0).with_velocity(30.0 * random(&mut rng))
+        })
+        .collect();
+    let options = with_walls([Wall::sphere_inside([0.0; 3], 6.0)]).with_contact_time(0.1);
+    let mut simulation = simulation(&balls, options);
+    let before = simulation.kinetic_energy();
+    let report = step(&mut simulation, 10.0);
+    assert!(report.wall_impacts > 100 && report.impacts > 100);
+    let change = simulation.kinetic_energy() / before - 1.0;
+    assert!(change.abs() < 1e-10, "{change}");
+}
+
 /// The floor and the ceiling are the same for all images of a sphere along x and y.
 #[test]
 fn impacts_at_planes_have_no_image_along_the_planes() {

@@ -271,6 +271,8 @@ mutant 'a sphere that leaves a triangle hits its farther edges' src/dynamics/sur
     'away.place_at(time))) && is_approached(time)' 'away.place_at(time)))' --test dynamics_walls overlaps_a_triangle
 mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/surface.rs \
     '&is_approached,' '|_| true,' --test dynamics_walls overlaps_a_triangle
+mutant 'a hollow wall heats the spheres that it turns' src/dynamics/substep.rs \
+    'sliding * change' 'sliding * 0.0' --test dynamics_walls hollow
 mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'a point hits triangles' src/dynamics/surface.rs \
@@ -326,6 +328,8 @@ mutant 'the rounding of a square changes the energy alike in all impacts' shader
     'normal * digits;' 'normal;' --test dynamics_gpu oblique_walls
 mutant 'a wall pushes a sphere along the axis of a cylinder' shaders/simulation_strike.wgsl \
     'at_wall(wall, at_wall(wall, motion))' 'at_wall(wall, motion)' --test dynamics_gpu oblique_walls
+mutant 'a hollow wall heats the spheres that it turns on the GPU' shaders/simulation_strike.wgsl \
+    'sliding * leaving.change' 'sliding * 0.0' --test dynamics_gpu oblique_walls
 mutant 'rounding errors press bodies in contact together' shaders/simulation_strike.wgsl \
     'RESTING * speeds' '0.0 * speeds' --test dynamics_gpu stay_in_contact
 mutant 'few spheres have too many impacts in a substep' shaders/simulation_judge.wgsl \

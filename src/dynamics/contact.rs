@@ -37,14 +37,9 @@ pub(crate) enum Contact<'a> {
 /// their velocities is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blow {
-    /// Unit vector from the sphere to its partner.
-    pub(crate) normal: DVec3,
+    pub(crate) touch: Touch,
     /// Speed of approach along the normal.
     pub(crate) approach: f64,
-    /// Acceleration with which gravity and the curvature of the surfaces press the sphere against its partner
-    /// (a sphere or a wall) while the sphere slides along the partner. Negative if the sphere would leave its
-    /// partner.
-    pub(crate) pressing: f64,
     /// Distance between the centres of two spheres, or 0 at a wall.
     pub(crate) distance: f64,
 }
@@ -167,20 +162,21 @@ impl<'a> Contact<'a> {
             Self::Spheres { .. } => {
                 let motion = motion.from(time);
                 // Spheres with coincident centres have no normal.
-                let Touch { normal, pressing } = round_touch(&motion, false, DVec3::X);
+                let touch = round_touch(&motion, false, DVec3::X);
                 Blow {
-                    normal: -normal,
-                    approach: velocity.dot(normal),
-                    pressing,
+                    touch: Touch {
+                        normal: -touch.normal,
+                        ..touch
+                    },
+                    approach: velocity.dot(touch.normal),
                     distance: motion.place.length(),
                 }
             }
             Self::Wall { wall, .. } => {
-                let Touch { normal, pressing } = wall.surface.touch(&motion, time);
+                let touch = wall.surface.touch(&motion, time);
                 Blow {
-                    normal,
-                    approach: velocity.dot(normal),
-                    pressing,
+                    touch,
+                    approach: velocity.dot(touch.normal),
                     distance: 0.0,
                 }
             }

@@ -29,13 +29,12 @@ pub struct SimulationOptions {
     /// The domain: open space, the default, or a periodic cell.
     pub domain: Domain,
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres is elastic. The contact time
-    /// also gives a least speed to a sphere that gravity or the curvature of a hollow wall presses against
-    /// its partner: the sphere leaves its partner so fast that they meet again only after the contact time.
-    /// So a sphere at rest on a floor makes tiny jumps. The default is 0.
+    /// an impact less than this time after the last impact of one of its spheres is elastic. The default is 0.
     ///
-    /// The least speed adds energy to a sphere that moves fast along a hollow wall. So the contact time must be
-    /// much shorter than the radius of the wall divided by the speed of the sphere.
+    /// The contact time also gives a least speed to a sphere that gravity presses against its partner: the sphere
+    /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor
+    /// makes tiny jumps. A sphere that slides along a hollow wall is turned away from the wall, and hits the wall
+    /// again after about the contact time. This does not change its kinetic energy.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or

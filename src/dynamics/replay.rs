@@ -340,7 +340,7 @@ impl<'a> Scratch<'a> {
             sphere: setting.id(sphere),
             partner: setting.known(partner),
             image,
-            normal: blow.normal,
+            normal: blow.touch.normal,
             velocities,
             approach_speed: blow.approach,
         });
@@ -354,8 +354,8 @@ impl<'a> Scratch<'a> {
             // The impulse is computed from the change of velocity of one of the two spheres. It must be a
             // sphere that the impact does not remove.
             let impulse = match new {
-                [Some(_), _] => -changes[0].dot(blow.normal) / a.inverse_mass,
-                [None, Some(_)] if !at_wall => changes[1].dot(blow.normal) / b.inverse_mass,
+                [Some(_), _] => -changes[0].dot(blow.touch.normal) / a.inverse_mass,
+                [None, Some(_)] if !at_wall => changes[1].dot(blow.touch.normal) / b.inverse_mass,
                 _ => 0.0,
             };
             let impulse = if impulse.is_finite() { impulse } else { 0.0 };
@@ -365,15 +365,15 @@ impl<'a> Scratch<'a> {
             Response::Ignore => return Ok(None),
             Response::Bounce => {
                 let last = a.last.max(b.last);
-                let change = blow.approach + setting.separation(partner, &blow, last, time);
+                let (speed, along) = setting.separation(partner, &blow, last, time);
+                let change = blow.approach + speed;
                 let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
                 let impulse = (change / inverse_masses).max(0.0);
-                let changes = [-a.inverse_mass, b.inverse_mass];
-                (
-                    changes.map(|share| blow.normal * (impulse * share)),
-                    impulse,
-                    [false; 2],
-                )
+                let changes = [
+                    blow.touch.normal * (impulse * -a.inverse_mass) + along,
+                    blow.touch.normal * (impulse * b.inverse_mass),
+                ];
+                (changes, impulse, [false; 2])
             }
             Response::Velocities(new) => given(new.map(Some))?,
             Response::Remove(new) => given(new)?,
@@ -399,7 +399,7 @@ impl<'a> Scratch<'a> {
             sphere: setting.id(sphere),
             partner: setting.known(partner),
             image,
-            normal: blow.normal,
+            normal: blow.touch.normal,
             impulse,
         };
         Ok(Some((impact, blow.distance)))

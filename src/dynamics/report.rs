@@ -32,8 +32,8 @@ pub struct Impact {
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
     /// Momentum that passes along the normal from the sphere to its partner. The momentum of the
-    /// sphere changes by −impulse·normal, unless a rule also changes the velocities along other
-    /// directions. If the impact removes the sphere, the impulse is the momentum that its partner
+    /// sphere changes by −impulse·normal, unless a rule or the
+    /// [contact time](crate::SimulationOptions::contact_time) also changes the velocities along other directions. If the impact removes the sphere, the impulse is the momentum that its partner
     /// gains along the normal. If no sphere remains, the impulse is 0.
     pub impulse: f64,
 }

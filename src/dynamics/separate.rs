@@ -39,7 +39,7 @@ pub(crate) fn separate_once(
         if deepest.is_none_or(|(_, _, most)| depth > most) {
             deepest = Some((setting.id(candidate.sphere), candidate.partner, depth));
         }
-        let normal = contact.blow(&a, &b, 0.0).normal;
+        let normal = contact.blow(&a, &b, 0.0).touch.normal;
         let shares = match candidate.other() {
             None => [1.0, 0.0],
             Some(_) => {

@@ -18,11 +18,15 @@ use super::predict::meeting;
 use super::report::Removal;
 use super::rows::push;
 use super::rules::Rule;
+use super::surface::Touch;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::lanes::Bits;
 use crate::{Detector, Error};
 
+/// If a sphere in a hollow wall flies farther than this number of radii within a contact time, it is turned as if it
+/// flew only so far. This avoids overflow and hardly changes the angle.
+const MOST_TURNED: f64 = 1e3;
 /// Number of spheres that a thread tests at a time.
 const SPHERES: usize = 1024;
 
@@ -145,20 +149,55 @@ impl Setting<'_> {
     }
 
     /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal
-    /// after an impact. The impact is elastic if it follows within the contact time after `last`, the last
-    /// earlier impact of the sphere or its partner.
-    pub(crate) fn separation(&self, partner: Partner, blow: &Blow, last: f64, time: f64) -> f64 {
+    /// after an impact, and the change of the sphere's velocity along the surface of its partner. The impact is
+    /// elastic if it follows within the contact time after `last`, the last earlier impact of the sphere or its
+    /// partner.
+    pub(crate) fn separation(
+        &self,
+        partner: Partner,
+        blow: &Blow,
+        last: f64,
+        time: f64,
+    ) -> (f64, DVec3) {
         let contact_time = self.options.contact_time;
         let restitution = match partner {
             _ if time - last < contact_time => 1.0,
             Partner::Sphere(_) => self.options.restitution,
             Partner::Wall(_) => self.options.wall_restitution,
         };
-        // Gravity or a curved wall may press a sphere back against the object that it has hit. A
-        // sphere that leaves with at least the speed `least` hits the object again only after
-        // `contact_time`.
-        let least = 0.5 * blow.pressing * contact_time;
-        (restitution * blow.approach).max(least)
+        let Touch {
+            pressing,
+            sliding,
+            curvature,
+            ..
+        } = blow.touch;
+        // Gravity may press a sphere back against the object that it has hit. A sphere that leaves with at least
+        // the speed `least` hits the object again only after `contact_time`.
+        let least = 0.5 * pressing * contact_time;
+        let speed = (restitution * blow.approach).max(least);
+        let slide = sliding.length_squared();
+        if slide == 0.0 {
+            return (speed, DVec3::ZERO);
+        }
+        // A hollow wall turns a sphere that slides along it, but does not change its kinetic energy. The sphere
+        // leaves with the speed `turned`, and its squared speed along the wall becomes
+        // `slide + speed² - turned²`. Unless it is turned by a large angle, it hits the wall again after about
+        // `contact_time` if `turned = least + bend * (slide + speed² - turned²)`. The code solves this equation.
+        let squared = slide + speed * speed;
+        let bend = (0.5 * curvature * contact_time).min(MOST_TURNED / squared.sqrt());
+        let known = least + bend * squared;
+        let turned = 2.0 * known / (1.0 + (1.0 + 4.0 * bend * known).max(0.0).sqrt());
+        // If the sphere approached no faster than this, it has slid along the wall, and has lost no energy.
+        let speed = speed.max(blow.approach.min(turned));
+        if turned <= speed {
+            return (speed, DVec3::ZERO);
+        }
+        // However long the contact time is, the sphere keeps at least half of its speed along the wall.
+        let speed = speed.powi(2);
+        let away = turned.powi(2).min(speed + 0.75 * slide);
+        let lost = (away - speed) / slide;
+        let change = -lost / (1.0 + (1.0 - lost).sqrt());
+        (away.sqrt(), sliding * change)
     }
 
     /// Returns the image of a candidate as the caller sees it. The caller sees the spheres wrapped

@@ -69,9 +69,25 @@ pub(crate) enum Surface {
 pub(crate) struct Touch {
     /// Unit vector from the centre of the sphere into the wall.
     pub(crate) normal: DVec3,
-    /// Acceleration of the sphere towards the wall if it slides along the wall, by gravity and by the
-    /// curvature of the wall. Negative if the sphere would leave the wall.
+    /// Acceleration of the sphere towards the wall, by gravity, and away from a wall that curves away from the
+    /// sphere while the sphere slides along it. Negative if the sphere would leave the wall.
     pub(crate) pressing: f64,
+    /// The velocity of the sphere along a hollow wall, perpendicular to the axis if the wall is a cylinder. It is 0
+    /// at all other walls.
+    pub(crate) sliding: DVec3,
+    /// Curvature of the path of the centre of a sphere that slides along a hollow wall. It is 0 at all other walls.
+    pub(crate) curvature: f64,
+}
+
+impl Touch {
+    fn flat(normal: DVec3, pressing: f64) -> Self {
+        Self {
+            normal,
+            pressing,
+            sliding: DVec3::ZERO,
+            curvature: 0.0,
+        }
+    }
 }
 
 /// Returns the part of a vector that is perpendicular to an axis, or the vector itself for `None`.
@@ -201,7 +217,9 @@ impl Surface {
     /// Returns whether a sphere that touches the wall surface `self` at the given time approaches
     /// it, or is pressed against it while it moves along it.
     fn is_approached(&self, motion: &Motion, time: f64) -> bool {
-        let Touch { normal, pressing } = self.touch(motion, time);
+        let Touch {
+            normal, pressing, ..
+        } = self.touch(motion, time);
         let velocity = motion.velocity_at(time);
         let approach = normal.dot(velocity);
         let tolerance = RESTING * velocity.length();
@@ -213,10 +231,7 @@ impl Surface {
     pub(crate) fn touch(&self, motion: &Motion, time: f64) -> Touch {
         let motion = motion.from(time);
         match *self {
-            Self::Plane { normal, .. } => Touch {
-                normal: -normal,
-                pressing: -normal.dot(motion.acceleration),
-            },
+            Self::Plane { normal, .. } => Touch::flat(-normal, -normal.dot(motion.acceleration)),
             Self::Round {
                 point,
                 axis,
@@ -239,11 +254,8 @@ impl Surface {
                 // The curvature of a wall presses a sphere against the wall only where the wall curves
                 // towards the sphere. A face of a triangle is flat, and its edges and corners curve away from
                 // a sphere that touches them. So only gravity can press a sphere against a triangle.
-                let touch = round_touch(&motion, false, normal);
-                Touch {
-                    pressing: touch.normal.dot(motion.acceleration),
-                    ..touch
-                }
+                let Touch { normal, .. } = round_touch(&motion, false, normal);
+                Touch::flat(normal, normal.dot(motion.acceleration))
             }
         }
     }
@@ -294,24 +306,21 @@ pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     let distance = p.length();
     let outwards = p.try_normalize().unwrap_or(any);
     let along = v - outwards * outwards.dot(v);
-    // The second time derivative of the sphere's distance from the centre or axis of the surface,
-    // if the sphere moved without acceleration.
-    let bend = if distance > 0.0 {
-        along.length_squared() / distance
+    let curvature = if distance > 0.0 {
+        distance.recip()
     } else {
         0.0
     };
-    let leaving = bend + outwards.dot(a);
+    let falling = outwards.dot(a);
     if inside {
         Touch {
             normal: outwards,
-            pressing: leaving,
+            pressing: falling,
+            sliding: along,
+            curvature,
         }
     } else {
-        Touch {
-            normal: -outwards,
-            pressing: -leaving,
-        }
+        Touch::flat(-outwards, -(falling + along.length_squared() * curvature))
     }
 }
 
