@@ -1,10 +1,11 @@
 // Adds the impacts of a complete substep of hard-sphere dynamics to the list of impacts. Their order varies from run to
 // run.
 
-#import carom::{CAROM_WALL, CaromImpact, CaromSimulation, carom_image}
+#import carom::{CAROM_WALL, CaromImpact, CaromSimulation, CaromWall, carom_image}
 #import dynamics::{Body, Candidate, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
-#import dynamics_places::{image_of_code, wall_of_code}
-#import encounter::{pair_motion}
+#import dynamics_places::{image_of_code, place_at_wall, shift_of, wall_of_code}
+#import dynamics_walls::{at_wall, is_hollow}
+#import encounter::{pair_motion, wall_motion}
 #import image_word::{pack_image}
 #import invocation::{invocation}
 #import paths::{path_piece}
@@ -14,16 +15,26 @@
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(2) var<uniform> simulation: CaromSimulation;
-@group(0) @binding(3) var<storage, read> bodies: array<Body>;
-@group(0) @binding(4) var<storage, read> pieces: array<PathPiece>;
-@group(0) @binding(5) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(6) var<storage, read> tracks: array<Track>;
-@group(0) @binding(7) var<storage, read_write> simulation_counters: SimulationCounters;
-@group(0) @binding(8) var<storage, read_write> impacts: array<CaromImpact>;
+@group(0) @binding(3) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
+@group(0) @binding(4) var<storage, read> bodies: array<Body>;
+@group(0) @binding(5) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(6) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(7) var<storage, read> tracks: array<Track>;
+@group(0) @binding(8) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(9) var<storage, read_write> impacts: array<CaromImpact>;
 
 // Returns a unit vector along a vector, or 0 for 0.
 fn direction(v: vec3<f32>) -> vec3<f32> {
     return v / max(length(v), MIN_POSITIVE);
+}
+
+// Returns the contact point on the surface of a sphere, at the beginning of a piece of its path. `normal` is the unit
+// vector from its centre to the contact point.
+fn contact_point(sphere: u32, piece: PathPiece, normal: vec3<f32>) -> vec3<f32> {
+    let body = bodies[sphere];
+    let falls = f32(body.inverse_mass > 0.0);
+    let fallen = simulation_request.gravity * (0.5 * piece.start * piece.start * falls);
+    return body.center + piece.place + fallen + normal * body.radius;
 }
 
 // Returns an impact of two spheres, without its time, as an entry for the list of impacts. The impact is the
@@ -41,33 +52,44 @@ fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     // Only a sphere of finite mass changes its velocity.
     let inverse_a = bodies[pair.a].inverse_mass;
     if inverse_a > 0.0 {
-        impact.impulse = length(after.velocity - before.velocity) / inverse_a;
+        impact.impulse = (before.velocity - after.velocity) / inverse_a;
     } else {
-        impact.impulse = length(other_after.velocity - other.velocity) / bodies[pair.b].inverse_mass;
+        impact.impulse = (other_after.velocity - other.velocity) / bodies[pair.b].inverse_mass;
     }
     impact.image = pair.image;
+    impact.point = contact_point(pair.a, after, impact.normal);
     return impact;
 }
 
 fn impact_at_wall(sphere: u32, number: u32) -> CaromImpact {
+    let before = path_piece(sphere, number - 1u);
     let after = path_piece(sphere, number);
-    let change = after.velocity - path_piece(sphere, number - 1u).velocity;
+    let change = after.velocity - before.velocity;
+    var image: vec3<i32>;
     var impact: CaromImpact;
     impact.a = sphere;
     impact.normal = -direction(change);
-    impact.impulse = length(change) / bodies[sphere].inverse_mass;
     if after.link >= NEXT_TRIANGLE {
         let near = candidates[simulation_request.near_capacity + after.link - NEXT_TRIANGLE];
         impact.b = CAROM_WALL + simulation_request.walls + near.b;
         // `near.image` names the image (periodic copy) of a triangle that the sphere itself hits. The
         // list of impacts instead names the image of the sphere that hits the original triangle. The
         // displacements of these two images are opposite.
-        impact.image = pack_image(-carom_image(near.image));
+        image = -carom_image(near.image);
     } else {
-        let code = after.link - NEXT_WALL;
-        impact.b = CAROM_WALL + wall_of_code(code);
-        impact.image = pack_image(image_of_code(code));
+        let number = wall_of_code(after.link - NEXT_WALL);
+        impact.b = CAROM_WALL + number;
+        image = image_of_code(after.link - NEXT_WALL);
+        let wall = simulation_walls[number];
+        if is_hollow(wall) {
+            // A hollow wall also changes the velocity along itself, if it turns a sphere that slides along it.
+            let place = place_at_wall(wall, bodies[sphere].center) + shift_of(image);
+            impact.normal = direction(at_wall(wall, wall_motion(wall.velocity, place, before, after.start)).place);
+        }
     }
+    impact.impulse = change / -bodies[sphere].inverse_mass;
+    impact.image = pack_image(image);
+    impact.point = contact_point(sphere, after, impact.normal) + shift_of(image);
     return impact;
 }
 

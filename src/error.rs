@@ -133,7 +133,7 @@ pub enum Error {
     /// options allow.
     #[error(
         "sphere {sphere}, alone or together with others, has more than {limit} impacts in one \
-         substep, as if inelastic spheres collapsed, or moving walls left no room; set a contact \
+         substep, as if inelastic spheres collapsed, or walls left too little room; set a contact \
          time (`SimulationOptions::contact_time`), leave more room, or raise \
          `SimulationOptions::max_impacts`"
     )]

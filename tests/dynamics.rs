@@ -338,6 +338,8 @@ fn the_image_of_an_impact_refers_to_centres_in_the_cell() {
         let shift = edge * DVec3::from(impact.image.map(f64::from));
         let away = place(&before[other(impact)]) + shift - place(&before[impact.sphere as usize]);
         assert!((away - impact.normal).length() < 1e-9, "{impact:?}: {away}");
+        let point = place(&before[impact.sphere as usize]) + 0.5 * impact.normal;
+        assert!(point.distance(impact.point) < 1e-9, "{impact:?}: {point}");
         images[(impact.image[0] + 1) as usize] += 1;
     }
     // Impacts must have happened with each of the image numbers −1, 0 and 1: across one face of the
@@ -492,7 +494,7 @@ fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
     let impact = report.list[0];
     assert_eq!(
         (impact.time, impact.impulse, impact.normal),
-        (0.75, 4.0, DVec3::X)
+        (0.75, 4.0 * DVec3::X, DVec3::X)
     );
     // The total momentum of the two balls is 5, as before the impact. They approached each other with speed
     // 4. With the restitution 0.5, they separate with speed 2.
@@ -510,9 +512,11 @@ fn an_inelastic_impact_leaves_the_given_share_of_the_speed() {
 fn a_fixed_sphere_reflects_and_stays() {
     let ball = HardSphere::new([0.0; 3], 1.0).with_velocity([1.0, 0.0, 0.0]);
     let post = HardSphere::new([4.0, 0.0, 0.0], 1.0).fixed();
-    let mut simulation =
-        Simulation::new(vec![post, ball], SimulationOptions::new()).expect("a ball and a post");
-    step(&mut simulation, 3.0);
+    let options = SimulationOptions::new().with_impact_list();
+    let mut simulation = Simulation::new(vec![post, ball], options).expect("a ball and a post");
+    let report = step(&mut simulation, 3.0);
+    // The post passes the momentum to the ball.
+    assert_eq!(report.list[0].impulse, DVec3::new(-2.0, 0.0, 0.0));
     assert_eq!(simulation.spheres()[0], post);
     assert_eq!(simulation.spheres()[1].velocity.x, -1.0);
     assert_eq!(simulation.spheres()[1].center.x, 1.0);
@@ -734,7 +738,7 @@ fn a_rule_decides_what_an_impact_does() {
         ball(0.0, 5.0),
         ball(4.0, 1.0),
         ball(8.0, 0.0),
-        ball(12.0, 0.0),
+        ball(12.0, 0.0).with_mass(3.0),
     ];
     let options = SimulationOptions::new().with_impact_list();
     let mut simulation = Simulation::new(balls, options).expect("four balls");
@@ -742,6 +746,11 @@ fn a_rule_decides_what_an_impact_does() {
         0 => Response::Ignore,
         _ => {
             assert!(encounter.approach_speed > 0.0);
+            // The next ball in the row touches this one at this place.
+            let between = 6.0 + 4.0 * f64::from(encounter.sphere - 1) + 1.0;
+            assert_eq!(rounded(encounter.point.x), between);
+            let last = if encounter.sphere == 2 { 3.0 } else { 1.0 };
+            assert_eq!(encounter.masses, [1.0, last]);
             Response::Velocities([encounter.velocities[0]; 2])
         }
     });
@@ -872,7 +881,11 @@ fn a_removed_sphere_stays_where_it_was_and_can_be_put_back() {
         _ => Response::Bounce,
     };
     let report = simulation.step_with(3.0, &rule).expect("the step succeeds");
-    assert_eq!((report.impacts, rounded(report.list[0].impulse)), (1, 6.0));
+    assert_eq!(report.impacts, 1);
+    assert_eq!(
+        report.list[0].impulse.map(rounded),
+        DVec3::new(6.0, -4.0, 0.0)
+    );
     let [removal] = report.removed[..] else {
         panic!("{:?}", report.removed);
     };
@@ -1011,10 +1024,29 @@ fn numbers_out_of_range_are_named() {
         error(vec![ball.with_velocity([f64::NAN; 3])], options()).contains("its velocity.x is NaN")
     );
     assert!(error(vec![ball], options().with_restitution(1.5)).contains("the restitution is 1.5"));
-    assert!(error(vec![ball], options().with_groups(vec![1, 2])).contains("groups for 2 spheres"));
+    assert!(error(vec![ball], options().with_groups(vec![1, 2])).contains("`groups` has length 2"));
+    assert!(error(vec![ball], options().with_max_impacts(0)).contains("impacts is 0"));
+    assert!(error(vec![ball], options().with_contact_time(1e300)).contains("time is 1e300"));
     let mut simulation = Simulation::new(vec![ball], options()).expect("one ball");
-    let error = simulation.step(-1.0).expect_err("the duration is negative");
-    assert!(matches!(error, Error::InvalidSimulation { .. }));
+    for duration in [-1.0, f64::NAN, f64::INFINITY, 1e19] {
+        let error = simulation.step(duration).expect_err("a bad duration");
+        let problem = format!("the duration of the step is {duration:e},");
+        assert!(error.to_string().contains(&problem), "{error}");
+    }
+    let error = simulation.restore(7, ball).expect_err("an error");
+    assert!(error.to_string().contains("no sphere 7"), "{error}");
+    // In a step of this duration, gravity moves the ball out of the range of coordinates.
+    let falling = options().with_gravity([0.0, 1.0, 0.0]);
+    let mut falling = Simulation::new(vec![ball], falling).expect("one ball");
+    let error = falling.step(1e10).expect_err("the ball falls too far");
+    assert!(
+        matches!(error, Error::InvalidHardSphere { index: 0, .. }),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("range of coordinates"),
+        "{error}"
+    );
     let balls = vec![
         ball,
         HardSphere::new([4.0, 0.0, 0.0], 1.0).with_velocity([-1.0, 0.0, 0.0]),

@@ -318,11 +318,24 @@ fn of_meshes(walls: &Walls, impulses: &[DVec3]) -> Vec<DVec3> {
     all
 }
 
+/// Returns the shortest vector that differs from `apart` by a vector of the lattice of a domain with perpendicular
+/// edges.
+fn beside_lattice(domain: &Domain, mut apart: DVec3) -> DVec3 {
+    for k in 0..3 {
+        if domain.periodic()[k] {
+            let edge = f64::from(domain.edges()[k][k]);
+            apart[k] -= (apart[k] / edge).round() * edge;
+        }
+    }
+    apart
+}
+
 /// Compares a list of impacts from the GPU with one from the CPU. It ignores the periodic images in
 /// the lists, because an image refers to positions at the start of a substep, and GPU and CPU have
 /// different substeps. If a sphere hits the common edge of triangles of a mesh, GPU and CPU may
 /// name different triangles. So the comparison tells meshes apart, but not the triangles of a mesh.
-fn assert_same_impacts(gpu: &[Impact], cpu: &[Impact], walls: &Walls, bound: f64) {
+fn assert_same_impacts(gpu: &[Impact], cpu: &[Impact], rules: &SimulationOptions, bound: f64) {
+    let walls = &rules.walls;
     assert!(gpu.is_sorted_by(|one, other| one.time <= other.time));
     let partner = |impact: &Impact| {
         let Partner::Wall(number) = impact.partner else {
@@ -346,7 +359,8 @@ fn assert_same_impacts(gpu: &[Impact], cpu: &[Impact], walls: &Walls, bound: f64
         let same = (one.sphere, partner(one)) == (other.sphere, partner(other))
             && (one.time - other.time).abs() < bound
             && one.normal.distance(other.normal) < 10.0 * bound
-            && (one.impulse - other.impulse).abs() < 10.0 * bound;
+            && beside_lattice(&rules.domain, one.point - other.point).length() < 10.0 * bound
+            && one.impulse.distance(other.impulse) < 10.0 * bound;
         assert!(same, "{one:?} {other:?}");
     }
 }
@@ -367,7 +381,7 @@ fn assert_like_cpu(
     let with_list = rules.clone().with_impact_list();
     let mut simulation = Simulation::new(given, with_list).expect("a simulation");
     let report = simulation.step(duration.into()).expect("a step");
-    assert_same_impacts(&list, &report.list, &rules.walls, bound);
+    assert_same_impacts(&list, &report.list, rules, bound);
     assert_eq!(state.impacts, report.impacts, "{state:?}");
     assert_eq!(state.wall_impacts, report.wall_impacts, "{state:?}");
     let impulses = wall_impulses(&world);
@@ -376,21 +390,8 @@ fn assert_like_cpu(
     for (sum, expected) in impulses.into_iter().zip(expected) {
         assert!(sum.distance(expected) < 10.0 * bound, "{sum} {expected}");
     }
-    let edges = [0, 1, 2].map(|k| {
-        let periodic = rules.domain.periodic()[k];
-        if periodic {
-            f64::from(rules.domain.edges()[k][k])
-        } else {
-            f64::INFINITY
-        }
-    });
     for (gpu, cpu) in world.spheres().iter().zip(simulation.spheres()) {
-        let mut apart = gpu.center - cpu.center;
-        for k in 0..3 {
-            if edges[k].is_finite() {
-                apart[k] -= (apart[k] / edges[k]).round() * edges[k];
-            }
-        }
+        let apart = beside_lattice(&rules.domain, gpu.center - cpu.center);
         let speed = (gpu.velocity - cpu.velocity).length();
         assert!(apart.length() < bound && speed < bound, "{gpu:?} {cpu:?}");
     }
@@ -482,6 +483,10 @@ fn dilute_worlds_move_as_on_the_cpu() {
         ]));
         if seed > 6 {
             rules = rules.with_gravity([0.5, 0.0, -2.0]);
+        }
+        if seed > 7 {
+            // The contact time is so long that the hollow walls turn spheres by large angles.
+            rules = rules.with_wall_restitution(0.9).with_contact_time(2.0);
         }
         let spheres = random_spheres(16, seed, 1.0);
         let on_pillar = |sphere: &HardSphere| {
@@ -605,7 +610,7 @@ fn a_full_list_of_impacts_loses_none() {
         println!("{state:?}");
         assert!(list.len() as u64 == all_impacts(&state) && list.len() > 20);
         assert!(state.rollbacks > 5, "{state:?}");
-        assert_same_impacts(&list, &report.list, &rules.walls, 2e-3);
+        assert_same_impacts(&list, &report.list, &rules, 2e-3);
     }
     // Two pairs of balls have impacts at the same time, but the list of impacts has room for only
     // one. So the simulation stops before these impacts.
@@ -651,7 +656,7 @@ fn impacts_across_the_faces_of_the_cell_have_images() {
         assert_eq!(found, expected, "{list:?}");
         let mut simulation = Simulation::new(balls.to_vec(), rules.clone()).expect("a simulation");
         let report = simulation.step(0.7).expect("a step");
-        assert_same_impacts(&list, &report.list, &rules.walls, 1e-4);
+        assert_same_impacts(&list, &report.list, &rules, 1e-4);
         let images = |list: &[Impact]| list.iter().map(|impact| impact.image).collect::<Vec<_>>();
         assert_eq!(images(&list), images(&report.list));
     }
@@ -1497,7 +1502,7 @@ fn bullets_among_compound_bodies_move_as_on_the_cpu() {
         let report = simulation.step(f64::from(0.2_f32)).expect("a step");
         let (state, list) = world.advance_with_list(0.2);
         assert!(state.rollbacks > 2, "{state:?}");
-        assert_same_impacts(&list, &report.list, &rules.walls, 2e-2);
+        assert_same_impacts(&list, &report.list, &rules, 2e-2);
     }
     println!("{apart} {together} impacts, {rollbacks} rolled back");
     assert!(together > 50 && together < apart, "{apart} {together}");
@@ -1574,7 +1579,9 @@ fn options_that_only_the_cpu_has_are_named_errors() {
     };
     let with = |rules| SimulationBufferOptions::new(1).with_simulation(rules);
     let rules = SimulationOptions::new();
-    assert!(problem(with(rules.clone().with_bodies(vec![None; 2]))).contains("bodies for 2"));
+    assert!(
+        problem(with(rules.clone().with_bodies(vec![None; 2]))).contains("`bodies` has length 2")
+    );
     assert!(problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::groups"));
     let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
     let many = Walls::from_iter((0..33).map(|_| wall));

@@ -140,6 +140,12 @@ fn a_dropped_ball_bounces_to_the_given_share_of_its_height() {
     let report = step(&mut simulation, 5.9);
     let times: Vec<_> = at_walls(&report).iter().map(|impact| impact.0).collect();
     assert_eq!(times, [2.0, 4.0, 5.0, 5.5, 5.75, 5.875]);
+    let points = report.list.iter().map(|impact| impact.point.length());
+    assert!(
+        points.into_iter().all(|away| away < 1e-12),
+        "{:?}",
+        report.list
+    );
 }
 
 #[test]
@@ -805,6 +811,15 @@ fn impacts_at_planes_have_no_image_along_the_planes() {
     let images: Vec<_> = at_walls.map(|impact| impact.image).collect();
     assert!(images.len() > 100, "{}", images.len());
     assert!(images.iter().all(|&image| image == [0; 3]), "{images:?}");
+    for impact in &report.list {
+        // Spheres move by less than 1 between the start of a substep and an impact.
+        assert!((impact.point - 3.0).abs().max_element() < 4.0, "{impact:?}");
+        let Partner::Wall(wall) = impact.partner else {
+            continue;
+        };
+        let height = 6.0 * f64::from(wall);
+        assert!((impact.point.z - height).abs() < 1e-9, "{impact:?}");
+    }
 }
 
 #[test]

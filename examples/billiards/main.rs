@@ -51,7 +51,7 @@ fn main() -> anyhow::Result<()> {
             "{:11.4}  {:>4}  {partner:<17}  {:.4}",
             1e3 * impact.time,
             name(impact.sphere),
-            impact.impulse
+            impact.impulse.length()
         );
     }
     println!(

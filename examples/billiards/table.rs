@@ -69,7 +69,7 @@ pub(crate) fn paths(start: &[HardSphere], report: &StepReport, end: f64) -> Vec<
         })
         .collect();
     for impact in &report.list {
-        let change = impact.normal * (impact.impulse / MASS);
+        let change = impact.impulse / MASS;
         let path = &mut paths[impact.sphere as usize];
         path.go_to(impact.time);
         path.velocity -= change;

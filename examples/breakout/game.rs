@@ -145,10 +145,9 @@ impl Game {
                 *velocity += change;
                 self.paths[ball as usize].push((impact.time, place.truncate()));
             };
-            let change = impact.impulse * impact.normal;
-            turn(impact.sphere, -change);
+            turn(impact.sphere, -impact.impulse);
             if let Partner::Sphere(other) = impact.partner {
-                turn(other, change);
+                turn(other, impact.impulse);
             }
         }
     }

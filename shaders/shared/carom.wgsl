@@ -537,15 +537,16 @@ struct CaromImpact {
     a: u32,
     // Index of the other sphere, or the number of the wall plus CAROM_WALL.
     b: u32,
-    // Unit vector from the centre of sphere a to the contact point.
-    normal: vec3<f32>,
-    // Magnitude of the momentum that sphere a passes to sphere b or to the wall. Its
-    // direction is `normal`.
-    impulse: f32,
+    // The contact point on the surface of sphere a or, at a wall, on the surface of the image of sphere a that hits the
+    // wall.
+    point: vec3<f32>,
     // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
     // that hits a wall. Pass it to carom_image().
     image: u32,
+    // Unit vector from the centre of sphere a to the contact point.
+    normal: vec3<f32>,
     unused: u32,
+    // Momentum that sphere a passes to sphere b or to the wall.
+    impulse: vec3<f32>,
     unused_too: u32,
-    unused_as_well: u32,
 }

@@ -24,7 +24,7 @@ use super::walls::{Searching, next_up};
 use super::{HardSphere, Partner};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
-use crate::{Detector, Error, Sphere};
+use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
 
 /// The pad of a sphere is an assumed bound on its displacement until the next search. At first, it
 /// is this multiple of the distance that the sphere moves without impacts.
@@ -547,20 +547,21 @@ pub(crate) fn out_of_range(id: u32) -> Error {
     }
 }
 
-/// Returns an error if a sphere has a number that is out of range.
+/// Returns an error if a sphere that is enlarged by its pad has a number that is out of range.
 fn check_sphere(id: u32, sphere: &Sphere) -> Result<(), Error> {
-    match invalid_field(sphere, 0.0) {
-        None => Ok(()),
-        Some((field, value)) => Err(Error::InvalidSphere {
-            index: id as usize,
-            set: None,
-            field,
-            value,
-        }),
+    if invalid_field(sphere, 0.0).is_none() {
+        return Ok(());
     }
+    Err(Error::InvalidHardSphere {
+        index: id as usize,
+        problem: format!(
+            "it may move out of the range of coordinates, which ends at {MAX_MAGNITUDE:e}; take shorter steps, give \
+             it a lower speed, or move it nearer to the origin"
+        ),
+    })
 }
 
-/// Returns an error for the first sphere with a number that is out of range.
+/// Returns an error for the first enlarged sphere with a number that is out of range.
 fn check_all(spheres: &[Sphere], ids: &[u32]) -> Result<(), Error> {
     let all = spheres.par_iter().zip(ids);
     let bad = all.filter(|(sphere, _)| invalid_field(sphere, 0.0).is_some());

@@ -189,14 +189,20 @@ impl SimulationOptions {
         for (axis, value) in ["x", "y", "z"].into_iter().zip(self.gravity.to_array()) {
             number(&format!("gravity along {axis}"), value, -most..=most)?;
         }
-        number("contact time", self.contact_time, 0.0..=f64::MAX)?;
+        number("contact time", self.contact_time, 0.0..=most)?;
         let impacts = self.impacts_per_substep;
         number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
+        if self.max_impacts == 0 {
+            return Err(Error::InvalidSimulation {
+                problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
+            });
+        }
         for (what, length) in [("groups", self.groups.len()), ("bodies", self.bodies.len())] {
             if length != 0 && length != spheres {
                 return Err(Error::InvalidSimulation {
                     problem: format!(
-                        "there are {what} for {length} spheres, but there are {spheres} spheres"
+                        "the list `{what}` has length {length}, but there are {spheres} spheres; give one entry for \
+                         each sphere, or an empty list"
                     ),
                 });
             }

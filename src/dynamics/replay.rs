@@ -150,7 +150,7 @@ pub(crate) fn replay<'a>(
             scratch.links[index].passing = true;
             continue;
         };
-        island.virial += distance * impact.impulse;
+        island.virial += distance * impact.impulse.dot(impact.normal);
         push(&mut part.impacts, impact)?;
         if !setting.rule.is_default() {
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
@@ -335,12 +335,24 @@ impl<'a> Scratch<'a> {
         let blow = link.contact.blow(&a.piece, &b.piece, time);
         let at_wall = matches!(partner, Partner::Wall(_));
         let velocities = setting.velocities(&link.candidate, [&a.piece, &b.piece], time);
+        let center = setting.center_in_cell(&link.candidate, image, &a.piece, time);
+        let point = center + blow.touch.normal * setting.spheres[a.sphere as usize].radius;
+        let mass = |end: u32| setting.spheres[self.members[end as usize].sphere as usize].mass;
         let response = setting.rule.response(&Encounter {
             time: setting.time + time,
             sphere: setting.id(sphere),
             partner: setting.known(partner),
             image,
+            point,
             normal: blow.touch.normal,
+            masses: [
+                mass(link.ends[0]),
+                if at_wall {
+                    f64::INFINITY
+                } else {
+                    mass(link.ends[1])
+                },
+            ],
             velocities,
             approach_speed: blow.approach,
         });
@@ -352,13 +364,12 @@ impl<'a> Scratch<'a> {
             }
             let changes = [0, 1].map(|k| new[k].map_or(DVec3::ZERO, |new| new - velocities[k]));
             // The impulse is computed from the change of velocity of one of the two spheres. It must be a
-            // sphere that the impact does not remove.
+            // sphere of finite mass that the impact does not remove.
             let impulse = match new {
-                [Some(_), _] => -changes[0].dot(blow.touch.normal) / a.inverse_mass,
-                [None, Some(_)] if !at_wall => changes[1].dot(blow.touch.normal) / b.inverse_mass,
-                _ => 0.0,
+                [Some(_), _] if a.inverse_mass > 0.0 => -changes[0] / a.inverse_mass,
+                [_, Some(_)] if !at_wall && b.inverse_mass > 0.0 => changes[1] / b.inverse_mass,
+                _ => DVec3::ZERO,
             };
-            let impulse = if impulse.is_finite() { impulse } else { 0.0 };
             Ok((changes, impulse, new.map(|new| new.is_none())))
         };
         let (changes, impulse, removed) = match response {
@@ -368,11 +379,14 @@ impl<'a> Scratch<'a> {
                 let (speed, along) = setting.separation(partner, &blow, last, time);
                 let change = blow.approach + speed;
                 let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
-                let impulse = (change / inverse_masses).max(0.0);
-                let changes = [
-                    blow.touch.normal * (impulse * -a.inverse_mass) + along,
-                    blow.touch.normal * (impulse * b.inverse_mass),
-                ];
+                let impulse = blow.touch.normal * (change / inverse_masses).max(0.0);
+                let changes = [along - impulse * a.inverse_mass, impulse * b.inverse_mass];
+                // A sphere that hits a wall has a finite mass.
+                let impulse = if at_wall {
+                    impulse - along / a.inverse_mass
+                } else {
+                    impulse
+                };
                 (changes, impulse, [false; 2])
             }
             Response::Velocities(new) => given(new.map(Some))?,
@@ -399,6 +413,7 @@ impl<'a> Scratch<'a> {
             sphere: setting.id(sphere),
             partner: setting.known(partner),
             image,
+            point,
             normal: blow.touch.normal,
             impulse,
         };

@@ -17,6 +17,7 @@ pub enum Partner {
 
 /// An impact of two spheres, or of a sphere and a wall, during a step of a [`Simulation`](crate::Simulation).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Impact {
     /// Time of the impact, on the clock of [`Simulation::time`](crate::Simulation::time).
@@ -29,13 +30,16 @@ pub struct Impact {
     /// the sphere hits or, at a wall, the image of the sphere that hits the wall. The image [0, 0, 0] is the
     /// one with its centre in the cell at the start of the substep.
     pub image: [i32; 3],
+    /// The contact point on the surface of the sphere. In a periodic domain, the sphere is its image with the centre
+    /// in the cell at the start of the substep or, at a wall, the image that hits the wall.
+    pub point: DVec3,
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
-    /// Momentum that passes along the normal from the sphere to its partner. The momentum of the
-    /// sphere changes by −impulse·normal, unless a rule or the
-    /// [contact time](crate::SimulationOptions::contact_time) also changes the velocities along other directions. If the impact removes the sphere, the impulse is the momentum that its partner
-    /// gains along the normal. If no sphere remains, the impulse is 0.
-    pub impulse: f64,
+    /// Momentum that passes from the sphere to its partner, so the momentum of the sphere changes by −impulse. It is
+    /// parallel to the normal, unless a rule or the [contact time](crate::SimulationOptions::contact_time) also
+    /// changes the velocities along other directions. If the impact removes the sphere, the impulse is the momentum
+    /// that its partner gains. If no sphere of finite mass remains, the impulse is 0.
+    pub impulse: DVec3,
 }
 
 /// A sphere that was removed by [`Response::Remove`](crate::Response::Remove).
@@ -80,7 +84,8 @@ pub struct StepReport {
     /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
     /// along its normal, divided by its area and by the duration of the step.
     pub wall_impulses: Vec<DVec3>,
-    /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse.
+    /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse along the
+    /// normal.
     ///
     /// Let W be the virial of all impacts in a time τ, and E the kinetic energy. The
     /// compressibility factor of N equal spheres is then Z = 1 + W / (2·E·τ). In three dimensions,

@@ -18,8 +18,12 @@ pub struct Encounter {
     pub partner: Partner,
     /// Image of the partner, or of the sphere at a wall: see [`Impact::image`](crate::Impact::image).
     pub image: [i32; 3],
+    /// The contact point: see [`Impact::point`](crate::Impact::point).
+    pub point: DVec3,
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
+    /// Masses of the sphere and of the object that it meets. The mass of a wall is infinite.
+    pub masses: [f64; 2],
     /// Velocities of the sphere and of the object that it meets, just before the impact.
     pub velocities: [DVec3; 2],
     /// Speed of approach along the normal.

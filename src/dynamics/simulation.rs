@@ -18,7 +18,7 @@ use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads::Threads;
-use crate::{Backend, Detector, Error, Options};
+use crate::{Backend, Detector, Error, MAX_MAGNITUDE, Options};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -187,8 +187,13 @@ impl Simulation {
     /// - [`Error::InvalidHardSphere`] if a number in `state` is out of range.
     pub fn restore(&mut self, sphere: usize, state: HardSphere) -> Result<(), Error> {
         if !self.is_removed(sphere) {
+            let count = self.spheres.len();
             return Err(Error::InvalidSimulation {
-                problem: format!("sphere {sphere} is not removed, so it cannot be restored"),
+                problem: if sphere < count {
+                    format!("sphere {sphere} is not removed, so it cannot be restored")
+                } else {
+                    format!("there is no sphere {sphere} to restore: there are {count} spheres")
+                },
             });
         }
         state.check(sphere)?;
@@ -271,14 +276,14 @@ impl Simulation {
     /// # Errors
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
-    /// - [`Error::InvalidSimulation`] for a duration that is negative or not finite.
-    /// - [`Error::InvalidHardSphere`] if the function passed to [`step_with`](Self::step_with) gives a sphere a
-    ///   velocity that is not finite or too large.
+    /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰.
+    /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, or if
+    ///   the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
+    ///   large.
     /// - [`Error::TooManyImpacts`] if spheres have more impacts in a short substep than
     ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
     ///   close on a sphere.
-    /// - The errors of [`Detector::detect`], such as [`Error::InvalidSphere`] for a sphere that has moved out of
-    ///   range.
+    /// - The errors of [`Detector::detect`], such as [`Error::OutOfMemory`].
     pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
         self.step_by(duration, Rule::default())
     }
@@ -322,9 +327,12 @@ impl Simulation {
     }
 
     fn step_by(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
-        if !(0.0..=f64::MAX).contains(&duration) {
+        let most = f64::from(MAX_MAGNITUDE);
+        if !(0.0..=most).contains(&duration) {
             return Err(Error::InvalidSimulation {
-                problem: format!("the step takes {duration:?}, but must take a finite time from 0"),
+                problem: format!(
+                    "the duration of the step is {duration:e}, but must be from 0 to {most:e}"
+                ),
             });
         }
         let pool = self.pool.clone();
@@ -520,7 +528,7 @@ impl Simulation {
                     Partner::Sphere(_) => report.impacts += 1,
                     Partner::Wall(wall) => {
                         report.wall_impacts += 1;
-                        report.wall_impulses[wall as usize] += impact.impulse * impact.normal;
+                        report.wall_impulses[wall as usize] += impact.impulse;
                     }
                 }
             }

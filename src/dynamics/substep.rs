@@ -221,6 +221,28 @@ impl Setting<'_> {
         }
     }
 
+    /// Returns the centre of the sphere of a candidate at the given time, as the caller sees it: the sphere is wrapped
+    /// into the cell of a periodic domain. At a wall, it is then displaced by `image`, the image of the impact.
+    pub(crate) fn center_in_cell(
+        &self,
+        candidate: &Candidate,
+        image: [i32; 3],
+        piece: &Piece,
+        time: f64,
+    ) -> DVec3 {
+        let own = &self.spheres[candidate.sphere as usize];
+        let center = piece.place(time) + self.fall(own, time);
+        if self.lattice.is_open() {
+            return center;
+        }
+        let image = match candidate.partner {
+            Partner::Sphere(_) => [0; 3],
+            Partner::Wall(_) => image,
+        };
+        let cell = self.lattice.cell(own.center);
+        center + self.lattice.shift(Lattice::sum(image, cell, -1))
+    }
+
     /// Returns the velocities, at the given time, of the two objects of a candidate: a sphere, and
     /// another sphere or a wall.
     pub(crate) fn velocities(

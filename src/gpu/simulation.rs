@@ -1005,8 +1005,9 @@ fn impacts(bytes: &[u8], offset: usize, count: u32) -> Result<Vec<Impact>, Error
             sphere: raw.a,
             partner,
             image: unpacked_image(raw.image),
+            point: glam::Vec3::from(raw.point).as_dvec3(),
             normal: glam::Vec3::from(raw.normal).as_dvec3(),
-            impulse: raw.impulse.into(),
+            impulse: glam::Vec3::from(raw.impulse).as_dvec3(),
         }
     }));
     list.sort_unstable_by(Impact::order);

@@ -44,7 +44,7 @@ pub struct SimulationBufferOptions {
     pub rounds: u32,
     /// Largest number of recordings that are in flight at once; at least 1. The default is 4.
     pub recordings: u32,
-    /// Capacity of the [list of impacts](super::SimulationBuffers::impacts), at 48 bytes each, or `None`. There is a
+    /// Capacity of the [list of impacts](super::SimulationBuffers::impacts), at 64 bytes each, or `None`. There is a
     /// list if this option or [`SimulationOptions::impact_list`] requests it. If only the latter does, the capacity is
     /// the number of spheres plus 1024. No impact is lost if the list is full: see
     /// [`SimulationStatus::IMPACTS_FULL`](super::SimulationStatus::IMPACTS_FULL).

@@ -418,12 +418,12 @@ layouts! {
         time: [f32; 2],
         a: u32,
         b: u32,
-        normal: [f32; 3],
-        impulse: f32,
+        point: [f32; 3],
         image: u32,
+        normal: [f32; 3],
         unused: u32,
+        impulse: [f32; 3],
         unused_too: u32,
-        unused_as_well: u32,
     }
 
     struct SimulationRequest = "SimulationRequest" {
