@@ -36,6 +36,9 @@ pub struct SimulationOptions {
     /// makes tiny jumps. A sphere that slides along a hollow wall is turned away from the wall, and hits the wall
     /// again after about the contact time. This does not change its kinetic energy.
     ///
+    /// A sphere at rest on a floor has an impact in each contact time. So a longer contact time makes a simulation of
+    /// such spheres faster, and makes more impacts elastic.
+    ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
     /// slide along a hollow wall.

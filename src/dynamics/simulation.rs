@@ -298,6 +298,9 @@ impl Simulation {
     /// lets pass through each other may still approach each other at the start of a substep. The
     /// function is then called for them again.
     ///
+    /// To decide at random, compute the random number from the encounter, for example from a hash of the two indices
+    /// and the bits of the time.
+    ///
     /// ```
     /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};
     /// let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([v, 0.0, 0.0]);
