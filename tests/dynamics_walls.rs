@@ -694,6 +694,32 @@ fn many_balls_that_collapse_cost_no_more_than_a_few() {
     collapse(&balls, options, 10.0, 500_000);
 }
 
+/// A ball falls on a mesh, on a point that belongs to several triangles, and stays there without a contact time. Only
+/// in the last substep may carom process as many impacts as the default of `max_impacts` allows.
+#[test]
+fn a_ball_that_lies_on_a_mesh_soon_ends_the_step() {
+    let corners = [
+        [-2.0, -2.0, 0.0],
+        [2.0, -2.0, 0.0],
+        [2.0, 2.0, 0.0],
+        [-2.0, 2.0, 0.0],
+        [0.0; 3],
+    ];
+    let triangles = [0, 1, 2, 3].map(|k| [k, (k + 1) % 4, 4]);
+    let mesh = Mesh::new(corners.to_vec(), triangles.to_vec()).expect("a valid mesh");
+    let mut walls = Walls::new();
+    walls.push_mesh(mesh);
+    for velocity in [[0.0; 3], [1.0, 0.7, 0.0]] {
+        let ball = HardSphere::new([0.0, 0.0, 0.8], 0.5).with_velocity(velocity);
+        let options = SimulationOptions::new()
+            .with_walls(walls.clone())
+            .with_gravity([0.0, 0.0, -10.0])
+            .with_wall_restitution(0.0);
+        let most = 3 * u64::from(options.max_impacts);
+        collapse(&[ball], options, 1.0, most);
+    }
+}
+
 /// A ball falls for a long time, and then rests on a floor with one impact in each contact time.
 /// Substeps with too many impacts are begun again with a shorter duration.
 #[test]

@@ -73,11 +73,27 @@ fn turning_points(polynomial: &[f64], end: f64) -> ArrayVec<f64, 4> {
     turns
 }
 
+/// Returns the roots of the terms of degree 2 or less of a polynomial. A root that does not exist is NaN or
+/// infinite.
+fn square_roots(polynomial: &[f64]) -> [f64; 2] {
+    let [c, b, a] = [0, 1, 2].map(|k| polynomial.get(k).copied().unwrap_or(0.0));
+    let sum = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
+    [c / sum, sum / a]
+}
+
 /// Returns the time in a range at which the polynomial changes its sign. It must have different signs at the
 /// ends of the range. Newton's method is used where it stays within the range, and bisection otherwise.
+///
+/// A sphere that lies on a wall meets it again after a tiny part of the range, where the slope of the gap is
+/// almost 0 at time 0. From the middle of the range, each step of Newton's method would only halve the time. So
+/// the method starts at a root of the terms of degree 2 or less, if the range contains one.
 fn crossing(polynomial: &[f64], [mut low, mut high]: [f64; 2]) -> f64 {
     let rises = value(polynomial, low) < 0.0;
-    let mut t = low.midpoint(high);
+    let near = square_roots(polynomial).into_iter();
+    let mut t = near
+        .filter(|t| (low..=high).contains(t))
+        .reduce(f64::min)
+        .unwrap_or(low.midpoint(high));
     for _ in 0..200 {
         let (mut x, mut slope) = (0.0, 0.0);
         for c in polynomial.iter().rev() {
@@ -90,20 +106,20 @@ fn crossing(polynomial: &[f64], [mut low, mut high]: [f64; 2]) -> f64 {
             high = t;
         }
         let newton = t - x / slope;
+        // If a step of Newton's method is smaller than the rounding of the time, the time is found. This test
+        // precedes the test of the range, because the time may be an end of the range by now.
+        if (newton - t).abs() <= f64::EPSILON * t.abs() {
+            break;
+        }
         let next = if newton > low && newton < high {
             newton
         } else {
             low.midpoint(high)
         };
-        if next == t || next <= low || next >= high {
+        if next <= low || next >= high {
             break;
         }
-        // A step of Newton's method that is smaller than the rounding of the time is the last one.
-        let last = (next - t).abs() <= f64::EPSILON * t.abs();
         t = next;
-        if last {
-            break;
-        }
     }
     t
 }
@@ -121,6 +137,18 @@ mod tests {
             }
         }
         polynomial
+    }
+
+    /// The gap of a sphere that gravity presses against a wall, and that has no speed towards the wall, falls from
+    /// time 0 on.
+    #[test]
+    fn a_resting_sphere_descends_at_once() {
+        for gap in [0.0, -1e-16, -1e-3] {
+            for end in [1e-4, 0.2, 10.0] {
+                let time = first_descent(&[gap, 0.0, -5.0, 0.0, 25.0], end, 0.0, |_| true);
+                assert_eq!(time, Some(0.0));
+            }
+        }
     }
 
     /// Checks that `first_descent` finds every time at which a polynomial falls through 0. The test

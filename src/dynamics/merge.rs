@@ -25,7 +25,7 @@ use crate::{Detector, Error};
 const ISLANDS: usize = 64;
 
 /// The spheres of a task may have this number of impacts on average in a substep, even if their
-/// sum exceeds [`SimulationOptions::max_impacts`](super::SimulationOptions::max_impacts).
+/// sum exceeds the largest number of impacts of one sphere.
 const MEAN: usize = 100;
 
 /// Processes the impacts of all islands (groups of spheres that hit each other) from number `first`
@@ -74,7 +74,7 @@ fn replay_task<'a>(
 ) -> Result<(), Error> {
     let islands = task.islands.iter();
     read_early(islands.flat_map(|island| lookup.members(island)), setting);
-    let most = (MEAN * task.tracks.len()).max(setting.options.max_impacts as usize);
+    let most = (MEAN * task.tracks.len()).max(setting.most_impacts as usize);
     let mut tracks = &mut *task.tracks;
     for island in &mut *task.islands {
         let members = lookup.members(island);

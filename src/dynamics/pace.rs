@@ -25,6 +25,9 @@ const SHORTER: f64 = 8.0;
 const SHARE: f64 = 0.01;
 const MOST_SHARE: f64 = 1e-4;
 
+/// In a substep that impacts can still make shorter, a sphere may have no more impacts than this number.
+const MANY: u32 = 10_000;
+
 /// Distance that the fastest sphere moves in the first substep, in mean radii.
 const FIRST: f64 = 0.1;
 
@@ -123,6 +126,20 @@ impl Pace {
 /// Returns the duration to which impacts may shorten the substeps of a step with this duration.
 pub(crate) fn least(step: f64, spheres: usize) -> f64 {
     step * (SHARE / spheres.max(1) as f64).min(MOST_SHARE)
+}
+
+/// Returns the largest number of impacts of one sphere in a substep. `shortest` is the duration of the shortest
+/// substeps.
+///
+/// Until a step ends with [`Error::TooManyImpacts`](crate::Error::TooManyImpacts), about ten substeps may exceed
+/// the limit. So the limit of the caller counts only in a substep that cannot become shorter, and a lower one
+/// counts before.
+pub(crate) fn most_impacts(duration: f64, shortest: f64, options: &SimulationOptions) -> u32 {
+    if duration > shortest {
+        options.max_impacts.min(MANY)
+    } else {
+        options.max_impacts
+    }
 }
 
 /// Returns the time in which a sphere moves by `radii` times the mean radius of all spheres: the

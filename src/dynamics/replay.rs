@@ -125,7 +125,7 @@ fn check_velocity(sphere: u32, velocity: DVec3) -> Result<(), Error> {
 
 /// Processes the impacts of an island (a group of spheres that hit each other). Writes the impacts
 /// and the paths of the island's spheres to `part`. Returns an error if a sphere has more than
-/// `max_impacts` impacts, or if `part` gets more than `most` impacts.
+/// `Setting::most_impacts` impacts, or if `part` gets more than `most` impacts.
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
@@ -135,7 +135,6 @@ pub(crate) fn replay<'a>(
     setting: &Setting<'a>,
     scratch: &mut Scratch<'a>,
 ) -> Result<(), Error> {
-    let max_impacts = setting.options.max_impacts;
     let [impacts, removed] = [number(part.impacts.len())?, number(part.removed.len())?];
     island.virial = 0.0;
     scratch.begin(island, lookup, setting)?;
@@ -158,10 +157,10 @@ pub(crate) fn replay<'a>(
         }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
-            if member.impacts > max_impacts || part.impacts.len() > most {
+            if member.impacts > setting.most_impacts || part.impacts.len() > most {
                 return Err(Error::TooManyImpacts {
                     sphere: setting.id(member.sphere) as usize,
-                    limit: max_impacts,
+                    limit: setting.options.max_impacts,
                 });
             }
         }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::lattice::Lattice;
-use super::pace::{Load, Pace, least};
+use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
 use super::rules::Rule;
@@ -251,6 +251,7 @@ impl Simulation {
                 rule: Rule::default(),
                 time: self.time,
                 duration: 0.0,
+                most_impacts: self.options.max_impacts,
                 mixed,
             };
             let candidates = &mut self.substep.candidates;
@@ -427,6 +428,7 @@ impl Simulation {
                 rule,
                 time: self.time,
                 duration,
+                most_impacts: most_impacts(duration, shortest.max(least), &self.options),
                 mixed,
             };
             let horizon = self.pace.horizon(duration);

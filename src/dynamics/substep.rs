@@ -48,6 +48,8 @@ pub(crate) struct Start<'a> {
     /// Time of the simulation at the start of the substep.
     pub(crate) time: f64,
     pub(crate) duration: f64,
+    /// Largest number of impacts of one sphere in the substep.
+    pub(crate) most_impacts: u32,
     /// Whether gravity accelerates only some of the spheres.
     pub(crate) mixed: bool,
 }
@@ -64,6 +66,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) rule: Rule<'a>,
     pub(crate) time: f64,
     pub(crate) duration: f64,
+    /// Largest number of impacts of one sphere in the substep.
+    pub(crate) most_impacts: u32,
     /// How far gravity displaces a sphere during the substep.
     falls: f64,
     /// This mask is combined by OR with the bit masks of the pairs that may meet, as the float32
@@ -101,6 +105,7 @@ impl<'a> Start<'a> {
             rule,
             time,
             duration,
+            most_impacts,
             mixed: _,
         } = self;
         Setting {
@@ -113,6 +118,7 @@ impl<'a> Start<'a> {
             rule,
             time,
             duration,
+            most_impacts,
             falls: 0.5 * options.gravity.length() * (duration * duration),
             mixed: if self.mixed { u32::MAX } else { 0 },
             candidates,

@@ -280,6 +280,17 @@ pub(crate) fn round_meeting(
         velocity: v,
         acceleration: a,
     } = motion;
+    let distance = p.length();
+    let gap = if inside {
+        reach - distance
+    } else {
+        distance - reach
+    };
+    let moved = (v.length() + 0.5 * a.length() * end) * end;
+    // Most edges and corners of triangles are too far away. The number 1e-9 is far above rounding errors.
+    if gap > moved + 1e-9 * (moved + distance) {
+        return None;
+    }
     let mut polynomial: Polynomial = [
         p.length_squared() - reach * reach,
         2.0 * p.dot(v),
@@ -290,7 +301,7 @@ pub(crate) fn round_meeting(
     if inside {
         polynomial = polynomial.map(|c| -c);
     }
-    let tolerance = 2.0 * RESTING * p.length() * speed;
+    let tolerance = 2.0 * RESTING * distance * speed;
     first_descent(&polynomial, end, tolerance, accept)
 }
 
@@ -339,38 +350,35 @@ fn triangle_meeting(
     end: f64,
     is_approached: impl Fn(f64) -> bool,
 ) -> Option<f64> {
-    let mut first = f64::INFINITY;
-    let mut keep = |time: Option<f64>| first = first.min(time.unwrap_or(f64::INFINITY));
+    // The search in a feature ends at the first meeting that has been found so far.
+    let mut first = end;
+    let mut met = false;
+    let speed = motion.velocity.length();
+    let mut seek = |motion: &Motion, accept: &dyn Fn(f64) -> bool| {
+        if let Some(time) = round_meeting(motion, speed, radius, false, first, accept) {
+            (first, met) = (time, true);
+        }
+    };
     let from_face = Motion {
         place: motion.place - corners[0],
         ..*motion
     };
-    let speed = motion.velocity.length();
-    let across = from_face.map(|x| normal * normal.dot(x));
-    keep(round_meeting(&across, speed, radius, false, end, |time| {
+    seek(&from_face.map(|x| normal * normal.dot(x)), &|time| {
         is_above(corners, normal, motion.place_at(time))
-    }));
+    });
     for k in 0..3 {
         let [from, to] = [corners[k], corners[(k + 1) % 3]];
         let away = Motion {
             place: motion.place - from,
             ..*motion
         };
-        keep(round_meeting(
-            &away,
-            speed,
-            radius,
-            false,
-            end,
-            &is_approached,
-        ));
+        seek(&away, &is_approached);
         let (axis, length) = (to - from).normalize_and_length();
-        let across = away.map(|x| beside(x, Some(axis)));
-        keep(round_meeting(&across, speed, radius, false, end, |time| {
+        seek(&away.map(|x| beside(x, Some(axis))), &|time| {
             (0.0..=length).contains(&axis.dot(away.place_at(time))) && is_approached(time)
-        }));
+        });
     }
-    (first <= end).then_some(first)
+    met.then_some(first)
 }
 
 /// Returns whether the point of the plane of a triangle that is nearest to `place` lies in the triangle.
