@@ -7,18 +7,22 @@
 
 #import carom::{CAROM_INCOMPLETE, CaromResults, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
-#import dynamics::{SimulationRequest}
+#import dynamics::{NEVER, SimulationCounters, SimulationRequest}
+#import exact_part::{exact_part}
 #import round_spheres::{ALL_NEAR, ALL_PAIRS, NEXT_LIST}
+#import types::{Params}
 
-@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
-@group(0) @binding(1) var<storage, read> results: CaromResults;
-@group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
-@group(0) @binding(3) var<storage, read_write> round_spheres: array<atomic<u32>>;
-@group(0) @binding(4) var<storage, read_write> round_dispatch: DispatchArguments;
-@group(0) @binding(5) var<storage, read_write> pad_dispatch: DispatchArguments;
-@group(0) @binding(6) var<storage, read_write> left_spheres: array<atomic<u32>>;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(4) var<storage, read_write> round_spheres: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read_write> round_dispatch: DispatchArguments;
+@group(0) @binding(6) var<storage, read_write> pad_dispatch: DispatchArguments;
+@group(0) @binding(7) var<storage, read_write> left_spheres: array<atomic<u32>>;
 // In a simulation without meshes, another buffer is bound in place of `mesh_results`.
-@group(0) @binding(7) var<storage, read> mesh_results: CaromResults;
+@group(0) @binding(8) var<storage, read> mesh_results: CaromResults;
+@group(0) @binding(9) var<storage, read_write> simulation_counters: SimulationCounters;
 
 // Begins the next round if any sphere is listed for it, and returns whether it does.
 fn begin_round() -> bool {
@@ -67,7 +71,12 @@ fn verify() {
         simulation.settled = 3u;
         return;
     }
+    let full = bitcast<f32>(atomicExchange(&simulation_counters.full, bitcast<u32>(NEVER)));
     if !begin_round() {
         simulation.settled = 2u;
+        // If the path of a sphere has no room for an impact, the substep ends before this impact.
+        if full < simulation.substep {
+            simulation.substep = exact_part(simulation.remaining, full);
+        }
     }
 }

@@ -25,9 +25,7 @@ const FEW = 1000u;
 // If pairs of a sphere and a triangle fill more than this share of their list, the next substep is not
 // longer than the last one.
 const NEARLY_FULL = 0.75;
-// A substep should have this many impacts in addition to those that `SimulationRequest.impacts` asks for. With fewer
-// spheres than this, it should have one more for each sphere, because the path of a sphere has room for only
-// `MOST_IMPACTS`.
+// A substep should have this many impacts in addition to those that `SimulationRequest.impacts` asks for.
 const FEW_IMPACTS = 8.0;
 // A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
 // rounds. If it uses more than this share of them, the next substep is shorter.
@@ -78,24 +76,30 @@ fn is_room() -> bool {
 
 // Sets the intended duration of the next substep, after a complete one.
 fn lengthen() {
-    let duration = simulation.substep;
+    // Duration for which the candidate pairs were searched.
+    let planned = simulation.planned;
     let spheres = f32(max(simulation.spheres, 1u));
     // An impact at a wall involves one sphere instead of two, so it counts half.
     let at_walls = 0.5 * f32(atomicLoad(&simulation_counters.wall_impacts));
     let impacts = f32(atomicLoad(&simulation_counters.impacts)) + at_walls;
-    let wanted = 0.5 * spheres * simulation_request.impacts + min(spheres, FEW_IMPACTS);
+    let wanted = 0.5 * spheres * simulation_request.impacts + FEW_IMPACTS;
     var longer = min(wanted / max(impacts, 0.1), LONGER);
     if f32(simulation.round) > ROUNDS * f32(simulation_request.rounds) {
         longer = min(longer, 0.8);
     }
-    var next = duration * longer;
+    var next = simulation.substep * longer;
+    // If the substep has ended early, the next one is planned a bit shorter, but may end early again. This takes fewer
+    // substeps than a plan that is too short.
+    if simulation.substep < planned {
+        next = max(next, 0.8 * planned);
+    }
     // Many candidate pairs make the next substep shorter. But pairs of spheres of one compound body are
     // not counted for this, because a shorter substep would have as many of them.
     let pairs = results.pairs - min(results.pairs, atomicLoad(&simulation_counters.together));
     let load = f32(pairs) / (spheres * CANDIDATES);
     if pairs > FEW && load > 1.0 {
-        next = min(next, duration / pow(load, 0.333));
-    } else if duration < 0.5 * simulation.pace {
+        next = min(next, planned / pow(load, 0.333));
+    } else if planned < 0.5 * simulation.pace {
         // The substep was short only because little time remained, so its duration says nothing about the next
         // one.
         next = max(next, simulation.pace);
@@ -103,13 +107,13 @@ fn lengthen() {
         // The number of candidate pairs grows at most like the cube of the duration. The list must have room
         // for the candidate pairs of the next substep.
         let room = f32(max(simulation_request.near_capacity, FEW));
-        next = min(next, duration * max(pow(room / f32(max(pairs, 1u)), 0.333), 1.0));
+        next = min(next, planned * max(pow(room / f32(max(pairs, 1u)), 0.333), 1.0));
     }
     // If the list of triangles near the spheres is nearly full, the next substep must not be longer than
     // the last one. Making it shorter would not help, because nearly as many triangles would be near the
     // spheres.
     if f32(near_triangles()) > NEARLY_FULL * f32(simulation_request.near_capacity) {
-        next = min(next, duration);
+        next = min(next, planned);
     }
     simulation.pace = next;
 }

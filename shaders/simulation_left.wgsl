@@ -1,10 +1,11 @@
-// When the rounds of a substep end, finds the spheres that have moved farther than their pads (assumed
-// bounds on their displacements), and widens these pads. The kernels `widen` and `widen_triangles` then
+// When the rounds of a substep end, finds the first impact for which the path of a sphere has no room. Also
+// finds the spheres that have moved farther than their pads (assumed bounds on their displacements), and
+// widens these pads. The kernels `widen` and `widen_triangles` then
 // find the further candidates of these spheres. If more than MOST_LEFT spheres have left their pads, or
 // in a periodic domain, the substep is rolled back instead.
 
 #import carom::{CaromSimulation, CaromWall}
-#import dynamics::{Body, PathPiece, SimulationCounters, SimulationRequest, Track}
+#import dynamics::{Body, NEXT_NONE, PathPiece, SimulationCounters, SimulationRequest, Track}
 #import groups::{ignore_each_other}
 #import invocation::{invocation}
 #import left_cells::{mark_cells}
@@ -34,7 +35,13 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i >= simulation.spheres || bodies[i].radius < 0.0 || simulation_request.periodic != 0u {
+    if i >= simulation.spheres || bodies[i].radius < 0.0 {
+        return;
+    }
+    if tracks[i].next != NEXT_NONE {
+        atomicMin(&simulation_counters.full, bitcast<u32>(tracks[i].time));
+    }
+    if simulation_request.periodic != 0u {
         return;
     }
     let moved = farthest(i, tracks[i].count, simulation.substep);

@@ -2,8 +2,8 @@
 
 #import carom::{CAROM_IMPACTS_FULL, CAROM_SPHERES_LEFT_OUT, CaromSimulation}
 #import dispatch::{DispatchArguments, dispatch_over}
-#import dynamics::{SimulationCounters, SimulationRequest}
-#import opaque::{opaque}
+#import dynamics::{NEVER, SimulationCounters, SimulationRequest}
+#import exact_part::{exact_part}
 #import round_spheres::{ALL_NEAR, ALL_PAIRS, NEXT_LIST}
 #import types::{Params}
 
@@ -57,6 +57,7 @@ fn choose() {
     atomicStore(&simulation_counters.left, 0u);
     atomicStore(&simulation_counters.widened, 0u);
     atomicStore(&simulation_counters.together, 0u);
+    atomicStore(&simulation_counters.full, bitcast<u32>(NEVER));
     if atomicLoad(&simulation_counters.invalid) > 0u {
         simulation.status |= CAROM_SPHERES_LEFT_OUT;
     }
@@ -79,10 +80,8 @@ fn choose() {
     // If less than two substeps remain, two equal substeps avoid a very short last one.
     let pace = simulation.pace;
     let duration = select(select(pace, 0.5 * remaining, remaining < 2.0 * pace), remaining, remaining <= pace);
-    // Subtracting the duration from the remaining time must be exact in float32. `exact` is such a
-    // duration, close to the wanted one.
-    let exact = opaque(remaining - opaque(remaining - duration));
-    simulation.substep = select(duration, exact, exact > 0.0);
+    simulation.substep = exact_part(remaining, duration);
+    simulation.planned = simulation.substep;
     simulation.spheres = simulation_request.spheres;
     simulation.settled = 0u;
 }

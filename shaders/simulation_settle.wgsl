@@ -79,8 +79,19 @@ fn virial_of(sphere: u32, number: u32) -> f32 {
     return select(0.5, 1.0, fixed) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
 }
 
+// Removes the impacts after the end of the substep from the path of a sphere. There are such impacts only if the
+// substep ends early.
+fn end_path(sphere: u32) {
+    var count = tracks[sphere].count;
+    while count > 0u && path_piece(sphere, count).start > simulation.substep {
+        count--;
+    }
+    tracks[sphere].count = count;
+}
+
 // Examines the path of a sphere, and returns its contributions to `simulation_sums`.
 fn settle(sphere: u32) -> vec4<f32> {
+    end_path(sphere);
     let track = tracks[sphere];
     let body = bodies[sphere];
     var virial = 0.0;
@@ -96,7 +107,7 @@ fn settle(sphere: u32) -> vec4<f32> {
     }
     let last = path_piece(sphere, track.count);
     let moved = farthest(sphere, track.count, simulation.substep);
-    if track.next != NEXT_NONE {
+    if track.next != NEXT_NONE && track.time < simulation.substep {
         atomicStore(&sh_pending, 1u);
     }
     if moved > track.pad {

@@ -1184,6 +1184,83 @@ fn few_spheres_in_a_small_cell_roll_few_substeps_back() {
 }
 
 #[test]
+fn a_ball_that_slides_along_a_hollow_wall_rolls_few_substeps_back() {
+    // The path of a sphere in a substep has room for eight impacts. The first ball has one impact after another. The
+    // other balls are at rest.
+    for count in [1, 20] {
+        let resting = (1..count).map(|k| HardSphere::new([f64::from(k) / 8.0, 0.0, 0.0], 0.05));
+        let sliding = HardSphere::new([0.0, 6.5, 0.0], 0.5).with_velocity([0.0, 0.0, 5.0]);
+        let spheres: Vec<_> = std::iter::once(sliding).chain(resting).collect();
+        let wall = Wall::sphere_inside([0.0; 3], 7.0);
+        let rules = SimulationOptions::new()
+            .with_walls(Walls::from_iter([wall]))
+            .with_wall_restitution(0.0)
+            .with_contact_time(1e-3);
+        let options = SimulationBufferOptions::new(count).with_simulation(rules);
+        let mut world = World::new(&spheres, &options);
+        let state = world.advance(0.25);
+        println!("{state:?}");
+        assert!(state.wall_impacts > 200, "{state:?}");
+        assert!(state.rollbacks * 20 < state.substeps, "{state:?}");
+        assert!(
+            state.wall_impacts > u64::from(6 * state.substeps),
+            "{state:?}"
+        );
+        let angle: f64 = 5.0 / 6.5 * 0.25;
+        let wanted = DVec3::new(0.0, angle.cos(), angle.sin()) * 6.5;
+        let ball = world.spheres()[0];
+        assert!(ball.center.distance(wanted) < 1e-3, "{ball:?} {wanted:?}");
+    }
+}
+
+#[test]
+fn a_light_ball_between_a_wall_and_a_heavy_ball_has_314_impacts_at_once() {
+    // The number of impacts has the digits of pi (G. Galperin, Regular and Chaotic Dynamics 8, 2003, 375-394). The
+    // balls touch each other and the wall, so all impacts are at time 0.
+    let light = HardSphere::new([0.5, 0.0, 0.0], 0.5);
+    let heavy = HardSphere::new([1.5, 0.0, 0.0], 0.5)
+        .with_velocity([-1.0, 0.0, 0.0])
+        .with_mass(1e4);
+    let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
+    // With the restitution 0.5, only the first impact is inelastic, because there is a contact time.
+    for restitution in [1.0, 0.5] {
+        let rules = SimulationOptions::new()
+            .with_walls(Walls::from_iter([wall]))
+            .with_restitution(restitution)
+            .with_wall_restitution(restitution)
+            .with_contact_time(0.01);
+        let options = SimulationBufferOptions::new(2).with_simulation(rules);
+        let mut world = World::new(&[light, heavy], &options);
+        let state = world.advance(1.0);
+        assert_eq!(all_impacts(&state), 314, "{state:?}");
+        assert!((state.time - 1.0).abs() < 1e-6, "{state:?}");
+        assert!(state.rollbacks == 0 && state.substeps < 70, "{state:?}");
+        let spheres = world.spheres();
+        // The reduced mass of the two balls is 1 / 1.0001.
+        let lost = 0.5 / 1.0001 * (1.0 - restitution * restitution);
+        let energy = energy(&spheres);
+        assert!((energy + lost - 5000.0).abs() < 0.05, "{energy} {lost}");
+        assert!((spheres[1].center.x - 2.5).abs() < 1e-3, "{spheres:?}");
+    }
+}
+
+#[test]
+fn a_ball_with_more_impacts_than_others_ends_substeps_early_and_loses_no_impact() {
+    // A ball moves to and fro between two fixed balls. In each substep, it has as many impacts as its path has room
+    // for. The other balls are in a closed box.
+    let mut spheres = random_spheres(24, 2, 1.0);
+    let fixed = [30.0, 33.0].map(|x| HardSphere::new([x, 0.0, 0.0], 1.0).fixed());
+    let ball = HardSphere::new([31.5, 0.0, 0.0], 0.375).with_velocity([20.0, 0.0, 0.0]);
+    spheres.extend(fixed.into_iter().chain([ball]));
+    let walls = with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3]));
+    let rules = SimulationOptions::new().with_walls(walls);
+    let state = assert_like_cpu(&spheres, &rules, 2.5, 2e-3);
+    assert!(state.impacts > 200, "{state:?}");
+    assert!(state.rollbacks * 20 < state.substeps, "{state:?}");
+    assert!(state.impacts > u64::from(6 * state.substeps), "{state:?}");
+}
+
+#[test]
 fn a_piston_pushes_a_ball() {
     let ball = HardSphere::new([5.0; 3], 0.5);
     let piston = Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([2.0, 0.0, 0.0]);

@@ -332,8 +332,14 @@ mutant 'a hollow wall heats the spheres that it turns on the GPU' shaders/simula
     'sliding * leaving.change' 'sliding * 0.0' --test dynamics_gpu oblique_walls
 mutant 'rounding errors press bodies in contact together' shaders/simulation_strike.wgsl \
     'RESTING * speeds' '0.0 * speeds' --test dynamics_gpu stay_in_contact
-mutant 'few spheres have too many impacts in a substep' shaders/simulation_judge.wgsl \
-    'min(spheres, FEW_IMPACTS)' 'FEW_IMPACTS' --test dynamics_gpu few_spheres
+mutant 'a substep does not end before an impact without room' shaders/simulation_continue.wgsl \
+    'if full < simulation.substep {' 'if false {' --test dynamics_gpu ends_substeps_early
+mutant 'impacts after the early end of a substep stay' shaders/simulation_settle.wgsl \
+    'end_path(sphere);' '' --test dynamics_gpu ends_substeps_early
+mutant 'an impact at the end of a substep is forgotten' shaders/simulation_commit.wgsl \
+    'LONG_AGO, -MIN_POSITIVE)' 'LONG_AGO, 0.0)' --test dynamics_gpu has_314_impacts
+mutant 'few spheres have short substeps' shaders/simulation_judge.wgsl \
+    '+ FEW_IMPACTS;' '+ min(spheres, FEW_IMPACTS);' --test dynamics_gpu slides_along
 mutant 'few spheres have too many candidates in a substep' shaders/simulation_judge.wgsl \
     'pow(room / f32(max(pairs, 1u)), 0.333), 1.0)' 'pow(room / f32(max(pairs, 1u)), 0.333), LONGER)' \
     --test dynamics_gpu few_spheres

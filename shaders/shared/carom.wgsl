@@ -453,8 +453,7 @@ fn carom_triangle_contact(
 // or that spheres were left out.
 // This bit: the search for candidate pairs was incomplete. See `search_status`.
 const CAROM_SEARCH_INCOMPLETE = 1u;
-// Status bit: a substep needed more rounds than the option `rounds` allows, or a sphere
-// had too many impacts.
+// Status bit: a substep needed more rounds than the option `rounds` allows.
 const CAROM_TOO_FEW_ROUNDS = 2u;
 // Status bit: a sphere moved farther than the search for candidate pairs assumed.
 const CAROM_LEFT_PAD = 4u;
@@ -498,7 +497,8 @@ struct CaromSimulation {
     // Number of spheres in the current substep, or 0 if the requested time is reached.
     spheres: u32,
     // Duration of the current substep, and intended duration of the next one. 0 before
-    // the first.
+    // the first. `planned` is the duration that the current substep was to have. It ends
+    // earlier if the path of a sphere has no room for a further impact.
     substep: f32,
     pace: f32,
     // The assumed bound on the displacement of a sphere in a substep is at least this
@@ -526,7 +526,7 @@ struct CaromSimulation {
     serial: u32,
     // Number of impacts in the list of impacts: those of the last recording.
     listed: u32,
-    unused: u32,
+    planned: f32,
 }
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.

@@ -41,7 +41,8 @@ struct SimulationRequest {
 }
 
 struct SimulationCounters {
-    // 1 if, after the last round, any sphere still has an impact to add to its path or to remove from it. Otherwise 0.
+    // 1 if, after the last round, any sphere still has an impact to add to its path before the end of the substep.
+    // Otherwise 0.
     pending: atomic<u32>,
     // Number of impacts between two spheres, and number of impacts between a sphere and a wall.
     impacts: atomic<u32>,
@@ -59,6 +60,9 @@ struct SimulationCounters {
     together: atomic<u32>,
     // Number of impacts in the list of impacts.
     listed: atomic<u32>,
+    // Time of the first impact for which the path of a sphere has no room, as the bits of a float32 number. NEVER if
+    // there is none.
+    full: atomic<u32>,
 }
 
 // Total momentum that spheres have passed to a wall, with more digits than a float32: `high` is the rounded total, and

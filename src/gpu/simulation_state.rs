@@ -15,9 +15,9 @@ bitflags::bitflags! {
         /// [`SimulationBufferOptions::candidates`](super::SimulationBufferOptions::candidates), or for the
         /// reasons in [`SimulationState::search_status`].
         const SEARCH_INCOMPLETE = 1;
-        /// A substep needed more rounds than were recorded, or a sphere had more than eight impacts in it. If
-        /// this happens in every recording and the time does not advance, spheres may be in inelastic collapse
-        /// (ever more impacts in ever shorter times). Set a contact time then.
+        /// A substep needed more rounds than were recorded. If this happens in every recording and the time does
+        /// not advance, increase [`rounds`](super::SimulationBufferOptions::rounds), or set a contact time, because
+        /// spheres may be in inelastic collapse (ever more impacts in ever shorter times).
         const TOO_FEW_ROUNDS = 2;
         /// A substep was rolled back because a sphere moved farther than the search for candidate
         /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.

@@ -24,6 +24,7 @@ parts![
     "dynamics_triangles",
     "dynamics_walls",
     "encounter",
+    "exact_part",
     "filter",
     "first_pairs",
     "found_pairs",

@@ -411,7 +411,7 @@ layouts! {
         failures: u32,
         serial: u32,
         listed: u32,
-        unused: u32,
+        planned: f32,
     }
 
     struct GpuImpact = "CaromImpact" {
@@ -462,6 +462,7 @@ layouts! {
         largest: u32,
         together: u32,
         listed: u32,
+        full: u32,
     }
 
     struct WallImpulse = "WallImpulse" {

@@ -1,0 +1,14 @@
+// Durations of which the difference to the remaining time is a float32 number.
+
+#import opaque::{opaque}
+
+// Returns the largest duration, at most `duration`, that can be subtracted from `remaining` without a rounding
+// error. If this is 0, returns `duration`.
+fn exact_part(remaining: f32, duration: f32) -> f32 {
+    let after = opaque(remaining - duration);
+    var exact = opaque(remaining - after);
+    if exact > duration {
+        exact = remaining - bitcast<f32>(bitcast<u32>(after) + 1u);
+    }
+    return select(duration, exact, exact > 0.0);
+}
