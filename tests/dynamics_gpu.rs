@@ -1065,12 +1065,12 @@ fn the_energy_of_spheres_does_not_drift_at_oblique_walls() {
         let mut rng = Rng::with_seed(case as u64);
         let mut vector = || DVec3::from([0; 3].map(|_| 2.0 * rng.f64() - 1.0));
         let spheres: Vec<_> = (0..count)
-            .map(|_| HardSphere::new(middle + 0.25 * vector(), 0.5).with_velocity(vector()))
+            .map(|_| HardSphere::new(middle + 0.5 * vector(), 0.5).with_velocity(vector()))
             .collect();
         // With this contact time, the hollow walls turn spheres that approach them at a small angle.
         let rules = SimulationOptions::new()
             .with_walls(walls)
-            .with_contact_time(1.0);
+            .with_contact_time(2.0);
         let options = SimulationBufferOptions::new(count)
             .with_candidates(count * count)
             .with_substeps(8)
