@@ -25,44 +25,71 @@ if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
 fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
+mkdir "$copy/carom" "$copy/programs"
+# The copy includes files and changes that are not committed yet.
+git ls-files --cached --others --exclude-standard -z |
+    { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
+cd "$copy/carom"
+# The tool is replaced by an empty program, because no mutant needs it.
+: >crates/cli/src/lib.rs
+echo 'fn main() {}' >crates/cli/src/main.rs
+mutated=
 survived=0 killed=0
+# The mutant that is being tested: its description, its tests and the process that runs them.
+tested=() tests=
 
-# mutant WHAT FILE FROM TO TEST...: replaces FROM by TO in a copy of FILE, where FROM must occur
-# exactly once, and checks that the test fails. WHAT describes the mutant.
+# Waits for the tests of the last mutant, and prints whether one of them failed.
+finish() {
+    [[ ${tested[*]} ]] || return 0
+    if wait "$tests"; then
+        echo "SURVIVED  ${tested[*]}"
+        survived=$((survived + 1))
+    elif grep -q 'test result: FAILED' "$copy/tests.log"; then
+        echo "killed    ${tested[*]}"
+        killed=$((killed + 1))
+    else
+        cat "$copy/tests.log" >&2
+        echo "mutants.sh: no test ran for this mutant: ${tested[*]}" >&2
+        exit 1
+    fi
+}
+
+# mutant WHAT FILE FROM TO TEST...: replaces FROM by TO in FILE, where FROM must occur exactly once, and
+# checks that the test fails. WHAT describes the mutant. The test runs while the next mutant is built.
 mutant() {
-    local what=$1 file=$2 from=$3 to=$4
+    local what=$1 file=$2 from=$3 to=$4 program filter=()
     shift 4
-    rm -rf "$copy/carom"
-    mkdir "$copy/carom"
-    # The copy includes files and changes that are not committed yet.
-    git ls-files --cached --others --exclude-standard -z |
-        { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
-    cd "$copy/carom"
-    # The tool is replaced by an empty program, because no mutant needs it.
-    : >crates/cli/src/lib.rs
-    echo 'fn main() {}' >crates/cli/src/main.rs
+    if [[ $mutated ]]; then
+        cp "$root/$mutated" "$mutated"
+    fi
+    mutated=$file
     if [[ $(FROM=$from perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$file") != 1 ]]; then
         echo "mutants.sh: $file must contain this text exactly once: $from" >&2
         exit 1
     fi
     FROM=$from TO=$to perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
-    if ! "${test[@]}" --no-run "$@" >"$copy/log" 2>&1; then
+    if ! "${test[@]}" --no-run --message-format json-render-diagnostics "$@" >"$copy/built" 2>"$copy/log"; then
         cat "$copy/log" >&2
         echo "mutants.sh: this mutant does not build: $what" >&2
         exit 1
     fi
-    if "${test[@]}" "$@" >"$copy/log" 2>&1; then
-        echo "SURVIVED  $what  ($*)"
-        survived=$((survived + 1))
-    elif grep -q 'test result: FAILED' "$copy/log"; then
-        echo "killed    $what  ($*)"
-        killed=$((killed + 1))
-    else
-        cat "$copy/log" >&2
-        echo "mutants.sh: no test ran for this mutant: $what" >&2
-        exit 1
-    fi
-    cd "$root"
+    finish
+    # The next build replaces the test programs, so copies of them run.
+    rm -f "$copy"/programs/*
+    sed -n '/"test":true/ s/.*"executable":"\([^"]*\)".*/\1/p' "$copy/built" |
+        xargs cp -t "$copy/programs"
+    tested=("$what" " ($*)")
+    while (($#)); do
+        case $1 in
+            --lib) shift ;;
+            --test) shift 2 ;;
+            *) filter+=("$1") && shift ;;
+        esac
+    done
+    for program in "$copy"/programs/*; do
+        "$program" "${filter[@]}" || exit
+    done >"$copy/tests.log" 2>&1 &
+    tests=$!
 }
 
 tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)
@@ -381,5 +408,6 @@ mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bound
     'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far
 
+finish
 echo "$killed mutants killed, $survived survived"
 ((survived == 0))
