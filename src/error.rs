@@ -148,7 +148,7 @@ pub enum Error {
     /// The overlapping spheres of a simulation could not be moved apart. The spheres fill more space than there
     /// is, or more passes are needed than the caller allowed.
     #[error(
-        "spheres still overlap after {passes} passes: sphere {sphere} by {depth:e}; allow more \
+        "spheres still overlap after {passes} passes: sphere {sphere} by {depth:?}; allow more \
          passes, use smaller spheres, or give them more space"
     )]
     #[non_exhaustive]

@@ -1030,7 +1030,7 @@ fn numbers_out_of_range_are_named() {
     let mut simulation = Simulation::new(vec![ball], options()).expect("one ball");
     for duration in [-1.0, f64::NAN, f64::INFINITY, 1e19] {
         let error = simulation.step(duration).expect_err("a bad duration");
-        let problem = format!("the duration of the step is {duration:e},");
+        let problem = format!("the duration of the step is {duration:?},");
         assert!(error.to_string().contains(&problem), "{error}");
     }
     let error = simulation.restore(7, ball).expect_err("an error");

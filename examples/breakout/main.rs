@@ -28,11 +28,20 @@ struct Args {
     balls: u32,
     /// Largest duration of the game. The well in which the balls fly has the radius 1, and the balls
     /// start with a speed of 1.
-    #[arg(long, default_value_t = 60.0)]
+    #[arg(long, default_value_t = 60.0, value_parser = duration)]
     duration: f64,
     /// Write an animated SVG picture of the game, to be viewed in a browser.
     #[arg(long, value_name = "FILE.svg")]
     output: Option<PathBuf>,
+}
+
+fn duration(text: &str) -> Result<f64, String> {
+    let duration = text.parse().map_err(|_| "not a number".to_owned())?;
+    if duration >= 0.0 {
+        Ok(duration)
+    } else {
+        Err("must be at least 0".to_owned())
+    }
 }
 
 fn main() -> anyhow::Result<()> {

@@ -40,11 +40,11 @@ struct Args {
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(32..=10_000_000))]
     n: u32,
     /// Number of impacts of each sphere in the measured part of the run.
-    #[arg(long, default_value_t = 100.0)]
+    #[arg(long, default_value_t = 100.0, value_parser = impacts)]
     impacts: f64,
     /// Number of impacts of each sphere before the measured part. The crystal in which the spheres start
     /// melts slowly at packing fractions above 0.42, where about 300 impacts are needed.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, value_parser = impacts)]
     equilibrate: f64,
     /// Seed of the velocities.
     #[arg(long, default_value_t = 1)]
@@ -93,6 +93,15 @@ struct Measured {
     /// Number of spheres in the largest island: a group of spheres whose impacts had to be processed one
     /// after the other. 0 on a GPU.
     largest_island: usize,
+}
+
+fn impacts(text: &str) -> Result<f64, String> {
+    let impacts = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.01..=1e9).contains(&impacts) {
+        Ok(impacts)
+    } else {
+        Err("must be from 0.01 to 1e9".to_owned())
+    }
 }
 
 fn packing(text: &str) -> Result<f64, String> {

@@ -29,11 +29,20 @@ const DT: f32 = 1.0;
 struct Args {
     /// Distance of the rod's path from the middle of the opening of the other body, which has the shape of a
     /// C. At 0.5, the rod hits this body.
-    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = shift)]
     shift: f32,
     /// Write a picture of the search in all levels of the two hierarchies of bounding spheres.
     #[arg(long, value_name = "FILE.svg")]
     output: Option<PathBuf>,
+}
+
+fn shift(text: &str) -> Result<f32, String> {
+    let shift: f32 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if shift.abs() <= 1e6 {
+        Ok(shift)
+    } else {
+        Err("must be from -1e6 to 1e6".to_owned())
+    }
 }
 
 fn main() -> anyhow::Result<()> {

@@ -31,14 +31,18 @@ pub struct Impact {
     /// one with its centre in the cell at the start of the substep.
     pub image: [i32; 3],
     /// The contact point on the surface of the sphere. In a periodic domain, the sphere is its image with the centre
-    /// in the cell at the start of the substep or, at a wall, the image that hits the wall.
+    /// in the cell at the start of the substep or, at a wall, the image that hits the wall. So the point may lie
+    /// outside the cell.
     pub point: DVec3,
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
-    /// Momentum that passes from the sphere to its partner, so the momentum of the sphere changes by −impulse. It is
-    /// parallel to the normal, unless a rule or the [contact time](crate::SimulationOptions::contact_time) also
-    /// changes the velocities along other directions. If the impact removes the sphere, the impulse is the momentum
-    /// that its partner gains. If no sphere of finite mass remains, the impulse is 0.
+    /// Momentum that passes from the sphere to its partner: the momentum that the sphere loses, and that its partner
+    /// gains. It is parallel to the normal, unless a rule or the
+    /// [contact time](crate::SimulationOptions::contact_time) also changes the velocities along other directions.
+    ///
+    /// A rule need not conserve momentum. The impulse is then the momentum that the sphere loses. If the sphere has
+    /// infinite mass, or is removed, the impulse is the momentum that its partner gains. If no sphere of finite mass
+    /// remains, the impulse is 0.
     pub impulse: DVec3,
 }
 
@@ -82,7 +86,8 @@ pub struct StepReport {
     /// Number of impacts of spheres with walls.
     pub wall_impacts: u64,
     /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
-    /// along its normal, divided by its area and by the duration of the step.
+    /// along its normal, divided by its area and by the duration of the step. Spheres that a rule removes at a wall pass
+    /// no momentum to it: see [`Removal::velocity`].
     pub wall_impulses: Vec<DVec3>,
     /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse along the
     /// normal.

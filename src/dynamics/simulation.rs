@@ -32,7 +32,8 @@ use crate::{Backend, Detector, Error, MAX_MAGNITUDE, Options};
 ///
 /// Two overlapping spheres have an impact at once if they approach each other. Otherwise they move
 /// on without an impact until they are separate. [`separate`](Self::separate) moves overlapping
-/// spheres apart.
+/// spheres apart. In a periodic domain, a sphere has no impacts with its own images, even if it is larger than the
+/// cell, because they all move alike.
 ///
 /// ```
 /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -335,7 +336,7 @@ impl Simulation {
         if !(0.0..=most).contains(&duration) {
             return Err(Error::InvalidSimulation {
                 problem: format!(
-                    "the duration of the step is {duration:e}, but must be from 0 to {most:e}"
+                    "the duration of the step is {duration:?}, but must be from 0.0 to {most:?}"
                 ),
             });
         }
