@@ -49,12 +49,13 @@ fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     impact.a = pair.a;
     impact.b = pair.b;
     impact.normal = direction(pair_motion(pair, before, other, after.start).place);
-    // Only a sphere of finite mass changes its velocity.
+    // The velocity of the lighter sphere changes most, so its change has the most correct digits.
     let inverse_a = bodies[pair.a].inverse_mass;
-    if inverse_a > 0.0 {
+    let inverse_b = bodies[pair.b].inverse_mass;
+    if inverse_a >= inverse_b {
         impact.impulse = (before.velocity - after.velocity) / inverse_a;
     } else {
-        impact.impulse = (other_after.velocity - other.velocity) / bodies[pair.b].inverse_mass;
+        impact.impulse = (other_after.velocity - other.velocity) / inverse_b;
     }
     impact.image = pair.image;
     impact.point = contact_point(pair.a, after, impact.normal);

@@ -63,20 +63,23 @@ fn add_up(local: u32) {
     workgroupBarrier();
 }
 
-// Returns the contribution of a sphere to the virial of its impact number `number`. If both spheres of
-// an impact can move, each contributes half of the virial, which is the impulse times the distance
-// between the centres. If the other sphere is fixed, the sphere contributes all of it. Impacts at walls
-// and triangles contribute 0.
+// Returns the contribution of a sphere to the virial of its impact number `number`: the impulse times the
+// distance between the centres. The lighter sphere of an impact contributes all of it, because the change of its
+// velocity has more correct digits. Two spheres of the same mass contribute half of it each. Impacts at walls and
+// triangles contribute 0.
 fn virial_of(sphere: u32, number: u32) -> f32 {
     let piece = path_piece(sphere, number);
-    let mass = bodies[sphere].inverse_mass;
-    if (piece.link & NEXT_WALL) != 0u || mass == 0.0 {
+    let inverse_mass = bodies[sphere].inverse_mass;
+    if (piece.link & NEXT_WALL) != 0u {
         return 0.0;
     }
     let pair = candidates[piece.link / MOST_IMPACTS];
-    let fixed = bodies[pair.a].inverse_mass * bodies[pair.b].inverse_mass == 0.0;
-    let impulse = length(piece.velocity - path_piece(sphere, number - 1u).velocity) / mass;
-    return select(0.5, 1.0, fixed) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
+    let other = bodies[pair.a + pair.b - sphere].inverse_mass;
+    if inverse_mass < other {
+        return 0.0;
+    }
+    let impulse = length(piece.velocity - path_piece(sphere, number - 1u).velocity) / inverse_mass;
+    return select(0.5, 1.0, inverse_mass > other) * impulse * (bodies[pair.a].radius + bodies[pair.b].radius);
 }
 
 // Removes the impacts after the end of the substep from the path of a sphere. There are such impacts only if the

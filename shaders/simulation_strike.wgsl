@@ -88,14 +88,15 @@ struct Turn {
 
 // A hollow wall turns a sphere that slides along it, but does not change its kinetic energy: the squared speed along
 // the wall falls by as much as the squared speed away from it rises. `given` is the impact if the wall does not turn
-// the sphere, `approach` the speed towards the wall, and `slide` the squared speed along it. The equations are
-// explained in `Setting::separation`, which does the same in float64.
-fn turn_inwards(given: Turn, approach: f32, slide: f32, curvature: f32) -> Turn {
+// the sphere, `approach` the speed towards the wall, and `slide` the squared speed along it. `pressed` is the lowest
+// speed away from the wall on account of gravity, or negative if gravity pulls the sphere away from it. The equations
+// are explained in `Setting::separation`, which does the same in float64.
+fn turn_inwards(given: Turn, approach: f32, pressed: f32, slide: f32, curvature: f32) -> Turn {
     let first = max(given.restitution * approach, given.least);
     let squared = slide + first * first;
     let bend = min(0.5 * curvature * simulation_request.contact_time, MOST_TURNED / max(sqrt(squared), MIN_POSITIVE));
-    let known = given.least + bend * squared;
-    let turned = 2.0 * known / (1.0 + sqrt(1.0 + 4.0 * bend * known));
+    let known = pressed + bend * squared;
+    let turned = 2.0 * known / (1.0 + sqrt(max(1.0 + 4.0 * bend * known, 0.0)));
     if turned < approach {
         return Turn(given.restitution, max(given.least, turned), 0.0);
     }
@@ -105,9 +106,8 @@ fn turn_inwards(given: Turn, approach: f32, slide: f32, curvature: f32) -> Turn 
     if turned <= speed * TURNED {
         return Turn(1.0, given.least, 0.0);
     }
-    let away = min(turned * turned, speed * speed + 0.75 * slide);
-    let lost = (away - speed * speed) / slide;
-    return Turn(1.0, sqrt(away), -lost / (1.0 + sqrt(max(1.0 - lost, 0.0))));
+    let lost = min((turned * turned - speed * speed) / slide, 0.75);
+    return Turn(1.0, sqrt(speed * speed + lost * slide), -lost / (1.0 + sqrt(1.0 - lost)));
 }
 
 // Adds a sphere whose path has changed, and its candidates, to the list of the next round.
@@ -188,7 +188,9 @@ fn leave_wall(
     var leaving = Turn(restitution, least, 0.0);
     let slide = dot(sliding, sliding);
     if slide > 0.0 {
-        leaving = turn_inwards(leaving, max(dot(motion.velocity, normal), 0.0), slide, curvature);
+        let approach = max(dot(motion.velocity, normal), 0.0);
+        let pressed = 0.5 * dot(motion.acceleration, normal) * simulation_request.contact_time;
+        leaving = turn_inwards(leaving, approach, pressed, slide, curvature);
     }
     let away = rebound(motion.velocity, normal, leaving.restitution, leaving.least);
     turn(sphere, last, time, away + sliding * leaving.change, tracks[sphere].next);

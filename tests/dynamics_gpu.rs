@@ -1028,6 +1028,70 @@ fn oblique_axes() -> [DVec3; 3] {
     [a, b, a.cross(b)]
 }
 
+/// Spheres that pass through each other fall in a hollow sphere and in a hollow cylinder. All their impacts are at the
+/// wall.
+#[test]
+fn impacts_in_hollow_walls_are_at_the_wall() {
+    let count = 200;
+    let axis = [0.0, 0.0, 1.0];
+    let cases = [
+        (Wall::sphere_inside([5.0; 3], 7.0), DVec3::ONE),
+        (
+            Wall::cylinder_inside([5.0; 3], axis, 7.0),
+            DVec3::new(1.0, 1.0, 0.0),
+        ),
+    ];
+    for (wall, across) in cases {
+        let mut rng = Rng::with_seed(1);
+        let mut vector = || DVec3::from([0; 3].map(|_| 2.0 * rng.f64() - 1.0));
+        let spheres: Vec<_> = (0..count)
+            .map(|_| HardSphere::new(3.0 * vector() + 5.0, 0.5).with_velocity(2.0 * vector()))
+            .collect();
+        let rules = SimulationOptions::new()
+            .with_walls(Walls::from_iter([wall]))
+            .with_gravity([0.0, -30.0, 0.0])
+            .with_impact_list();
+        let options = SimulationBufferOptions::new(count)
+            .with_candidates(count * count)
+            .with_substeps(40)
+            .with_impacts(20_000)
+            .with_simulation(rules);
+        let mut world = World::new(&spheres, &options);
+        let ghost = Sphere::default().with_groups(1, 1).groups;
+        world.groups = world.device.words(&vec![ghost; count as usize]);
+        let (state, list) = world.advance_with_list(4.0);
+        assert!(list.len() > 500, "{state:?}");
+        for impact in &list {
+            let away = ((impact.point - 5.0) * across).length();
+            assert!((away - 7.0).abs() < 1e-3, "{impact:?}");
+        }
+    }
+}
+
+/// A light ball bounces off a heavy one. Its impulse is known to most digits of float32, although the heavy ball hardly
+/// changes its velocity.
+#[test]
+fn impulses_and_the_virial_have_their_digits_beside_a_heavy_ball() {
+    let heavy = HardSphere::new([0.0; 3], 1.0)
+        .with_velocity([1.0, 0.5, 0.25])
+        .with_mass(1e6);
+    let light = HardSphere::new([4.0, 0.5, 0.0], 0.5).with_velocity([-1.0, 0.0, 0.0]);
+    for balls in [[heavy, light], [light, heavy]] {
+        let rules = SimulationOptions::new().with_impact_list();
+        let options = SimulationBufferOptions::new(2)
+            .with_impacts(8)
+            .with_simulation(rules.clone());
+        let mut world = World::new(&balls, &options);
+        let (state, list) = world.advance_with_list(4.0);
+        let mut simulation = Simulation::new(balls.to_vec(), rules).expect("a simulation");
+        let report = simulation.step(4.0).expect("a step");
+        let [one, other] = [list[0].impulse, report.list[0].impulse];
+        assert!(one.distance(other) < 1e-5, "{one} {other}");
+        let change = state.virial / report.virial - 1.0;
+        assert!(change.abs() < 1e-5, "{change}");
+    }
+}
+
 /// Many elastic spheres bounce in containers of all kinds. They pass through each other, so each sphere must keep its
 /// own energy. A rounding error of the energy that has the same sign in every impact would show in the mean over all
 /// spheres.

@@ -810,6 +810,46 @@ fn a_contact_time_adds_no_energy_to_a_gas_in_a_hollow_sphere() {
     assert!(change.abs() < 1e-10, "{change}");
 }
 
+/// A ball swings in a hollow wall for a long time, with a contact time that is longer than its swings.
+#[test]
+fn a_long_contact_time_in_a_hollow_wall_leaves_all_numbers_finite() {
+    for (radius, contact_time) in [(0.9, 1.0), (0.99, 0.3)] {
+        let ball = HardSphere::new([0.0; 3], radius).with_velocity([0.01, 0.0, 0.02]);
+        let options = with_walls([Wall::sphere_inside([0.0; 3], 1.0)])
+            .with_gravity([0.0, -10.0, 0.0])
+            .with_wall_restitution(0.5)
+            .with_contact_time(contact_time);
+        let mut simulation = simulation(&[ball], options);
+        for _ in 0..4000 {
+            step(&mut simulation, 0.01);
+            assert!(simulation.kinetic_energy().is_finite());
+        }
+        assert!(simulation.spheres()[0].center.length() < 1.0);
+    }
+}
+
+/// A ball slides down in a thin oblique cylinder, which is short of room for rounding errors far along its axis.
+#[test]
+fn a_ball_slides_far_along_a_thin_cylinder() {
+    let axis = [-0.498, -0.121, 0.225];
+    let walls = [Wall::cylinder_inside([0.0; 3], axis, 0.001_492)];
+    let ball = HardSphere::new([-6.8e-5, 6e-5, -1.18e-4], 0.001_343);
+    for contact_time in [1e-4, 1e-3] {
+        let options = with_walls(walls)
+            .with_gravity([0.0, -0.1, 0.0])
+            .with_wall_restitution(0.0)
+            .with_contact_time(contact_time);
+        let mut simulation = simulation(&[ball.with_velocity([6e-5, 1.5e-4, 1.2e-4])], options);
+        for _ in 0..300 {
+            step(&mut simulation, 0.1);
+        }
+        // Without friction, the ball falls along the axis.
+        let axis = DVec3::from(axis.map(f64::from)).normalize();
+        let speed = simulation.spheres()[0].velocity.dot(axis);
+        assert!((speed - 30.0 * -0.1 * axis.y).abs() < 1e-3, "{speed}");
+    }
+}
+
 /// The floor and the ceiling are the same for all images of a sphere along x and y.
 #[test]
 fn impacts_at_planes_have_no_image_along_the_planes() {

@@ -85,35 +85,31 @@ fn advanced(time: f32, step: f32, range: f32) -> f32 {
 fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f32) -> f32 {
     let strength = length(motion.acceleration);
     let side = select(1.0, -1.0, inside);
-    let fastest = length(motion.velocity) + strength * range;
     var time = 0.0;
     for (var k = 0u; k < MOST_STEPS; k++) {
         let p = motion.place + (motion.velocity + motion.acceleration * (0.5 * time)) * time;
         let v = motion.velocity + motion.acceleration * time;
         let distance = length(p);
         let gap = side * (distance - reach);
-        let rate = side * dot(p, v) / max(distance, MIN_POSITIVE);
+        let growth = side * dot(p, v);
+        let rate = growth / max(distance, MIN_POSITIVE);
         if is_contact(gap, rate, reach, RESTING * (speeds + strength * range)) {
             return time;
         }
-        // `bend` is an upper bound of the negative second derivative of the gap (distance) between the
-        // moving point and the surface. Inside a hollow surface of radius `reach`, it holds only at
-        // distances of at least reach / 2 from the centre.
-        var bend = strength;
+        var step: f32;
         if inside {
-            bend += 2.0 * fastest * fastest / max(reach, MIN_POSITIVE);
-            if distance < 0.5 * reach {
-                // If the moving point is closer to the centre of a hollow sphere or cylinder than half its
-                // radius, the second derivative of the distance to the surface has no known bound. So the
-                // time advances to the earliest time at which the point can leave this inner region.
-                time += max((0.5 * reach - distance), 0.0009765625 * reach) / max(fastest, MIN_POSITIVE);
-                if !(time < range) {
-                    return NEVER;
-                }
-                continue;
-            }
+            // Near the centre, the second derivative of the distance has no bound. So the safe time is that of
+            // half the difference of the squares of `reach` and `distance`. Its second derivative is at least
+            // -(fastest² + reach * strength), where `fastest` is the highest speed until the end of `window`.
+            let speed = length(v);
+            let window = reach / max(max(speed, sqrt(strength * reach)), MIN_POSITIVE);
+            let fastest = speed + strength * window;
+            let open = 0.5 * gap * (reach + distance);
+            step = min(safe_time(open, growth, fastest * fastest + reach * strength), window);
+        } else {
+            step = safe_time(gap, rate, strength);
         }
-        time = advanced(time, safe_time(gap, rate, bend), range);
+        time = advanced(time, step, range);
         if !(time < range) {
             return NEVER;
         }

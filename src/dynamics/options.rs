@@ -36,6 +36,8 @@ pub struct SimulationOptions {
     /// makes tiny jumps. A sphere that slides along a hollow wall is turned away from the wall, and hits the wall
     /// again after about the contact time. This does not change its kinetic energy.
     ///
+    /// The contact time must be shorter than a sphere flies between two impacts. Otherwise, gravity adds energy.
+    ///
     /// A sphere at rest on a floor has an impact in each contact time. So a longer contact time makes a simulation of
     /// such spheres faster, and makes more impacts elastic.
     ///

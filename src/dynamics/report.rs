@@ -107,7 +107,8 @@ pub struct StepReport {
     /// Number of rounds, summed over all substeps. A round processes the impacts inside groups of
     /// spheres that hit each other, and then merges the groups whose spheres meet.
     pub rounds: u64,
-    /// The impacts in the order in which they happen: by time, sphere, partner and image. Empty unless
+    /// The impacts in the order of time. Impacts at exactly the same time are in the order of sphere, partner and image,
+    /// even if one of them has caused another. Empty unless
     /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.
     pub list: Vec<Impact>,
 }

@@ -27,6 +27,7 @@ use crate::{Detector, Error};
 /// If a sphere in a hollow wall flies farther than this number of radii within a contact time, it is turned as if it
 /// flew only so far. This avoids overflow and hardly changes the angle.
 const MOST_TURNED: f64 = 1e3;
+
 /// Number of spheres that a thread tests at a time.
 const SPHERES: usize = 1024;
 
@@ -199,11 +200,9 @@ impl Setting<'_> {
             return (speed, DVec3::ZERO);
         }
         // However long the contact time is, the sphere keeps at least half of its speed along the wall.
-        let speed = speed.powi(2);
-        let away = turned.powi(2).min(speed + 0.75 * slide);
-        let lost = (away - speed) / slide;
+        let lost = ((turned * turned - speed * speed) / slide).min(0.75);
         let change = -lost / (1.0 + (1.0 - lost).sqrt());
-        (away.sqrt(), sliding * change)
+        ((speed * speed + lost * slide).sqrt(), sliding * change)
     }
 
     /// Returns the image of a candidate as the caller sees it. The caller sees the spheres wrapped

@@ -243,7 +243,10 @@ impl Surface {
                     ..motion
                 };
                 let any = axis.map_or(DVec3::X, DVec3::any_orthonormal_vector);
-                round_touch(&motion.map(|x| beside(x, axis)), inside, any)
+                // Far along the axis of a cylinder, rounding errors leave a part of the component along the axis.
+                // The second call removes this part.
+                let across = motion.map(|x| beside(beside(x, axis), axis));
+                round_touch(&across, inside, any)
             }
             Self::Triangle { corners, normal } => {
                 let point = nearest(&corners, normal, motion.place);
