@@ -47,7 +47,8 @@ fn main(
     bodies[i] = Body(wrapped(body.center + moved), body.radius, velocity, body.inverse_mass);
     if track.count > 0u || track.since < 0.0 {
         let since = select(last.start, track.since, track.count == 0u);
-        // If the last impact is at the end of the substep, `since` must still be negative.
+        // If the last impact is at the end of the substep, `since` must still be negative, because 0 means that there
+        // was no impact.
         tracks[i].since = clamp(since - duration, LONG_AGO, -MIN_POSITIVE);
     }
     tracks[i].wide = 0.0;

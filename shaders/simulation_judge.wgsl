@@ -76,7 +76,7 @@ fn is_room() -> bool {
 
 // Sets the intended duration of the next substep, after a complete one.
 fn lengthen() {
-    // Duration for which the candidate pairs were searched.
+    // Duration for which candidate pairs were sought.
     let planned = simulation.planned;
     let spheres = f32(max(simulation.spheres, 1u));
     // An impact at a wall involves one sphere instead of two, so it counts half.
@@ -88,8 +88,8 @@ fn lengthen() {
         longer = min(longer, 0.8);
     }
     var next = simulation.substep * longer;
-    // If the substep has ended early, the next one is planned a bit shorter, but may end early again. This takes fewer
-    // substeps than a plan that is too short.
+    // If the substep has ended early, the next one is planned at least 0.8 times as long as this one was, and may end
+    // early again. This takes fewer substeps than a plan that is too short.
     if simulation.substep < planned {
         next = max(next, 0.8 * planned);
     }
@@ -147,8 +147,8 @@ fn is_searched() -> bool {
 }
 
 // Returns whether the paths are final: no impact has to be added to a path or removed from one. They may
-// not be final even if no path changed in the last round: a path without room for a further impact does
-// not change, although an impact is missing.
+// not be final even if no path changed in the last round: if `verify` has not run since then, a path
+// without room may still lack an impact before the end of the substep.
 fn is_settled() -> bool {
     return (simulation.settled == 1u || simulation.settled == 2u) && atomicLoad(&simulation_counters.pending) == 0u;
 }

@@ -1,8 +1,8 @@
 // When the rounds of a substep end, finds the first impact for which the path of a sphere has no room. Also
 // finds the spheres that have moved farther than their pads (assumed bounds on their displacements), and
 // widens these pads. The kernels `widen` and `widen_triangles` then find the further candidates of these
-// spheres. If more than MOST_LEFT spheres have left their pads, or in a periodic domain, the substep is
-// rolled back instead.
+// spheres. The substep is rolled back instead if more than MOST_LEFT spheres have left their pads or, in a periodic
+// domain, if any sphere has.
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, NEXT_NONE, PathPiece, SimulationCounters, SimulationRequest, Track}

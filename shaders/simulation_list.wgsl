@@ -49,7 +49,7 @@ fn impact_of_pair(pair: Candidate, number: u32) -> CaromImpact {
     impact.a = pair.a;
     impact.b = pair.b;
     impact.normal = direction(pair_motion(pair, before, other, after.start).place);
-    // The velocity of the lighter sphere changes most, so its change has the most correct digits.
+    // The velocity of the lighter sphere changes more, so its change has more correct digits.
     let inverse_a = bodies[pair.a].inverse_mass;
     let inverse_b = bodies[pair.b].inverse_mass;
     if inverse_a >= inverse_b {
@@ -83,7 +83,8 @@ fn impact_at_wall(sphere: u32, number: u32) -> CaromImpact {
         image = image_of_code(after.link - NEXT_WALL);
         let wall = simulation_walls[number];
         if is_hollow(wall) {
-            // A hollow wall also changes the velocity along itself, if it turns a sphere that slides along it.
+            // If a hollow wall turns a sphere, the change of its velocity is not parallel to the normal. So the
+            // normal is computed from the place of the sphere.
             let place = place_at_wall(wall, bodies[sphere].center) + shift_of(image);
             impact.normal = direction(at_wall(wall, wall_motion(wall.velocity, place, before, after.start)).place);
         }

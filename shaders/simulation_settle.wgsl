@@ -1,5 +1,6 @@
 // Examines the paths at the end of a substep of hard-sphere dynamics: counts the impacts, and finds spheres
-// that moved farther than their pads. Also adds up energy and virial for each workgroup, in a fixed order.
+// that moved farther than their pads. Also adds up energy and virial for each workgroup, in a fixed order. If the
+// substep ends early, first removes the impacts after this end.
 
 #import carom::{CaromSimulation}
 #import dynamics::{Body, Candidate, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters}
@@ -63,8 +64,8 @@ fn add_up(local: u32) {
     workgroupBarrier();
 }
 
-// Returns the contribution of a sphere to the virial of its impact number `number`: the impulse times the
-// distance between the centres. The lighter sphere of an impact contributes all of it, because the change of its
+// Returns the contribution of a sphere to the virial of its impact number `number`. The virial of an impact is the
+// impulse times the distance between the centres. The lighter sphere contributes all of it, because the change of its
 // velocity has more correct digits. Two spheres of the same mass contribute half of it each. Impacts at walls and
 // triangles contribute 0.
 fn virial_of(sphere: u32, number: u32) -> f32 {

@@ -28,8 +28,9 @@
 @group(0) @binding(9) var<storage, read> row_entries: array<u32>;
 @group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
 
-// If a sphere in a hollow wall flies farther than this number of radii within a contact time, it is turned as if it
-// flew only so far. This avoids overflow and hardly changes the angle.
+// Upper limit of half the distance that a sphere in a hollow wall flies within a contact time, divided by the radius
+// of the path along which its centre slides. Beyond this limit, the sphere is turned as if it flew only so far. This
+// avoids overflow and hardly changes the angle.
 const MOST_TURNED = 1000.0;
 // A hollow wall turns a sphere only if this makes the speed away from the wall larger by more than this factor.
 const TURNED = 1.0 + 1.0 / 65536.0;
@@ -79,6 +80,7 @@ fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32)
 
 // How a hollow wall turns a sphere that slides along it.
 struct Turn {
+    // The restitution of the impact.
     restitution: f32,
     // The lowest speed at which the sphere leaves the wall.
     least: f32,
@@ -87,9 +89,10 @@ struct Turn {
 }
 
 // A hollow wall turns a sphere that slides along it, but does not change its kinetic energy: the squared speed along
-// the wall falls by as much as the squared speed away from it rises. `given` is the impact if the wall does not turn
-// the sphere, `approach` the speed towards the wall, and `slide` the squared speed along it. `pressed` is the lowest
-// speed away from the wall on account of gravity, or negative if gravity pulls the sphere away from it. The equations
+// the wall falls by as much as the squared speed away from it rises. `given` holds the restitution and the lowest speed
+// for an impact without a turn, `approach` is the speed towards the wall, and `slide` the squared speed along it.
+// `pressed` is the lowest speed away from the wall on account of gravity, or negative if gravity pulls the sphere away
+// from it. `curvature` is the curvature of the path of the centre of a sphere that slides along the wall. The equations
 // are explained in `Setting::separation`, which does the same in float64.
 fn turn_inwards(given: Turn, approach: f32, pressed: f32, slide: f32, curvature: f32) -> Turn {
     let first = max(given.restitution * approach, given.least);
@@ -101,8 +104,8 @@ fn turn_inwards(given: Turn, approach: f32, pressed: f32, slide: f32, curvature:
         return Turn(given.restitution, max(given.least, turned), 0.0);
     }
     let speed = max(first, approach);
-    // The sphere is not turned by an angle that may be a rounding error. Otherwise, the larger one of two nearly
-    // equal speeds would be taken in each impact, which would add energy.
+    // If `turned` is larger than `speed` only by rounding, the sphere is not turned. Otherwise, each impact would take
+    // the larger of two nearly equal speeds, and the energy would grow.
     if turned <= speed * TURNED {
         return Turn(1.0, given.least, 0.0);
     }
@@ -166,10 +169,11 @@ fn strike_pair(index: u32, time: f32) {
     turn(pair.b, other, time, impulse * mass_b, index * MOST_IMPACTS + count_a);
 }
 
-// Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the
-// wall. `bend` is the component along `normal` of the centrifugal acceleration that the sphere has when it slides
-// along a solid wall, and is negative or 0. If the wall is hollow, `sliding` is the velocity along it, perpendicular
-// to the axis of a cylinder, and `curvature` is the curvature of the path of a sphere that slides along it.
+// Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the wall. `bend` is
+// the component along `normal` of the centrifugal acceleration that the sphere has when it slides along a solid wall,
+// and is negative or 0. If the wall is hollow, `sliding` is the velocity along it, perpendicular to the axis of a
+// cylinder, and `curvature` is the curvature of the path of the centre of a sphere that slides along it. Both are 0
+// for all other walls.
 fn leave_wall(
     sphere: u32,
     last: PathPiece,

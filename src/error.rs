@@ -112,7 +112,7 @@ pub enum Error {
         /// Length of the list of images.
         images: usize,
     },
-    /// A sphere of a simulation has a number out of range, such as a mass of 0.
+    /// A sphere of a simulation has a number out of range, such as a mass of 0, or may move out of range.
     #[error("sphere {index} of the simulation is invalid: {problem}")]
     #[non_exhaustive]
     InvalidHardSphere {

@@ -1044,7 +1044,9 @@ fn numbers_out_of_range_are_named() {
         "{error}"
     );
     assert!(
-        error.to_string().contains("range of coordinates"),
+        error
+            .to_string()
+            .contains("one of its coordinates may exceed"),
         "{error}"
     );
     let balls = vec![

@@ -1068,8 +1068,8 @@ fn impacts_in_hollow_walls_are_at_the_wall() {
     }
 }
 
-/// A light ball bounces off a heavy one. Its impulse is known to most digits of float32, although the heavy ball hardly
-/// changes its velocity.
+/// A light ball bounces off a heavy one. Its impulse has most digits of float32, although the velocity of the heavy
+/// ball hardly changes.
 #[test]
 fn impulses_and_the_virial_have_their_digits_beside_a_heavy_ball() {
     let heavy = HardSphere::new([0.0; 3], 1.0)

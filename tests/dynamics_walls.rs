@@ -694,8 +694,8 @@ fn many_balls_that_collapse_cost_no_more_than_a_few() {
     collapse(&balls, options, 10.0, 500_000);
 }
 
-/// A ball falls on a mesh, on a point that belongs to several triangles, and stays there without a contact time. Only
-/// in the last substep may carom process as many impacts as the default of `max_impacts` allows.
+/// A ball falls on a mesh, on a point that belongs to several triangles, and stays there without a contact time. carom
+/// may process as many impacts as `max_impacts` allows by default only in the last substep.
 #[test]
 fn a_ball_that_lies_on_a_mesh_soon_ends_the_step() {
     let corners = [
@@ -828,7 +828,8 @@ fn a_long_contact_time_in_a_hollow_wall_leaves_all_numbers_finite() {
     }
 }
 
-/// A ball slides down in a thin oblique cylinder, which is short of room for rounding errors far along its axis.
+/// A ball slides far down a thin oblique cylinder. It has little room in it, so rounding errors far along the axis
+/// must stay small.
 #[test]
 fn a_ball_slides_far_along_a_thin_cylinder() {
     let axis = [-0.498, -0.121, 0.225];

@@ -54,8 +54,9 @@ finish() {
     fi
 }
 
-# mutant WHAT FILE FROM TO TEST...: replaces FROM by TO in FILE, where FROM must occur exactly once, and
-# checks that the test fails. WHAT describes the mutant. The test runs while the next mutant is built.
+# mutant WHAT FILE FROM TO TEST...: replaces FROM by TO in the copy of FILE, where FROM must occur exactly once,
+# builds the test, and starts it. WHAT describes the mutant. The test runs while the next mutant is built.
+# `finish` then checks that the test has failed.
 mutant() {
     local what=$1 file=$2 from=$3 to=$4 program filter=()
     shift 4
@@ -298,7 +299,7 @@ mutant 'a sphere that leaves a triangle hits its farther edges' src/dynamics/sur
     'away.place_at(time))) && is_approached(time)' 'away.place_at(time)))' --test dynamics_walls overlaps_a_triangle
 mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/surface.rs \
     'seek(&away, &is_approached)' 'seek(&away, &|_| true)' --test dynamics_walls overlaps_a_triangle
-mutant 'a hollow wall heats the spheres that it turns' src/dynamics/substep.rs \
+mutant 'a hollow wall adds energy to the spheres that it turns' src/dynamics/substep.rs \
     'sliding * change' 'sliding * 0.0' --test dynamics_walls hollow
 mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
@@ -355,7 +356,7 @@ mutant 'the rounding of a square changes the energy alike in all impacts' shader
     'normal * digits;' 'normal;' --test dynamics_gpu oblique_walls
 mutant 'a wall pushes a sphere along the axis of a cylinder' shaders/simulation_strike.wgsl \
     'at_wall(wall, at_wall(wall, motion))' 'at_wall(wall, motion)' --test dynamics_gpu oblique_walls
-mutant 'a hollow wall heats the spheres that it turns on the GPU' shaders/simulation_strike.wgsl \
+mutant 'a hollow wall adds energy to the spheres that it turns on the GPU' shaders/simulation_strike.wgsl \
     'sliding * leaving.change' 'sliding * 0.0' --test dynamics_gpu oblique_walls
 mutant 'rounding errors press bodies in contact together' shaders/simulation_strike.wgsl \
     'RESTING * speeds' '0.0 * speeds' --test dynamics_gpu stay_in_contact

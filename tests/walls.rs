@@ -127,7 +127,7 @@ fn a_moving_wall_meets_spheres_as_if_they_moved() {
 fn a_box_keeps_spheres_inside() {
     let walls = Walls::inside_box([-1.0, -2.0, -3.0], [1.0, 2.0, 3.0]);
     assert_eq!(walls.len(), 6);
-    // The corners may be given in either order.
+    // Any two opposite corners may be given.
     assert_eq!(
         walls,
         Walls::inside_box([1.0, -2.0, 3.0], [-1.0, 2.0, -3.0])

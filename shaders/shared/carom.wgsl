@@ -497,8 +497,7 @@ struct CaromSimulation {
     // Number of spheres in the current substep, or 0 if the requested time is reached.
     spheres: u32,
     // Duration of the current substep, and intended duration of the next one. 0 before
-    // the first. `planned` is the duration that the current substep was to have. It ends
-    // earlier if the path of a sphere has no room for a further impact.
+    // the first.
     substep: f32,
     pace: f32,
     // The assumed bound on the displacement of a sphere in a substep is at least this
@@ -526,6 +525,8 @@ struct CaromSimulation {
     serial: u32,
     // Number of impacts in the list of impacts: those of the last recording.
     listed: u32,
+    // Duration that the current substep was planned to have. The substep ends earlier if the
+    // path of a sphere has no room for a further impact.
     planned: f32,
 }
 
@@ -537,8 +538,8 @@ struct CaromImpact {
     a: u32,
     // Index of the other sphere, or the number of the wall plus CAROM_WALL.
     b: u32,
-    // The contact point on the surface of sphere a or, at a wall, on the surface of the image of sphere a that hits the
-    // wall.
+    // The contact point on the surface of sphere a or, at a wall, on the surface of the image of sphere a
+    // that hits the wall.
     point: vec3<f32>,
     // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
     // that hits a wall. Pass it to carom_image().

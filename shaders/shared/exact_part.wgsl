@@ -1,9 +1,9 @@
-// Durations of which the difference to the remaining time is a float32 number.
+// Finds a duration that can be subtracted from the remaining time without a rounding error.
 
 #import opaque::{opaque}
 
 // Returns the largest duration, at most `duration`, that can be subtracted from `remaining` without a rounding
-// error. If this is 0, returns `duration`.
+// error. If only 0 can be subtracted exactly, returns `duration`.
 fn exact_part(remaining: f32, duration: f32) -> f32 {
     let after = opaque(remaining - duration);
     var exact = opaque(remaining - after);

@@ -98,9 +98,10 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
         }
         var step: f32;
         if inside {
-            // Near the centre, the second derivative of the distance has no bound. So the safe time is that of
-            // half the difference of the squares of `reach` and `distance`. Its second derivative is at least
-            // -(fastest² + reach * strength), where `fastest` is the highest speed until the end of `window`.
+            // Near the centre, the second derivative of the gap has no bound. So the code uses another function of
+            // time, which is 0 at contact, too: (reach² - distance²) / 2. Until the time `window` is over, the
+            // second derivative of this function is at least -(fastest² + reach * strength), where `fastest` is an
+            // upper bound of the speed.
             let speed = length(v);
             let window = reach / max(max(speed, sqrt(strength * reach)), MIN_POSITIVE);
             let fastest = speed + strength * window;

@@ -555,8 +555,8 @@ fn check_sphere(id: u32, sphere: &Sphere) -> Result<(), Error> {
     Err(Error::InvalidHardSphere {
         index: id as usize,
         problem: format!(
-            "it may move out of the range of coordinates, which ends at {MAX_MAGNITUDE:e}; take shorter steps, give \
-             it a lower speed, or move it nearer to the origin"
+            "one of its coordinates may exceed {MAX_MAGNITUDE:e} in magnitude; take shorter steps, give it a lower \
+             speed, reduce gravity, or move it nearer to the origin"
         ),
     })
 }

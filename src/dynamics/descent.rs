@@ -75,7 +75,7 @@ fn turning_points(polynomial: &[f64], end: f64) -> ArrayVec<f64, 4> {
 
 /// Returns the roots of the terms of degree 2 or less of a polynomial. A root that does not exist is NaN or
 /// infinite.
-fn square_roots(polynomial: &[f64]) -> [f64; 2] {
+fn quadratic_roots(polynomial: &[f64]) -> [f64; 2] {
     let [c, b, a] = [0, 1, 2].map(|k| polynomial.get(k).copied().unwrap_or(0.0));
     let sum = -0.5 * (b + (b * b - 4.0 * a * c).sqrt().copysign(b));
     [c / sum, sum / a]
@@ -84,12 +84,12 @@ fn square_roots(polynomial: &[f64]) -> [f64; 2] {
 /// Returns the time in a range at which the polynomial changes its sign. It must have different signs at the
 /// ends of the range. Newton's method is used where it stays within the range, and bisection otherwise.
 ///
-/// A sphere that lies on a wall meets it again after a tiny part of the range, where the slope of the gap is
-/// almost 0 at time 0. From the middle of the range, each step of Newton's method would only halve the time. So
-/// the method starts at a root of the terms of degree 2 or less, if the range contains one.
+/// A sphere that lies on a wall meets it again very soon, and the slope of the gap is almost 0 at time 0. From the
+/// middle of the range, each step of Newton's method would only halve the time. So the method starts at a root of the
+/// terms of degree 2 or less, if the range contains one.
 fn crossing(polynomial: &[f64], [mut low, mut high]: [f64; 2]) -> f64 {
     let rises = value(polynomial, low) < 0.0;
-    let near = square_roots(polynomial).into_iter();
+    let near = quadratic_roots(polynomial).into_iter();
     let mut t = near
         .filter(|t| (low..=high).contains(t))
         .reduce(f64::min)
@@ -107,7 +107,7 @@ fn crossing(polynomial: &[f64], [mut low, mut high]: [f64; 2]) -> f64 {
         }
         let newton = t - x / slope;
         // If a step of Newton's method is smaller than the rounding of the time, the time is found. This test
-        // precedes the test of the range, because the time may be an end of the range by now.
+        // precedes the test of the range, because `t` is now an end of the range.
         if (newton - t).abs() <= f64::EPSILON * t.abs() {
             break;
         }

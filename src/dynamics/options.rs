@@ -31,12 +31,13 @@ pub struct SimulationOptions {
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
     /// an impact less than this time after the last impact of one of its spheres is elastic. The default is 0.
     ///
-    /// The contact time also gives a least speed to a sphere that gravity presses against its partner: the sphere
+    /// The contact time also gives a lowest speed to a sphere that gravity presses against its partner: the sphere
     /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor
     /// makes tiny jumps. A sphere that slides along a hollow wall is turned away from the wall, and hits the wall
     /// again after about the contact time. This does not change its kinetic energy.
     ///
-    /// The contact time must be shorter than a sphere flies between two impacts. Otherwise, gravity adds energy.
+    /// The contact time must be shorter than the time for which a bouncing sphere flies between two impacts.
+    /// Otherwise, the sphere leaves the floor faster than it arrived, and gains energy.
     ///
     /// A sphere at rest on a floor has an impact in each contact time. So a longer contact time makes a simulation of
     /// such spheres faster, and makes more impacts elastic.
@@ -64,10 +65,10 @@ pub struct SimulationOptions {
     /// duration still has too many impacts, the step returns [`Error::TooManyImpacts`]. So a step ends with
     /// this error if infinitely many impacts happen in a finite time, as between walls that close on a sphere.
     ///
-    /// In a substep that impacts can still make shorter, 10 000 takes the place of `max_impacts` if it is less. The
-    /// step does not end with the error there, so the lower limit only saves time. The computing time until the
-    /// error comes is about proportional to `max_impacts`. With the default, it is below a second if a sphere
-    /// comes to rest on a plane, and about a second on a mesh.
+    /// A substep that can still be made shorter has the limit 10 000 if `max_impacts` is larger. If a sphere exceeds
+    /// this limit, the substep is begun again, and the step does not end. So this lower limit only saves time. The
+    /// larger `max_impacts` is, the longer it takes until the step returns the error. With the default, this takes
+    /// less than a second if a sphere comes to rest on a plane, and about a second on a mesh.
     pub max_impacts: u32,
     /// Whether each step returns the list of its impacts. The default is false.
     pub impact_list: bool,

@@ -128,12 +128,12 @@ pub(crate) fn least(step: f64, spheres: usize) -> f64 {
     step * (SHARE / spheres.max(1) as f64).min(MOST_SHARE)
 }
 
-/// Returns the largest number of impacts of one sphere in a substep. `shortest` is the duration of the shortest
-/// substeps.
+/// Returns the largest number of impacts of one sphere in a substep. `shortest` is the duration below which impacts do
+/// not shorten a substep.
 ///
 /// Until a step ends with [`Error::TooManyImpacts`](crate::Error::TooManyImpacts), about ten substeps may exceed
-/// the limit. So the limit of the caller counts only in a substep that cannot become shorter, and a lower one
-/// counts before.
+/// the limit. So `max_impacts` is the limit only in a substep that cannot become shorter. A longer substep has at
+/// most the limit [`MANY`].
 pub(crate) fn most_impacts(duration: f64, shortest: f64, options: &SimulationOptions) -> u32 {
     if duration > shortest {
         options.max_impacts.min(MANY)

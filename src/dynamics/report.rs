@@ -30,9 +30,9 @@ pub struct Impact {
     /// the sphere hits or, at a wall, the image of the sphere that hits the wall. The image [0, 0, 0] is the
     /// one with its centre in the cell at the start of the substep.
     pub image: [i32; 3],
-    /// The contact point on the surface of the sphere. In a periodic domain, the sphere is its image with the centre
-    /// in the cell at the start of the substep or, at a wall, the image that hits the wall. So the point may lie
-    /// outside the cell.
+    /// The contact point on the surface of the sphere. In a periodic domain, the point lies on one image of the sphere:
+    /// at a wall, the image that hits the wall, and otherwise the image that has its centre in the cell at the start of
+    /// the substep. So the point may lie outside the cell.
     pub point: DVec3,
     /// Unit vector from the centre of the sphere to the contact point.
     pub normal: DVec3,
@@ -68,7 +68,7 @@ impl Removal {
 }
 
 impl Impact {
-    /// Compares the order in which impacts happen: by time, then by sphere, partner and image.
+    /// Compares the places of two impacts in the list: by time, then by sphere, partner and image.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let key = |impact: &Self| (impact.sphere, impact.partner, impact.image);
         let by_time = self.time.total_cmp(&other.time);
@@ -86,8 +86,8 @@ pub struct StepReport {
     /// Number of impacts of spheres with walls.
     pub wall_impacts: u64,
     /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
-    /// along its normal, divided by its area and by the duration of the step. Spheres that a rule removes at a wall pass
-    /// no momentum to it: see [`Removal::velocity`].
+    /// along its normal, divided by its area and by the duration of the step. Spheres that a rule removes at a
+    /// wall pass no momentum to it: see [`Removal::velocity`].
     pub wall_impulses: Vec<DVec3>,
     /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse along the
     /// normal.
@@ -107,8 +107,8 @@ pub struct StepReport {
     /// Number of rounds, summed over all substeps. A round processes the impacts inside groups of
     /// spheres that hit each other, and then merges the groups whose spheres meet.
     pub rounds: u64,
-    /// The impacts in the order of time. Impacts at exactly the same time are in the order of sphere, partner and image,
-    /// even if one of them has caused another. Empty unless
+    /// The impacts in the order of time. Impacts at exactly the same time are in the order of sphere, partner and
+    /// image, even if one of them has caused another. Empty unless
     /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.
     pub list: Vec<Impact>,
 }

@@ -300,8 +300,8 @@ impl Simulation {
     /// lets pass through each other may still approach each other at the start of a substep. The
     /// function is then called for them again.
     ///
-    /// To decide at random, compute the random number from the encounter, for example from a hash of the two indices
-    /// and the bits of the time.
+    /// If the function has to decide at random, it must compute the random number from the encounter, for example
+    /// from a hash of the two indices and the bits of the time. Then it decides the same in each call.
     ///
     /// ```
     /// use carom::{HardSphere, Partner, Response, Simulation, SimulationOptions};

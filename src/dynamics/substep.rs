@@ -24,8 +24,9 @@ use super::{HardSphere, Partner, SimulationOptions};
 use crate::lanes::Bits;
 use crate::{Detector, Error};
 
-/// If a sphere in a hollow wall flies farther than this number of radii within a contact time, it is turned as if it
-/// flew only so far. This avoids overflow and hardly changes the angle.
+/// Upper limit of half the distance that a sphere in a hollow wall flies within a contact time, divided by the radius
+/// of the path along which its centre slides. Beyond this limit, the sphere is turned as if it flew only so far. This
+/// avoids overflow and hardly changes the angle.
 const MOST_TURNED: f64 = 1e3;
 
 /// Number of spheres that a thread tests at a time.
@@ -194,7 +195,8 @@ impl Setting<'_> {
         let bend = (0.5 * curvature * contact_time).min(MOST_TURNED / squared.sqrt());
         let known = least + bend * squared;
         let turned = 2.0 * known / (1.0 + (1.0 + 4.0 * bend * known).max(0.0).sqrt());
-        // If the sphere approached no faster than this, it has slid along the wall, and has lost no energy.
+        // If the sphere approaches no faster than `turned`, it slides along the wall, and the impact is elastic. If it
+        // approaches faster, it leaves the wall at least with the speed `turned`.
         let speed = speed.max(blow.approach.min(turned));
         if turned <= speed {
             return (speed, DVec3::ZERO);

@@ -64,13 +64,14 @@ pub(crate) enum Surface {
     },
 }
 
-/// The geometry of the contact between a sphere and a wall.
+/// The geometry of the contact between a sphere and its partner (a wall or another sphere).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touch {
-    /// Unit vector from the centre of the sphere into the wall.
+    /// Unit vector from the centre of the sphere towards its partner.
     pub(crate) normal: DVec3,
-    /// Acceleration of the sphere towards the wall, by gravity, and away from a wall that curves away from the
-    /// sphere while the sphere slides along it. Negative if the sphere would leave the wall.
+    /// Acceleration of the sphere towards its partner. Gravity contributes to it. If the sphere slides along a round
+    /// surface from outside, the curvature of this surface makes it smaller. The curvature of a hollow wall is not
+    /// included: see `curvature`. The acceleration is negative if the sphere would leave its partner.
     pub(crate) pressing: f64,
     /// The velocity of the sphere along a hollow wall, perpendicular to the axis if the wall is a cylinder. It is 0
     /// at all other walls.
@@ -353,7 +354,7 @@ fn triangle_meeting(
     end: f64,
     is_approached: impl Fn(f64) -> bool,
 ) -> Option<f64> {
-    // The search in a feature ends at the first meeting that has been found so far.
+    // For each face, edge and corner, the search ends at the earliest meeting found so far.
     let mut first = end;
     let mut met = false;
     let speed = motion.velocity.length();

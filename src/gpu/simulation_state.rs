@@ -16,8 +16,7 @@ bitflags::bitflags! {
         /// reasons in [`SimulationState::search_status`].
         const SEARCH_INCOMPLETE = 1;
         /// A substep needed more rounds than were recorded. If this happens in every recording and the time does
-        /// not advance, increase [`rounds`](super::SimulationBufferOptions::rounds), or set a contact time, because
-        /// spheres may be in inelastic collapse (ever more impacts in ever shorter times).
+        /// not advance, increase [`rounds`](super::SimulationBufferOptions::rounds).
         const TOO_FEW_ROUNDS = 2;
         /// A substep was rolled back because a sphere moved farther than the search for candidate
         /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.
@@ -41,7 +40,8 @@ bitflags::bitflags! {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct SimulationState {
-    /// Simulated time so far.
+    /// Simulated time so far. If it does not advance, spheres may be in inelastic collapse (ever more impacts in ever
+    /// shorter times), even if no flag of `status` is set. Set a contact time then.
     pub time: f64,
     /// Time that recordings have requested and that has not been simulated yet.
     pub remaining: f64,

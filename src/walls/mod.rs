@@ -70,8 +70,8 @@ impl Walls {
 
     /// Returns the six half-spaces that keep spheres inside a box with faces perpendicular to x, y and z.
     ///
-    /// `low` and `high` are opposite corners of the box, in either order. The walls are numbered 0 (low x), 1 (high x), 2 (low
-    /// y), 3 (high y), 4 (low z) and 5 (high z).
+    /// `low` and `high` are any two opposite corners of the box. The walls are numbered 0 (low x), 1 (high x),
+    /// 2 (low y), 3 (high y), 4 (low z) and 5 (high z).
     pub fn inside_box(low: impl Into<Vec3>, high: impl Into<Vec3>) -> Self {
         let (a, b) = (low.into(), high.into());
         let swapped = a.cmpgt(b);
