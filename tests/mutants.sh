@@ -346,9 +346,6 @@ mutant 'no cell is marked near spheres that leave their pads' shaders/shared/lef
 mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/simulation_strike.wgsl \
     'add_to_round(candidates[index].a + candidates[index].b - sphere);' 'add_to_round(sphere);' \
     --test dynamics_gpu long_substeps
-mutant 'a round leaves out the further candidates of such spheres' shaders/simulation_strike.wgsl \
-    'add_to_round(candidates[entry].a + candidates[entry].b - sphere);' 'add_to_round(sphere);' \
-    --test dynamics_gpu a_deflected
 
 mutant 'the rounding of a normal changes the energy in impacts' shaders/simulation_strike.wgsl \
     '(-(approach + leaving) / square)' '(-(approach + leaving) / (digits * digits))' --test dynamics_gpu oblique_walls
