@@ -25,7 +25,8 @@ const FEW = 1000u;
 // If pairs of a sphere and a triangle fill more than this share of their list, the next substep is not
 // longer than the last one.
 const NEARLY_FULL = 0.75;
-// A substep should have this many impacts in addition to those that `SimulationRequest.impacts` asks for.
+// Number of impacts that a substep should have in addition to the mean number of each sphere,
+// `SimulationRequest.impacts`.
 const FEW_IMPACTS = 8.0;
 // A round adds impacts to the paths of spheres or removes them. Each substep has a limited number of
 // rounds. If it uses more than this share of them, the next substep is shorter.

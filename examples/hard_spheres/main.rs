@@ -18,6 +18,7 @@ mod gpu;
 mod overlap;
 mod plot;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -40,11 +41,11 @@ struct Args {
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(32..=10_000_000))]
     n: u32,
     /// Number of impacts of each sphere in the measured part of the run.
-    #[arg(long, default_value_t = 100.0, value_parser = impacts)]
+    #[arg(long, default_value_t = 100.0, value_parser = |text: &str| number(text, 0.01..=1e9, ""))]
     impacts: f64,
     /// Number of impacts of each sphere before the measured part. The crystal in which the spheres start
     /// melts slowly at packing fractions above 0.42, where about 300 impacts are needed.
-    #[arg(long, default_value_t = 30.0, value_parser = impacts)]
+    #[arg(long, default_value_t = 30.0, value_parser = |text: &str| number(text, 0.0..=1e9, ""))]
     equilibrate: f64,
     /// Seed of the velocities.
     #[arg(long, default_value_t = 1)]
@@ -95,22 +96,18 @@ struct Measured {
     largest_island: usize,
 }
 
-fn impacts(text: &str) -> Result<f64, String> {
-    let impacts = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (0.01..=1e9).contains(&impacts) {
-        Ok(impacts)
-    } else {
-        Err("must be from 0.01 to 1e9".to_owned())
+/// Parses a number in a range. `reason` follows the range in the error text.
+fn number(text: &str, allowed: RangeInclusive<f64>, reason: &str) -> Result<f64, String> {
+    let number = text.parse().map_err(|_| "not a number".to_owned())?;
+    if allowed.contains(&number) {
+        return Ok(number);
     }
+    let [least, most] = [allowed.start(), allowed.end()];
+    Err(format!("must be from {least} to {most}{reason}"))
 }
 
 fn packing(text: &str) -> Result<f64, String> {
-    let eta = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (0.001..=0.49).contains(&eta) {
-        Ok(eta)
-    } else {
-        Err("must be from 0.001 to 0.49; denser spheres form a crystal".to_owned())
-    }
+    number(text, 0.001..=0.49, "; denser spheres form a crystal")
 }
 
 fn main() -> anyhow::Result<()> {

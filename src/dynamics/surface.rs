@@ -355,13 +355,11 @@ fn triangle_meeting(
     is_approached: impl Fn(f64) -> bool,
 ) -> Option<f64> {
     // For each face, edge and corner, the search ends at the earliest meeting found so far.
-    let mut first = end;
-    let mut met = false;
+    let mut first = None;
     let speed = motion.velocity.length();
     let mut seek = |motion: &Motion, accept: &dyn Fn(f64) -> bool| {
-        if let Some(time) = round_meeting(motion, speed, radius, false, first, accept) {
-            (first, met) = (time, true);
-        }
+        let end = first.unwrap_or(end);
+        first = round_meeting(motion, speed, radius, false, end, accept).or(first);
     };
     let from_face = Motion {
         place: motion.place - corners[0],
@@ -382,7 +380,7 @@ fn triangle_meeting(
             (0.0..=length).contains(&axis.dot(away.place_at(time))) && is_approached(time)
         });
     }
-    met.then_some(first)
+    first
 }
 
 /// Returns whether the point of the plane of a triangle that is nearest to `place` lies in the triangle.
