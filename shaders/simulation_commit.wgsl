@@ -4,22 +4,28 @@
 #import carom::{CaromSimulation}
 #import dynamics::{Body, LONG_AGO, PathPiece, SimulationRequest, Track}
 #import invocation::{invocation}
+#import opaque::{opaque3}
 #import paths::{path_piece, place_at}
+#import sum::{Sum, add}
+#import types::{Params}
 
-@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
-@group(0) @binding(1) var<uniform> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read> pieces: array<PathPiece>;
-@group(0) @binding(3) var<storage, read_write> bodies: array<Body>;
-@group(0) @binding(4) var<storage, read_write> tracks: array<Track>;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<uniform> simulation: CaromSimulation;
+@group(0) @binding(3) var<storage, read> pieces: array<PathPiece>;
+@group(0) @binding(4) var<storage, read_write> bodies: array<Body>;
+@group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 
-fn wrapped(center: vec3<f32>) -> vec3<f32> {
-    var place = center;
+// Returns the position of a sphere relative to the origin, wrapped into the cell of a periodic domain. `moved` is its
+// position relative to `center`.
+fn wrapped(center: vec3<f32>, moved: vec3<f32>) -> Sum {
+    var place = add(Sum(center, vec3<f32>(0.0)), moved);
     if simulation_request.periodic == 0u {
         return place;
     }
     for (var k = 0u; k < 3u; k++) {
-        let cells = floor(dot(simulation_request.duals[k].xyz, place - simulation_request.corner));
-        place -= simulation_request.edges[k].xyz * cells;
+        let cells = floor(dot(simulation_request.duals[k].xyz, place.rounded - simulation_request.corner));
+        place = add(place, opaque3(simulation_request.edges[k].xyz * -cells));
     }
     return place;
 }
@@ -44,7 +50,10 @@ fn main(
         moved += simulation_request.gravity * (0.5 * duration * duration);
         velocity += simulation_request.gravity * duration;
     }
-    bodies[i] = Body(wrapped(body.center + moved), body.radius, velocity, body.inverse_mass);
+    let place = wrapped(body.center, moved);
+    let center = opaque3(place.rounded + place.errors);
+    let residue = place.errors - opaque3(center - place.rounded);
+    bodies[i] = Body(center, body.radius, velocity, body.inverse_mass, residue, 0.0);
     if track.count > 0u || track.since < 0.0 {
         let since = select(last.start, track.since, track.count == 0u);
         // If the last impact is at the end of the substep, `since` must still be negative, because 0 means that there

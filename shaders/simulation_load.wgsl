@@ -53,12 +53,15 @@ fn load(i: u32) {
     // larger than the bits of MAX_MAGNITUDE.
     let numbers = max(radius, mass) <= bitcast<u32>(MAX_MAGNITUDE);
     if !(numbers && is_allowed(place) && is_allowed(motion)) {
-        bodies[i] = Body(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0.0);
+        bodies[i] = Body(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0.0, vec3<f32>(0.0), 0.0);
         atomicAdd(&sh_invalid, 1u);
         return;
     }
     let velocity = vector_at(motion);
-    bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass));
+    // If the application has moved the sphere since the last recording, the residue of its old centre no longer applies.
+    let stays = all(place == bitcast<vec3<u32>>(bodies[i].center));
+    let residue = select(vec3<f32>(0.0), bodies[i].residue, stays);
+    bodies[i] = Body(vector_at(place), bitcast<f32>(radius), velocity, bitcast<f32>(mass), residue, 0.0);
     atomicMax(&sh_fastest, bitcast<u32>(length(velocity)));
     atomicMax(&sh_largest, radius);
 }

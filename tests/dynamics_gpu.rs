@@ -1278,6 +1278,86 @@ fn a_ball_that_slides_along_a_hollow_wall_rolls_few_substeps_back() {
 }
 
 #[test]
+fn balls_that_slide_along_a_hollow_wall_far_from_the_origin_stay_inside() {
+    let center = DVec3::splat(105.0);
+    let mut rng = Rng::with_seed(3);
+    let spheres: Vec<_> = (0..10_u8)
+        .map(|k| {
+            // All balls have the same speed and the same distance from the equator, so they never meet.
+            let (height, angle) = (1.1 * (f64::from(k) - 4.5), 6.0 * rng.f64());
+            let radius = (6.5_f64.powi(2) - height * height).sqrt();
+            let around = DVec3::new(angle.cos(), 0.0, angle.sin());
+            let place = center + around * radius + DVec3::Y * height;
+            HardSphere::new(place, 0.5).with_velocity(around.cross(DVec3::Y) * 2.0)
+        })
+        .collect();
+    let wall = Wall::cylinder_inside(center.as_vec3(), [0.0, 1.0, 0.0], 7.0);
+    let rules = SimulationOptions::new()
+        .with_walls(Walls::from_iter([wall]))
+        .with_wall_restitution(0.0)
+        .with_contact_time(1e-3);
+    let options = SimulationBufferOptions::new(10).with_simulation(rules);
+    let mut world = World::new(&spheres, &options);
+    let mut deepest = 0.0_f64;
+    for _ in 0..20 {
+        world.advance(0.1);
+        for ball in world.spheres() {
+            let across = (ball.center - center).with_y(0.0);
+            deepest = deepest.max(across.length() - 6.5);
+        }
+    }
+    println!("{deepest}");
+    // The limit is 10⁻⁶ radii plus 4 units in the last place of the coordinates.
+    let unit = 2.0_f64.powi(-17);
+    assert!(deepest < 0.5e-6 + 4.0 * unit, "{} units", deepest / unit);
+}
+
+#[test]
+fn rounding_errors_of_positions_do_not_add_up() {
+    // In each recording, the first ball moves by a tenth of a unit in the last place of its coordinate. The second ball
+    // moves as slowly through the faces of the cell, and the third is at rest. The application moves the fourth ball to
+    // a new place after each recording, so its earlier motion does not count.
+    let unit = 2.0_f64.powi(-13);
+    let slow = DVec3::X * (0.1 * unit);
+    let at = |place: [f64; 3]| HardSphere::new(place, 1.0).with_velocity(slow);
+    let balls = [
+        at([1000.0, 1000.0, 1000.0]),
+        at([1500.0 - unit, 1000.0, 1000.0]),
+        at([1200.0, 1200.0, 1000.0]).with_velocity(DVec3::ZERO),
+        at([1000.0, 1200.0, 1000.0]),
+    ];
+    let domain = Domain::rectangular([500.0; 3], [1000.0; 3]);
+    for rules in [
+        SimulationOptions::new(),
+        SimulationOptions::new().with_domain(domain),
+    ] {
+        let edge = if rules.domain.is_open() { 0.0 } else { 1000.0 };
+        let options = SimulationBufferOptions::new(4).with_simulation(rules);
+        let mut world = World::new(&balls, &options);
+        for k in 0..100_u16 {
+            let state = world.advance(1.0);
+            assert_eq!(state.rollbacks, 0, "{state:?}");
+            let moved = world.spheres();
+            let wanted = [
+                balls[0].center + slow * f64::from(k + 1),
+                balls[1].center + slow * f64::from(k + 1)
+                    - DVec3::X * if k < 9 { 0.0 } else { edge },
+                balls[2].center,
+            ];
+            for (ball, wanted) in moved.iter().zip(wanted) {
+                let mut error = ball.center - wanted;
+                error.x -= (error.x / 1000.0).round() * edge;
+                assert!(error.length() < 0.51 * unit, "{k} {ball:?} {wanted:?}");
+            }
+            assert_eq!(moved[3].center.x, 1000.0 + f64::from(k % 2), "{k}");
+            let place = [1000.0 + f64::from((k + 1) % 2), 1200.0, 1000.0, 1.0];
+            let words = place.map(|x| (x as f32).to_bits());
+            (world.device.queue).write_buffer(&world.places, 48, bytemuck::cast_slice(&words));
+        }
+    }
+}
+
+#[test]
 fn a_light_ball_between_a_wall_and_a_heavy_ball_has_314_impacts_at_once() {
     // The number of impacts has the digits of pi (G. Galperin, Regular and Chaotic Dynamics 8, 2003, 375-394). The
     // balls touch each other and the wall, so all impacts are at time 0.

@@ -361,6 +361,14 @@ mutant 'a substep does not end before an impact without room' shaders/simulation
     'if full < simulation.substep {' 'if false {' --test dynamics_gpu ends_substeps_early
 mutant 'impacts after the early end of a substep stay' shaders/simulation_settle.wgsl \
     'end_path(sphere);' '' --test dynamics_gpu ends_substeps_early
+mutant 'a position loses what is rounded off it' shaders/simulation_commit.wgsl \
+    'body.inverse_mass, residue, 0.0)' 'body.inverse_mass, vec3<f32>(0.0), 0.0)' \
+    --test dynamics_gpu rounding_errors_of_positions
+mutant 'a sphere that the application has moved keeps what was rounded off its old position' \
+    shaders/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \
+    --test dynamics_gpu rounding_errors_of_positions
+mutant 'a pad leaves out what is rounded off the position' shaders/simulation_pad.wgsl \
+    'speed * duration + length(body.residue)' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions
 mutant 'an impact at the end of a substep is forgotten' shaders/simulation_commit.wgsl \
     'LONG_AGO, -MIN_POSITIVE)' 'LONG_AGO, 0.0)' --test dynamics_gpu has_314_impacts
 mutant 'few spheres have short substeps' shaders/simulation_judge.wgsl \

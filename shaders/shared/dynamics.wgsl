@@ -74,10 +74,14 @@ struct WallImpulse {
 
 // A sphere at the start of the substep. A negative radius marks a sphere that takes no part.
 struct Body {
+    // Centre, rounded to float32. The sum `center + residue` is the centre with twice as many digits. Without the
+    // residue, rounding errors would add up from substep to substep, and a slow sphere might never move.
     center: vec3<f32>,
     radius: f32,
     velocity: vec3<f32>,
     inverse_mass: f32,
+    residue: vec3<f32>,
+    unused: f32,
 }
 
 // The progress of a sphere in the substep. The kernel `find` writes only the fields `time`, `next` and
@@ -112,8 +116,8 @@ struct Track {
 // A piece of a sphere's path, from one impact to the next. Gravity is left out, because it displaces all
 // spheres of finite mass by the same vector.
 struct PathPiece {
-    // Displacement of the sphere from the start of the substep until the impact with which this piece of its
-    // path begins.
+    // Position at the impact with which this piece of the path begins, relative to `Body.center`, the rounded centre
+    // at the start of the substep.
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,

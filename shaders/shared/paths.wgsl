@@ -10,16 +10,17 @@ const WIDER = 1.3;
 // Returns piece `number` of the path of a sphere. Piece 0 is the motion before the first impact.
 fn path_piece(sphere: u32, number: u32) -> PathPiece {
     if number == 0u {
-        return PathPiece(vec3<f32>(0.0), 0.0, bodies[sphere].velocity, NEXT_NONE);
+        return PathPiece(bodies[sphere].residue, 0.0, bodies[sphere].velocity, NEXT_NONE);
     }
     return pieces[sphere * MOST_IMPACTS + number - 1u];
 }
 
+// Returns the position of a sphere at the time `time`, relative to its rounded centre at the start of the substep.
 fn place_at(piece: PathPiece, time: f32) -> vec3<f32> {
     return piece.place + piece.velocity * (time - piece.start);
 }
 
-// Returns the largest distance of a sphere from its position at the start of the substep, over all times
+// Returns the largest distance of a sphere from its rounded centre at the start of the substep, over all times
 // until `end`. The path of the sphere has `count` impacts.
 fn farthest(sphere: u32, count: u32, end: f32) -> f32 {
     var moved = length(place_at(path_piece(sphere, count), end));

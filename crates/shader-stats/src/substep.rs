@@ -123,8 +123,8 @@ fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, W
     for (name, of, bytes, loads) in [
         ("simulation_plan", WARP, 0.0, 4.0),
         ("simulation_walls", WARP, 0.0, 2.0),
-        ("simulation_pad", n, 172.0, 2.0),
-        ("simulation_count", pairs, 120.0, 4.0),
+        ("simulation_pad", n, 188.0, 2.0),
+        ("simulation_count", pairs, 152.0, 4.0),
         ("scan_reduce", n / 8.0, 32.0, 0.0),
         ("scan_apply", n / 8.0, 64.0, 2.0),
         ("simulation_fill", pairs, 56.0, 2.0),
@@ -139,7 +139,7 @@ fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, W
     let (mut instructions, mut bytes, mut chain) = (0.0, 0.0, 0.0);
     for ((share, rounds), pieces) in rounds.into_iter().zip(PIECES) {
         instructions += share * (outside + ROW * (candidate + piece * pieces));
-        bytes += share * n * (64.0 + 2.0 * CANDIDATES * (36.0 + 64.0 * pieces));
+        bytes += share * n * (80.0 + 2.0 * CANDIDATES * (36.0 + 96.0 * pieces));
         chain += rounds * once(4.0 + ROW * (2.0 + 2.0 * pieces));
     }
     let name = "simulation_find";
@@ -147,16 +147,16 @@ fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, W
     let name = "simulation_strike";
     let listed = n * (FIRST + LATER);
     let chain = ROUNDS * once(15.0);
-    add(name, RECORDED, count(name)?, listed, 100.0 * listed, chain);
+    add(name, RECORDED, count(name)?, listed, 132.0 * listed, chain);
     let name = "simulation_continue";
     let chain = ROUNDS * once(4.0);
     add(name, RECORDED, count(name)?, ROUNDS * WARP, 0.0, chain);
     for (name, dispatches, of, bytes, loads) in [
-        ("simulation_left", WIDENINGS, n, 100.0, 4.0),
+        ("simulation_left", WIDENINGS, n, 116.0, 4.0),
         ("simulation_widen", WIDENINGS, n, 60.0, 4.0),
         ("simulation_verify", WIDENINGS, WARP, 0.0, 4.0),
-        ("simulation_settle", 1.0, n, 100.0, 4.0),
-        ("simulation_commit", 1.0, n, 130.0, 2.0),
+        ("simulation_settle", 1.0, n, 116.0, 4.0),
+        ("simulation_commit", 1.0, n, 162.0, 2.0),
     ] {
         add(name, dispatches, count(name)?, of, bytes * of, once(loads));
     }

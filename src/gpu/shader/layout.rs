@@ -475,6 +475,8 @@ layouts! {
         radius: f32,
         velocity: [f32; 3],
         inverse_mass: f32,
+        residue: [f32; 3],
+        unused: f32,
     }
 
     struct GpuTrack = "Track" {
