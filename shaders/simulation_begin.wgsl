@@ -3,14 +3,23 @@
 
 #import carom::{CaromSimulation}
 #import dynamics::{SimulationCounters, SimulationRequest}
+#import two_floats::{add_float}
+#import types::{Params}
 
-@group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
-@group(0) @binding(1) var<storage, read_write> simulation: CaromSimulation;
-@group(0) @binding(2) var<storage, read_write> simulation_counters: SimulationCounters;
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<uniform> simulation_request: SimulationRequest;
+@group(0) @binding(2) var<storage, read_write> simulation: CaromSimulation;
+@group(0) @binding(3) var<storage, read_write> simulation_counters: SimulationCounters;
 
 @compute @workgroup_size(1)
 fn main() {
-    simulation.remaining += simulation_request.duration;
+    // A carried time alone starts no substep.
+    if simulation_request.duration > 0.0 {
+        let sum = add_float(vec2<f32>(simulation.remaining, simulation.carried), simulation_request.duration);
+        let remains = sum.x > 0.0;
+        simulation.remaining = select(0.0, sum.x, remains);
+        simulation.carried = select(sum.x, sum.y, remains);
+    }
     simulation.status = 0u;
     simulation.rounds = 0u;
     simulation.committed = 0u;

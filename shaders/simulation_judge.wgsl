@@ -127,7 +127,13 @@ fn accept(sums: vec4<f32>) {
     simulation.failures = 0u;
     simulation.rounds = max(simulation.rounds, simulation.round);
     simulation.time = add_float(simulation.time, duration);
-    simulation.remaining = max(simulation.remaining - duration, 0.0);
+    if duration < simulation.remaining {
+        let left = add_float(vec2<f32>(simulation.remaining, simulation.carried), -duration);
+        simulation.remaining = left.x;
+        simulation.carried = left.y;
+    } else {
+        simulation.remaining = 0.0;
+    }
     simulation.virial = add_float(simulation.virial, sums.x);
     simulation.kinetic_energy = sums.y;
     simulation.impacts = count(simulation.impacts, atomicLoad(&simulation_counters.impacts));

@@ -5,7 +5,7 @@
 #import dynamics::{Body, Candidate, NEXT_TRIANGLE, NEXT_WALL, PathPiece, SimulationCounters, SimulationRequest, Track}
 #import dynamics_places::{image_of_code, place_at_wall, shift_of, wall_of_code}
 #import dynamics_walls::{at_wall, is_hollow}
-#import encounter::{pair_motion, wall_motion}
+#import encounter::{direction, pair_motion, wall_motion}
 #import image_word::{pack_image}
 #import invocation::{invocation}
 #import paths::{path_piece}
@@ -22,11 +22,6 @@
 @group(0) @binding(7) var<storage, read> tracks: array<Track>;
 @group(0) @binding(8) var<storage, read_write> simulation_counters: SimulationCounters;
 @group(0) @binding(9) var<storage, read_write> impacts: array<CaromImpact>;
-
-// Returns a unit vector along a vector, or 0 for 0.
-fn direction(v: vec3<f32>) -> vec3<f32> {
-    return v / max(length(v), MIN_POSITIVE);
-}
 
 // Returns the contact point on the surface of a sphere, at the beginning of a piece of its path. `normal` is the unit
 // vector from its centre to the contact point.

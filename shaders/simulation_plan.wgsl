@@ -5,6 +5,7 @@
 #import dynamics::{NEVER, SimulationCounters, SimulationRequest}
 #import exact_part::{exact_part}
 #import round_spheres::{ALL_NEAR, ALL_PAIRS, NEXT_LIST}
+#import two_floats::{add_float}
 #import types::{Params}
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -70,7 +71,7 @@ fn choose() {
         return;
     }
     if simulation_request.spheres == 0u {
-        simulation.time.x += remaining;
+        simulation.time = add_float(simulation.time, remaining);
         simulation.remaining = 0.0;
         return;
     }

@@ -9,7 +9,7 @@
 #import dynamics_places::{image_of_code, place_at_wall, shift_of, wall_of_code}
 #import dynamics_triangles::{beside_triangle}
 #import dynamics_walls::{at_wall, is_hollow}
-#import encounter::{pair_motion, wall_motion}
+#import encounter::{direction, pair_motion, wall_motion}
 #import further_entries::{entry_after}
 #import invocation::{invocation}
 #import meeting::{Motion, RESTING}
@@ -71,7 +71,8 @@ fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32)
     // A number from 1 to 2.
     let digits = bitcast<f32>((bitcast<u32>(dot(velocity, normal)) & 0x007fffffu) | 0x3f800000u);
     let axis = normal * digits;
-    let square = max(dot(axis, axis), MIN_POSITIVE);
+    // The square is at least 1, unless `normal` is 0. The change is 0 then.
+    let square = max(dot(axis, axis), 0.5);
     // The speeds before and after the impact, times the length of `axis`.
     let approach = max(dot(velocity, axis), 0.0);
     let leaving = max(restitution * approach, least * digits);
@@ -149,14 +150,13 @@ fn strike_pair(index: u32, time: f32) {
     let one = path_piece(pair.a, count_a);
     let other = path_piece(pair.b, count_b);
     let motion = pair_motion(pair, one, other, time);
-    let distance = max(length(motion.place), MIN_POSITIVE);
-    let normal = motion.place / -distance;
+    let normal = -direction(motion.place);
     // If gravity acts on only one of the two spheres, it may press them against each other.
     var pressing = 0.0;
     if any(motion.acceleration != vec3<f32>(0.0)) {
         let approach = max(dot(motion.velocity, normal), 0.0);
         let across = dot(motion.velocity, motion.velocity) - approach * approach;
-        pressing = dot(motion.acceleration, normal) - across / distance;
+        pressing = dot(motion.acceleration, normal) - across / max(length(motion.place), MIN_POSITIVE);
     }
     let speeds = length(one.velocity) + length(other.velocity);
     let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
@@ -208,8 +208,7 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let mesh = simulation_walls[near.place_b];
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(mesh.velocity, near.apart, last, time);
-    let away = beside_triangle(simulation_triangles[near.b], motion.place);
-    let normal = away / -max(length(away), MIN_POSITIVE);
+    let normal = -direction(beside_triangle(simulation_triangles[near.b], motion.place));
     // The centrifugal acceleration of a sphere that slides along the face is 0. At an edge or a corner, it
     // would be negative, but 0 is used there, too.
     leave_wall(sphere, last, time, mesh, motion, normal, 0.0, vec3<f32>(0.0), 0.0);
@@ -233,7 +232,7 @@ fn strike_wall(sphere: u32, code: u32, time: f32) {
         // axis. The second call removes this part.
         let across = at_wall(wall, at_wall(wall, motion));
         let distance = max(length(across.place), MIN_POSITIVE);
-        let outwards = across.place / distance;
+        let outwards = direction(across.place);
         let along = across.velocity - outwards * dot(across.velocity, outwards);
         if is_hollow(wall) {
             normal = outwards;

@@ -1951,3 +1951,72 @@ fn the_state_arrives_by_a_ticket() {
     assert_eq!(lost, Err(Error::NotSubmitted));
     world.device.assert_silent();
 }
+
+#[test]
+fn tiny_distances_between_centers_are_no_problem() {
+    // The square of this distance is 0 in float32.
+    let tiny = DVec3::X * 1e-30;
+    let ball = |center| HardSphere::new(center, 1.0);
+    // Two balls with nearly the same centre exchange their velocities, and separate.
+    let pair = [
+        ball(DVec3::ZERO).with_velocity([0.5, 0.0, 0.0]),
+        ball(tiny).with_velocity([-0.5, 0.0, 0.0]),
+    ];
+    let mut world = World::new(&pair, &SimulationBufferOptions::new(2));
+    let state = world.advance(4.0);
+    assert_eq!(
+        (state.impacts, state.status),
+        (1, SimulationStatus::empty())
+    );
+    let after = world.spheres();
+    let places = after.iter().map(|ball| ball.center);
+    assert_eq!(
+        places.collect::<Vec<_>>(),
+        [DVec3::X * -2.0, DVec3::X * 2.0]
+    );
+
+    // A ball that fits exactly into a hollow wall stays there.
+    for wall in [
+        Wall::cylinder_inside([0.0; 3], [0.0, 1.0, 0.0], 1.0),
+        Wall::sphere_inside([0.0; 3], 1.0),
+    ] {
+        let rules = SimulationOptions::new()
+            .with_walls(Walls::from_iter([wall]))
+            .with_wall_restitution(0.0)
+            .with_contact_time(0.1);
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        let mut world = World::new(&[ball(tiny).with_velocity([0.3, 0.0, 0.1])], &options);
+        for _ in 0..4 {
+            let state = world.record(1.0);
+            assert_eq!(state.status, SimulationStatus::empty(), "{state:?}");
+        }
+        let after = world.spheres()[0];
+        assert!(after.center.length() < 1e-6, "{after:?}");
+        assert!(after.velocity.length() < 1.0, "{after:?}");
+    }
+}
+
+#[test]
+fn no_simulated_time_is_lost_in_short_substeps() {
+    // A ball moves to and fro between two fixed balls that nearly touch it. The substeps are far shorter than the
+    // rounding error of the remaining time.
+    let ball = |x: f64| HardSphere::new([x, 0.0, 0.0], 0.5);
+    let gap = 1e-5;
+    let balls = [
+        ball(-1.0 - gap).fixed(),
+        ball(0.0).with_velocity([1.0, 0.0, 0.0]),
+        ball(1.0 + gap).fixed(),
+    ];
+    let mut world = World::new(&balls, &SimulationBufferOptions::new(3));
+    let mut requested = 0.0;
+    for duration in [1e5, 0.0, 0.0, 0.1, 1e-3, 0.0, 7e4, 0.0] {
+        requested += f64::from(duration);
+        let state = world.record(duration);
+        assert!(state.substeps > 0, "{state:?}");
+        let reached = state.time + state.remaining;
+        assert!(
+            (reached - requested).abs() < 1e-8,
+            "{reached} {requested} {state:?}"
+        );
+    }
+}

@@ -369,6 +369,10 @@ mutant 'a sphere that the application has moved keeps what was rounded off its o
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a pad leaves out what is rounded off the position' shaders/simulation_pad.wgsl \
     'speed * duration + length(body.residue)' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions
+mutant 'the rounding error of the remaining time is lost' shaders/simulation_judge.wgsl \
+    'simulation.carried = left.y;' 'simulation.carried = 0.0;' --test dynamics_gpu no_simulated_time
+mutant 'a vector whose square underflows has no direction' shaders/shared/encounter.wgsl \
+    'normalize(v / largest)' 'v / max(length(v), MIN_POSITIVE)' --test dynamics_gpu tiny_distances
 mutant 'an impact at the end of a substep is forgotten' shaders/simulation_commit.wgsl \
     'LONG_AGO, -MIN_POSITIVE)' 'LONG_AGO, 0.0)' --test dynamics_gpu has_314_impacts
 mutant 'few spheres have short substeps' shaders/simulation_judge.wgsl \

@@ -37,6 +37,7 @@ impl OnGpu {
         };
         let adapter = pollster::block_on(instance.request_adapter(&options))
             .context("no graphics adapter was found; install a driver, or use --backend cpu")?;
+        eprintln!("GPU: {}", adapter.get_info().name);
         let offered = adapter.limits();
         let (device, queue) =
             pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {

@@ -469,7 +469,8 @@ const CAROM_IMPACTS_FULL = 16u;
 struct CaromSimulation {
     // Simulated time so far.
     time: vec2<f32>,
-    // Time that recordings have requested and that has not been simulated yet.
+    // Time that recordings have requested and that has not been simulated yet. `carried` is added
+    // to it.
     remaining: f32,
     // Status of the last recording: 0, or a combination of the bits
     // CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
@@ -528,6 +529,10 @@ struct CaromSimulation {
     // Duration that the current substep was planned to have. The substep ends earlier if the
     // path of a sphere has no room for a further impact.
     planned: f32,
+    // The rounding error of `remaining`, positive or negative. If `remaining` is 0, the requested
+    // time counts as reached. The next recording then simulates the carried time, too.
+    carried: f32,
+    unused: u32,
 }
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.

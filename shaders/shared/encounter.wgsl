@@ -5,6 +5,15 @@
 #import paths::{place_at}
 #needs bodies, simulation_request
 
+// Returns a unit vector along a vector, however short that is, or 0 for 0.
+fn direction(v: vec3<f32>) -> vec3<f32> {
+    let largest = max(max(abs(v.x), abs(v.y)), abs(v.z));
+    if !(largest > 0.0) {
+        return vec3<f32>(0.0);
+    }
+    return normalize(v / largest);
+}
+
 // Returns the position, velocity and acceleration of sphere b relative to sphere a at the time `time`.
 // At this time, sphere a is on the piece `one` of its path, and sphere b on the piece `other` of its
 // own. Gravity accelerates both spheres alike, so the relative acceleration is 0, unless exactly one

@@ -1,4 +1,5 @@
-// Finds a duration that can be subtracted from the remaining time without a rounding error.
+// Finds a duration that can be subtracted from the remaining time without a rounding error. With such durations, the
+// simulation ends exactly at the requested time.
 
 #import opaque::{opaque}
 

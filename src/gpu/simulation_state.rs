@@ -85,7 +85,11 @@ impl SimulationState {
         let sum = |[high, low]: [f32; 2]| f64::from(high) + f64::from(low);
         Some(Self {
             time: sum(raw.time),
-            remaining: raw.remaining.into(),
+            remaining: if raw.remaining == 0.0 {
+                0.0
+            } else {
+                sum([raw.remaining, raw.carried])
+            },
             status: SimulationStatus::from_bits_truncate(raw.status),
             search_status: Status::from_bits_truncate(raw.search_status),
             candidates: raw.candidates,

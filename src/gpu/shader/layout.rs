@@ -412,6 +412,8 @@ layouts! {
         serial: u32,
         listed: u32,
         planned: f32,
+        carried: f32,
+        unused: u32,
     }
 
     struct GpuImpact = "CaromImpact" {
