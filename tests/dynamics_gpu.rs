@@ -1405,6 +1405,24 @@ fn a_ball_with_more_impacts_than_others_ends_substeps_early_and_loses_no_impact(
 }
 
 #[test]
+fn a_ball_that_falls_close_to_a_wall_of_triangles_does_not_hit_it() {
+    let gap = 1e-4;
+    let ball = HardSphere::new([0.5 + gap, 8.0, 4.0], 0.5);
+    let rules = SimulationOptions::new()
+        .with_walls(with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3])))
+        .with_gravity([0.0, -1.0, 0.0]);
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut world = World::new(&[ball], &options);
+    let state = world.advance(3.0);
+    assert_eq!((state.wall_impacts, state.rollbacks), (0, 0), "{state:?}");
+    let after = world.spheres()[0];
+    assert!(
+        (after.center - DVec3::new(0.5 + gap, 3.5, 4.0)).length() < 1e-5,
+        "{after:?}"
+    );
+}
+
+#[test]
 fn a_piston_pushes_a_ball() {
     let ball = HardSphere::new([5.0; 3], 0.5);
     let piston = Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([2.0, 0.0, 0.0]);

@@ -369,6 +369,8 @@ mutant 'a sphere that the application has moved keeps what was rounded off its o
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a pad leaves out what is rounded off the position' shaders/simulation_pad.wgsl \
     'speed * duration + length(body.residue)' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions
+mutant 'gravity along a triangle counts like gravity towards it' shaders/shared/dynamics_triangles.wgsl \
+    '-dot(normal, motion.acceleration)' 'strength' --test dynamics_gpu falls_close_to
 mutant 'the rounding error of the remaining time is lost' shaders/simulation_judge.wgsl \
     'simulation.carried = left.y;' 'simulation.carried = 0.0;' --test dynamics_gpu no_simulated_time
 mutant 'a vector whose square underflows has no direction' shaders/shared/encounter.wgsl \

@@ -38,9 +38,9 @@ fn beside_triangle(triangle: MeshTriangle, place: vec3<f32>) -> vec3<f32> {
 }
 
 // Returns how long a sphere moves until it meets a triangle, or NEVER if this takes longer than `range`. A
-// sphere of radius 0 meets no triangle. The distance of a point from a triangle is a convex function of the
-// point's position. So while a sphere moves with constant acceleration, the second derivative of this
-// distance is at least the negative of the acceleration.
+// sphere of radius 0 meets no triangle. The triangle is on one side of the plane through its point nearest to the
+// sphere, perpendicular to the vector from there to the sphere's centre. So the sphere is at least as far from the
+// triangle as from this plane.
 fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds: f32, range: f32) -> f32 {
     if radius <= 0.0 {
         return NEVER;
@@ -53,11 +53,13 @@ fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds:
         let velocity = motion.velocity + motion.acceleration * time;
         let away = beside_triangle(triangle, place);
         let distance = length(away);
-        let rate = dot(away, velocity) / max(distance, MIN_POSITIVE);
+        let normal = away / max(distance, MIN_POSITIVE);
+        let rate = dot(normal, velocity);
         if is_contact(distance - radius, rate, radius, slow) {
             return time;
         }
-        time = advanced(time, safe_time(distance - radius, rate, strength), range);
+        let bend = -dot(normal, motion.acceleration);
+        time = advanced(time, safe_time(distance - radius, rate, bend), range);
         if !(time < range) {
             return NEVER;
         }

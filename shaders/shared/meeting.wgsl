@@ -59,14 +59,15 @@ fn is_contact(gap: f32, rate: f32, reach: f32, slow: f32) -> bool {
     return gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach);
 }
 
-// Returns a time during which a gap does not close. The second derivative of the gap must be at least
-// `-bend`.
+// Returns a time during which a gap does not close. The gap must be at least `gap + rate * t - bend * t² / 2` at any
+// later time t.
 fn safe_time(gap: f32, rate: f32, bend: f32) -> f32 {
-    if bend == 0.0 && rate >= 0.0 {
+    let open = max(gap, 0.0);
+    let square = rate * rate + 2.0 * bend * open;
+    if (bend <= 0.0 && rate >= 0.0) || square < 0.0 {
         return NEVER;
     }
-    let open = max(gap, 0.0);
-    let root = sqrt(rate * rate + 2.0 * bend * open);
+    let root = sqrt(square);
     // The first root of a parabola can be computed by two formulas. The one that subtracts no two close
     // numbers is used.
     let usual = 2.0 * open / max(root - rate, MIN_POSITIVE);
@@ -108,7 +109,9 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
             let open = 0.5 * gap * (reach + distance);
             step = min(safe_time(open, growth, fastest * fastest + reach * strength), window);
         } else {
-            step = safe_time(gap, rate, strength);
+            // The point is at least as far from the surface as from the plane that touches the surface at its nearest
+            // point.
+            step = safe_time(gap, rate, -dot(motion.acceleration, p) / max(distance, MIN_POSITIVE));
         }
         time = advanced(time, step, range);
         if !(time < range) {
