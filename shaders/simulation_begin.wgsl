@@ -13,7 +13,7 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // A carried time alone starts no substep.
+    // With a duration of 0, the carried time stays as it is. It is a rounding error, too short for a substep of its own.
     if simulation_request.duration > 0.0 {
         let sum = add_float(vec2<f32>(simulation.remaining, simulation.carried), simulation_request.duration);
         let remains = sum.x > 0.0;

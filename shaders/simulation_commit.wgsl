@@ -16,8 +16,8 @@
 @group(0) @binding(4) var<storage, read_write> bodies: array<Body>;
 @group(0) @binding(5) var<storage, read_write> tracks: array<Track>;
 
-// Returns the position of a sphere relative to the origin, wrapped into the cell of a periodic domain. `moved` is its
-// position relative to `center`.
+// Returns the position `center + moved` of a sphere, with its rounding errors. In a periodic domain, the position is
+// wrapped into the cell.
 fn wrapped(center: vec3<f32>, moved: vec3<f32>) -> Sum {
     var place = add(Sum(center, vec3<f32>(0.0)), moved);
     if simulation_request.periodic == 0u {

@@ -84,7 +84,7 @@ fn main(
     var track = tracks[i];
     let duration = simulation.substep;
     let speed = max(max(PAD * length(body.velocity), simulation.pad_speed), track.wide);
-    track.pad = speed * duration + length(body.residue);
+    track.pad = (speed * duration + length(body.residue)) * ROUNDED_UP;
     track.count = 0u;
     track.found = 0u;
     track.next = NEXT_NONE;

@@ -56,7 +56,7 @@ fn restitution_after(own: f32, since: f32) -> f32 {
 // must also be above the rounding error of an approach speed. Otherwise, bodies that touch each other may have
 // further impacts that are only rounding errors. `speeds` is the sum of the speeds of the two bodies.
 fn least_separation(pressing: f32, speeds: f32) -> f32 {
-    return max(0.5 * pressing * simulation_request.contact_time, RESTING * speeds);
+    return max(0.5 * max(pressing, 0.0) * simulation_request.contact_time, RESTING * speeds);
 }
 
 // Returns the change of the relative velocity of two bodies in an impact. `normal` is a unit vector, and the bodies
@@ -71,7 +71,8 @@ fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32)
     // A number from 1 to 2.
     let digits = bitcast<f32>((bitcast<u32>(dot(velocity, normal)) & 0x007fffffu) | 0x3f800000u);
     let axis = normal * digits;
-    // The square is at least 1, unless `normal` is 0. The change is 0 then.
+    // If `normal` is 0, so is `axis`, and the change must be 0. Otherwise, the square is between 1 and 4, except for
+    // rounding.
     let square = max(dot(axis, axis), 0.5);
     // The speeds before and after the impact, times the length of `axis`.
     let approach = max(dot(velocity, axis), 0.0);

@@ -20,7 +20,7 @@ use carom::{
 };
 use device::Device;
 use fastrand::Rng;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use meshes::box_mesh;
 
 /// A simulation whose spheres are in two buffers: centre and radius, and velocity and inverse mass.
@@ -1283,11 +1283,10 @@ fn balls_that_slide_along_a_hollow_wall_far_from_the_origin_stay_inside() {
     let mut rng = Rng::with_seed(3);
     let spheres: Vec<_> = (0..10_u8)
         .map(|k| {
-            // All balls have the same speed and the same distance from the equator, so they never meet.
+            // The balls move at different heights, so they never meet.
             let (height, angle) = (1.1 * (f64::from(k) - 4.5), 6.0 * rng.f64());
-            let radius = (6.5_f64.powi(2) - height * height).sqrt();
             let around = DVec3::new(angle.cos(), 0.0, angle.sin());
-            let place = center + around * radius + DVec3::Y * height;
+            let place = center + around * 6.5 + DVec3::Y * height;
             HardSphere::new(place, 0.5).with_velocity(around.cross(DVec3::Y) * 2.0)
         })
         .collect();
@@ -1315,16 +1314,16 @@ fn balls_that_slide_along_a_hollow_wall_far_from_the_origin_stay_inside() {
 #[test]
 fn rounding_errors_of_positions_do_not_add_up() {
     // In each recording, the first ball moves by a tenth of a unit in the last place of its coordinate. The second ball
-    // moves as slowly through the faces of the cell, and the third is at rest. The application moves the fourth ball to
-    // a new place after each recording, so its earlier motion does not count.
+    // is as slow. It leaves the cell through one face and enters through the opposite one. The third ball is at rest.
+    // The application moves the fourth ball to a new place after each recording, so its earlier motion does not count.
     let unit = 2.0_f64.powi(-13);
     let slow = DVec3::X * (0.1 * unit);
     let at = |place: [f64; 3]| HardSphere::new(place, 1.0).with_velocity(slow);
     let balls = [
-        at([1000.0, 1000.0, 1000.0]),
+        at([1100.0, 1000.0, 1000.0]),
         at([1500.0 - unit, 1000.0, 1000.0]),
         at([1200.0, 1200.0, 1000.0]).with_velocity(DVec3::ZERO),
-        at([1000.0, 1200.0, 1000.0]),
+        at([1100.0, 1200.0, 1000.0]),
     ];
     let domain = Domain::rectangular([500.0; 3], [1000.0; 3]);
     for rules in [
@@ -1349,8 +1348,8 @@ fn rounding_errors_of_positions_do_not_add_up() {
                 error.x -= (error.x / 1000.0).round() * edge;
                 assert!(error.length() < 0.51 * unit, "{k} {ball:?} {wanted:?}");
             }
-            assert_eq!(moved[3].center.x, 1000.0 + f64::from(k % 2), "{k}");
-            let place = [1000.0 + f64::from((k + 1) % 2), 1200.0, 1000.0, 1.0];
+            assert_eq!(moved[3].center.x, 1100.0 + f64::from(k % 2), "{k}");
+            let place = [1100.0 + f64::from((k + 1) % 2), 1200.0, 1000.0, 1.0];
             let words = place.map(|x| (x as f32).to_bits());
             (world.device.queue).write_buffer(&world.places, 48, bytemuck::cast_slice(&words));
         }
@@ -1406,20 +1405,69 @@ fn a_ball_with_more_impacts_than_others_ends_substeps_early_and_loses_no_impact(
 
 #[test]
 fn a_ball_that_falls_close_to_a_wall_of_triangles_does_not_hit_it() {
-    let gap = 1e-4;
-    let ball = HardSphere::new([0.5 + gap, 8.0, 4.0], 0.5);
+    let room = box_mesh([-5.0; 3], [5.0; 3]);
+    for angle in [0.0, 0.3] {
+        let turn = DQuat::from_rotation_y(angle);
+        let turned = |corner: &[f32; 3]| {
+            let corner = turn * glam::Vec3::from(*corner).as_dvec3();
+            corner.as_vec3().to_array()
+        };
+        let corners = room.vertices().iter().map(turned).collect();
+        let walls = Mesh::new(corners, room.triangles().to_vec()).expect("a mesh");
+        let place = turn * DVec3::new(-4.5 + 1e-4, 3.0, -1.0);
+        let rules = SimulationOptions::new()
+            .with_walls(with_mesh(Walls::new(), walls))
+            .with_gravity([0.0, -1.0, 0.0]);
+        let options = SimulationBufferOptions::new(1).with_simulation(rules);
+        let mut world = World::new(&[HardSphere::new(place, 0.5)], &options);
+        let state = world.advance(3.0);
+        assert_eq!((state.wall_impacts, state.rollbacks), (0, 0), "{state:?}");
+        let after = world.spheres()[0];
+        let wanted = place - DVec3::Y * 4.5;
+        assert!(after.center.distance(wanted) < 1e-5, "{after:?}");
+    }
+}
+
+#[test]
+fn a_small_ball_hits_a_long_edge_as_on_the_cpu() {
+    // The edge is 5000 times as long as the radius of the balls, which slide along it before they hit it.
+    let mut rng = Rng::with_seed(7);
+    let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.5, 0.4, 0.3);
+    let corners = [[0.0, 0.0, 0.0], [100.0, 0.0, 0.0], [50.0, -30.0, 0.0]];
+    let corners = corners.map(|corner| (turn * DVec3::from(corner)).as_vec3().to_array());
+    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]]).expect("a mesh");
+    let balls: Vec<_> = (10..70_u8)
+        .map(|x| {
+            let [height, aside] = [0.02 + 0.1 * rng.f64(), 0.01 * (rng.f64() - 0.5)];
+            let velocity = [2.0, 0.06 * rng.f64() - 0.02, 0.003 * (rng.f64() - 0.5)];
+            HardSphere::new(turn * DVec3::new(x.into(), height, aside), 0.02)
+                .with_velocity(turn * DVec3::from(velocity))
+        })
+        .collect();
     let rules = SimulationOptions::new()
-        .with_walls(with_mesh(Walls::new(), box_mesh([0.0; 3], [10.0; 3])))
-        .with_gravity([0.0, -1.0, 0.0]);
-    let options = SimulationBufferOptions::new(1).with_simulation(rules);
-    let mut world = World::new(&[ball], &options);
-    let state = world.advance(3.0);
-    assert_eq!((state.wall_impacts, state.rollbacks), (0, 0), "{state:?}");
-    let after = world.spheres()[0];
-    assert!(
-        (after.center - DVec3::new(0.5 + gap, 3.5, 4.0)).length() < 1e-5,
-        "{after:?}"
-    );
+        .with_walls(with_mesh(Walls::new(), mesh))
+        .with_gravity(turn * DVec3::new(0.0, -0.02, 0.0))
+        .with_impact_list();
+    let options = SimulationBufferOptions::new(60).with_simulation(rules.clone());
+    let mut world = World::new(&balls, &options);
+    let given = world.spheres();
+    let (_, on_gpu) = world.advance_with_list(3.0);
+    let mut simulation = Simulation::new(given, rules).expect("a simulation");
+    let on_cpu = simulation.step(3.0).expect("a step").list;
+    let mut hit = 0;
+    for ball in 0..60 {
+        let first = |list: &[Impact]| list.iter().find(|impact| impact.sphere == ball).copied();
+        let [Some(gpu), Some(cpu)] = [first(&on_gpu), first(&on_cpu)] else {
+            assert!(
+                first(&on_gpu).is_none() && first(&on_cpu).is_none(),
+                "ball {ball}"
+            );
+            continue;
+        };
+        assert!(gpu.normal.distance(cpu.normal) < 5e-4, "{gpu:?} {cpu:?}");
+        hit += 1;
+    }
+    assert!(hit > 20, "{hit} balls");
 }
 
 #[test]
@@ -1992,6 +2040,21 @@ fn tiny_distances_between_centers_are_no_problem() {
         places.collect::<Vec<_>>(),
         [DVec3::X * -2.0, DVec3::X * 2.0]
     );
+
+    // A ball leaves a cylinder whose axis it nearly touches with its centre.
+    let rules = SimulationOptions::new().with_walls(Walls::from_iter([Wall::cylinder(
+        [0.0; 3],
+        [0.0, 1.0, 0.0],
+        1.0,
+    )]));
+    let options = SimulationBufferOptions::new(1).with_simulation(rules);
+    let mut world = World::new(&[ball(tiny).with_velocity([-1.0, 3.0, 4.0])], &options);
+    let state = world.advance(1.0);
+    assert_eq!(
+        (state.wall_impacts, state.status),
+        (1, SimulationStatus::empty())
+    );
+    assert_eq!(world.spheres()[0].center, DVec3::new(1.0, 3.0, 4.0));
 
     // A ball that fits exactly into a hollow wall stays there.
     for wall in [

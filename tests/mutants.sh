@@ -368,7 +368,9 @@ mutant 'a sphere that the application has moved keeps what was rounded off its o
     shaders/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a pad leaves out what is rounded off the position' shaders/simulation_pad.wgsl \
-    'speed * duration + length(body.residue)' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions
+    '(speed * duration + length(body.residue))' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions
+mutant 'rounding errors along a long edge remain' shaders/shared/dynamics_triangles.wgsl \
+    'if share > 0.0 && share < 1.0 {' 'if false {' --test dynamics_gpu hits_a_long_edge
 mutant 'gravity along a triangle counts like gravity towards it' shaders/shared/dynamics_triangles.wgsl \
     '-dot(normal, motion.acceleration)' 'strength' --test dynamics_gpu falls_close_to
 mutant 'the rounding error of the remaining time is lost' shaders/simulation_judge.wgsl \

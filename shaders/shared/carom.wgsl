@@ -469,8 +469,8 @@ const CAROM_IMPACTS_FULL = 16u;
 struct CaromSimulation {
     // Simulated time so far.
     time: vec2<f32>,
-    // Time that recordings have requested and that has not been simulated yet. `carried` is added
-    // to it.
+    // Time that recordings have requested and that has not been simulated yet, rounded to float32.
+    // If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
     // Status of the last recording: 0, or a combination of the bits
     // CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
@@ -530,7 +530,8 @@ struct CaromSimulation {
     // path of a sphere has no room for a further impact.
     planned: f32,
     // The rounding error of `remaining`, positive or negative. If `remaining` is 0, the requested
-    // time counts as reached. The next recording then simulates the carried time, too.
+    // time counts as reached, and the next recording with a duration above 0 adds this error to its
+    // own time.
     carried: f32,
     unused: u32,
 }

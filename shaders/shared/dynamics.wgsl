@@ -74,7 +74,7 @@ struct WallImpulse {
 
 // A sphere at the start of the substep. A negative radius marks a sphere that takes no part.
 struct Body {
-    // Centre, rounded to float32. The sum `center + residue` is the centre with twice as many digits. Without the
+    // Centre, rounded to float32. The exact centre is `center + residue`, with about twice as many digits. Without the
     // residue, rounding errors would add up from substep to substep, and a slow sphere might never move.
     center: vec3<f32>,
     radius: f32,
@@ -117,7 +117,7 @@ struct Track {
 // spheres of finite mass by the same vector.
 struct PathPiece {
     // Position at the impact with which this piece of the path begins, relative to `Body.center`, the rounded centre
-    // at the start of the substep.
+    // at the start of the substep. The first piece begins without an impact, at `Body.residue`.
     place: vec3<f32>,
     start: f32,
     velocity: vec3<f32>,

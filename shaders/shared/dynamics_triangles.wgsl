@@ -6,8 +6,14 @@
 // Returns the vector from the nearest point of an edge to the point `place`. The edge leads from the
 // origin to `end`.
 fn beside_edge(end: vec3<f32>, place: vec3<f32>) -> vec3<f32> {
-    let share = dot(end, place) / max(dot(end, end), MIN_POSITIVE);
-    return place - end * clamp(share, 0.0, 1.0);
+    let square = max(dot(end, end), MIN_POSITIVE);
+    let share = dot(end, place) / square;
+    var away = place - end * clamp(share, 0.0, 1.0);
+    if share > 0.0 && share < 1.0 {
+        // Rounding errors leave a part of the component along the edge, if the edge is long. This removes it.
+        away -= end * (dot(end, away) / square);
+    }
+    return away;
 }
 
 // Returns the vector from the nearest point of a triangle to the point `place`, which is given relative
@@ -38,9 +44,11 @@ fn beside_triangle(triangle: MeshTriangle, place: vec3<f32>) -> vec3<f32> {
 }
 
 // Returns how long a sphere moves until it meets a triangle, or NEVER if this takes longer than `range`. A
-// sphere of radius 0 meets no triangle. The triangle is on one side of the plane through its point nearest to the
-// sphere, perpendicular to the vector from there to the sphere's centre. So the sphere is at least as far from the
-// triangle as from this plane.
+// sphere of radius 0 meets no triangle.
+//
+// Consider the point of the triangle nearest to the sphere's centre, and the plane through this point perpendicular to
+// the line to the centre. The whole triangle is on this plane or behind it. So at any later time, the gap to the
+// triangle is at least the gap to this plane, which is a quadratic function of time.
 fn triangle_meeting(triangle: MeshTriangle, motion: Motion, radius: f32, speeds: f32, range: f32) -> f32 {
     if radius <= 0.0 {
         return NEVER;

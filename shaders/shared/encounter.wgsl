@@ -5,10 +5,11 @@
 #import paths::{place_at}
 #needs bodies, simulation_request
 
-// Returns a unit vector along a vector, however short that is, or 0 for 0.
+// Returns the unit vector in the direction of `v`, even if the square of its length underflows. Returns 0 if all
+// components are 0 or subnormal.
 fn direction(v: vec3<f32>) -> vec3<f32> {
     let largest = max(max(abs(v.x), abs(v.y)), abs(v.z));
-    if !(largest > 0.0) {
+    if !(largest >= MIN_POSITIVE) {
         return vec3<f32>(0.0);
     }
     return normalize(v / largest);

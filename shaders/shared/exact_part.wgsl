@@ -1,5 +1,5 @@
-// Finds a duration that can be subtracted from the remaining time without a rounding error. With such durations, the
-// simulation ends exactly at the requested time.
+// Finds a duration that can be subtracted from the remaining time without a rounding error. If all durations are such,
+// the simulation ends exactly at the requested time. Otherwise, `CaromSimulation.carried` has the rounding error.
 
 #import opaque::{opaque}
 

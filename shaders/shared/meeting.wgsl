@@ -59,8 +59,9 @@ fn is_contact(gap: f32, rate: f32, reach: f32, slow: f32) -> bool {
     return gap <= CONTACT * reach && rate < 0.0 && (rate < -slow || gap <= -CONTACT * reach);
 }
 
-// Returns a time during which a gap does not close. The gap must be at least `gap + rate * t - bend * t² / 2` at any
-// later time t.
+// Returns a time during which a gap stays open. After a further time t, the gap must be at least
+// `gap + rate * t - bend * t² / 2`. If the gap is negative (the bodies overlap), the overlap does not become deeper
+// during the returned time.
 fn safe_time(gap: f32, rate: f32, bend: f32) -> f32 {
     let open = max(gap, 0.0);
     let square = rate * rate + 2.0 * bend * open;
@@ -109,8 +110,8 @@ fn round_meeting(motion: Motion, reach: f32, inside: bool, speeds: f32, range: f
             let open = 0.5 * gap * (reach + distance);
             step = min(safe_time(open, growth, fastest * fastest + reach * strength), window);
         } else {
-            // The point is at least as far from the surface as from the plane that touches the surface at its nearest
-            // point.
+            // A plane touches the surface at the place nearest to the moving point. At any later time, the point is at
+            // least as far from the surface as from this plane.
             step = safe_time(gap, rate, -dot(motion.acceleration, p) / max(distance, MIN_POSITIVE));
         }
         time = advanced(time, step, range);

@@ -20,8 +20,8 @@ fn place_at(piece: PathPiece, time: f32) -> vec3<f32> {
     return piece.place + piece.velocity * (time - piece.start);
 }
 
-// Returns the largest distance of a sphere from its rounded centre at the start of the substep, over all times
-// until `end`. The path of the sphere has `count` impacts.
+// Returns the largest distance of a sphere from its rounded centre at the start of the substep: at its impacts and at
+// the time `end`, without gravity. The path of the sphere has `count` impacts.
 fn farthest(sphere: u32, count: u32, end: f32) -> f32 {
     var moved = length(place_at(path_piece(sphere, count), end));
     for (var number = 1u; number <= count; number++) {

@@ -70,10 +70,10 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// Walls may be half-spaces, spheres, cylinders and meshes of triangles, which move with constant velocities. At
 /// time 0 of the simulation, they are where the options put them. A sphere of radius 0 passes through triangles.
 ///
-/// Numbers are float32. Between recordings, the simulation also keeps what is left off when it rounds the centre of a
-/// sphere to float32, so rounding errors of positions do not add up. If the application itself changes the centre, the
-/// sphere starts exactly there. In a periodic domain, the centres are wrapped into its cell, because float32 would lose
-/// precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move
+/// Numbers are float32. Rounding a centre to float32 leaves off a small part. The simulation keeps this part until the
+/// next recording, so rounding errors of positions do not add up. If the application changes the centre, the sphere
+/// starts exactly at the new one. If it writes the same centre again, the small part stays. In a periodic domain, the
+/// centres are wrapped into its cell, because float32 would lose precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move
 /// on without an impact until they are separate.
 ///
 /// ```no_run

@@ -43,7 +43,8 @@ pub struct SimulationState {
     /// Simulated time so far. If it does not advance, spheres may be in inelastic collapse (ever more impacts in ever
     /// shorter times), even if no flag of `status` is set. Set a contact time then.
     pub time: f64,
-    /// Time that recordings have requested and that has not been simulated yet.
+    /// Time that recordings have requested and that has not been simulated yet. It is 0 if less than a rounding error
+    /// remains.
     pub remaining: f64,
     /// Flags that tell why substeps of the last recording were rolled back.
     pub status: SimulationStatus,
