@@ -1305,7 +1305,6 @@ fn balls_that_slide_along_a_hollow_wall_far_from_the_origin_stay_inside() {
             deepest = deepest.max(across.length() - 6.5);
         }
     }
-    println!("{deepest}");
     // The limit is 10⁻⁶ radii plus 4 units in the last place of the coordinates.
     let unit = 2.0_f64.powi(-17);
     assert!(deepest < 0.5e-6 + 4.0 * unit, "{} units", deepest / unit);
@@ -2041,7 +2040,7 @@ fn tiny_distances_between_centers_are_no_problem() {
         [DVec3::X * -2.0, DVec3::X * 2.0]
     );
 
-    // A ball leaves a cylinder whose axis it nearly touches with its centre.
+    // The centre of a ball is almost on the axis of a solid cylinder. The ball leaves the cylinder.
     let rules = SimulationOptions::new().with_walls(Walls::from_iter([Wall::cylinder(
         [0.0; 3],
         [0.0, 1.0, 0.0],

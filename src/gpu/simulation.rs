@@ -73,8 +73,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// Numbers are float32. Rounding a centre to float32 leaves off a small part. The simulation keeps this part until the
 /// next recording, so rounding errors of positions do not add up. If the application changes the centre, the sphere
 /// starts exactly at the new one. If it writes the same centre again, the small part stays. In a periodic domain, the
-/// centres are wrapped into its cell, because float32 would lose precision far from it. Two overlapping spheres collide at once if they approach each other. Otherwise they move
-/// on without an impact until they are separate.
+/// centres are wrapped into its cell, because float32 would lose precision far from it. Two overlapping spheres
+/// collide at once if they approach each other. Otherwise they move on without an impact until they are separate.
 ///
 /// ```no_run
 /// use carom::gpu::{Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, wgpu};
