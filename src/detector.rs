@@ -388,14 +388,10 @@ impl Detector {
         };
         if let Some(gpu) = self.gpu.as_mut() {
             let step = threads.run(spheres.len(), &mut check)?;
-            match gpu.run(step, limits, wait).await {
-                Ok((mut outcome, mut reported)) => {
-                    let clock = Instant::now();
-                    let count = reported.len();
-                    let decide = || reported.decide_step(&step, &mut pairs, &mut images);
-                    outcome.grazing = threads.run(count, decide)?;
+            let found = gpu.run(step, limits, threads, wait, &mut pairs, &mut images);
+            match found.await {
+                Ok(outcome) => {
                     limits.allow_pairs(pairs.len() as u64)?;
-                    outcome.stages.push(("decide", clock.elapsed()));
                     statistics.backend = ActiveBackend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());
                     let statistics = completed(statistics, outcome, &pairs);

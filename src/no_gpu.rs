@@ -1,11 +1,11 @@
 //! Replaces the GPU backend in a build without the Cargo feature `gpu`.
 
-use crate::Error;
 use crate::blocking::Wait;
-use crate::exact::Reported;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
+use crate::threads::Threads;
+use crate::{Collision, Error};
 
 /// Placeholder for the GPU backend. The type has no values, so its methods are never called.
 pub(crate) enum Gpu {}
@@ -23,8 +23,11 @@ impl Gpu {
         &mut self,
         _step: CheckedStep<'_>,
         _limits: Limits,
+        _threads: Threads<'_>,
         _wait: Wait,
-    ) -> Result<(Outcome, Reported), Error> {
+        _pairs: &mut Vec<Collision>,
+        _images: &mut Vec<[i32; 3]>,
+    ) -> Result<Outcome, Error> {
         match *self {}
     }
 }

@@ -9,7 +9,7 @@ use crate::Error;
 
 /// Thread pool that runs a step: the detector's own pool, if there is one. `None` means the rayon
 /// pool of the calling thread or, if it is in none, rayon's global pool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use super::answer::{Arithmetic, Impact};
 use super::impact::impact;
 use super::listed::{ImageCollision, Listed, Report, ReportedImage};
-use crate::memory::{LIST, resized};
+use super::two_pairs::{Swept, sweep};
+use crate::memory::{LIST, allocate, resized};
 use crate::reduce::sort::sort;
 use crate::shared::sets::Sets;
 use crate::step::CheckedStep;
@@ -48,6 +49,23 @@ impl Grazing {
     }
 }
 
+/// Counts of the reported pairs that one task has tested.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    grazing: Grazing,
+    misses: usize,
+}
+
+impl Counts {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            grazing: self.grazing.plus(other.grazing),
+            misses: self.misses + other.misses,
+        }
+    }
+}
+
+/// Number of reported pairs that a task tests. It is even, because they are tested two at a time.
 const TASK: usize = 4096;
 
 const MISS: Collision = Collision {
@@ -73,45 +91,66 @@ pub(crate) fn decide_reported_with<R: Report>(
     // A pair may be reported twice, with the flag [`GRAZING`] (undecided) and without it, and
     // either report may be kept. This affects only the count of grazing pairs, because each kept
     // pair is tested in exact arithmetic.
-    sort(reported, |report| {
-        let ReportedPair { a, b } = report.pair();
-        (u64::from(a) << 32 | u64::from(b & !GRAZING), report.order())
-    });
-    let grazing = resized(pairs, reported.len(), LIST)?
+    sort(reported, R::key);
+    let tasks = resized(pairs, reported.len(), LIST)?
         .par_chunks_mut(TASK)
-        .zip(reported.par_chunks(TASK))
-        .map(|(pairs, reported)| {
-            let mut grazing = Grazing::default();
-            for (pair, report) in pairs.iter_mut().zip(reported) {
+        .zip(reported.par_chunks(TASK));
+    let counts = tasks.map(|(pairs, reported)| {
+        let mut counts = Counts::default();
+        // `sweep` tests two pairs at a time, and `impact` the pairs that it leaves undecided.
+        for (pairs, reported) in pairs.chunks_mut(2).zip(reported.chunks(2)) {
+            // The last pair may be alone. It is then tested twice.
+            let two = [reported[0], reported[reported.len() - 1]];
+            let found = two.map(|report| {
+                let ReportedPair { a, b } = report.pair();
+                spheres(a, b & !GRAZING)
+            });
+            let shifts = two.map(|report| report.shift(domain));
+            let swept = match &found {
+                [Some([a, b]), Some([c, d])] => sweep([[a, b], [c, d]], shifts, dt),
+                _ => Swept::default(),
+            };
+            for (lane, (pair, report)) in pairs.iter_mut().zip(reported).enumerate() {
                 *pair = R::Listed::new(MISS, report.image());
                 let ReportedPair { a, b } = report.pair();
                 let (certain, b) = (b & GRAZING == 0, b & !GRAZING);
-                let Some([one, other]) = spheres(a, b) else {
+                let Some([one, other]) = &found[lane] else {
+                    counts.misses += 1;
                     continue;
                 };
-                let (impact, arithmetic) = impact(&one, &other, report.shift(domain), dt);
+                let has = |lanes: usize| lanes >> lane & 1 == 1;
+                let (impact, arithmetic) = match (has(swept.hits), has(swept.misses)) {
+                    (true, _) => (Some(swept.impacts[lane]), Arithmetic::Float64),
+                    (_, true) => (None, Arithmetic::Float64),
+                    _ => impact(one, other, shifts[lane], dt),
+                };
                 if !certain {
-                    grazing.count(arithmetic);
+                    counts.grazing.count(arithmetic);
                 }
-                match impact {
-                    Some(Impact { toi, depth }) => {
-                        let collision = Collision {
-                            a,
-                            b: b.saturating_sub(b_offset),
-                            toi,
-                            depth,
-                        };
-                        *pair = R::Listed::new(collision, report.image());
+                let Some(Impact { toi, depth }) = impact else {
+                    counts.misses += 1;
+                    if certain {
+                        log_false_hit(a, b);
                     }
-                    None if certain => log_false_hit(a, b),
-                    None => {}
-                }
+                    continue;
+                };
+                let collision = Collision {
+                    a,
+                    b: b.saturating_sub(b_offset),
+                    toi,
+                    depth,
+                };
+                *pair = R::Listed::new(collision, report.image());
             }
-            grazing
-        })
-        .reduce(Grazing::default, Grazing::plus);
-    pairs.retain(|pair| pair.pair().a != MISS.a);
-    Ok(grazing)
+        }
+        counts
+    });
+    let counts = counts.reduce(Counts::default, Counts::plus);
+    // Removing misses takes a pass of one thread over the whole list.
+    if counts.misses > 0 {
+        pairs.retain(|pair| pair.pair().a != MISS.a);
+    }
+    Ok(counts.grazing)
 }
 
 /// Logs that a GPU called a pair a certain hit although the spheres do not touch. docs/exact.md
@@ -135,72 +174,48 @@ fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
     move |a, b| Some([sphere(a)?, sphere(b)?])
 }
 
+/// Tests all pairs in `reported` in exact arithmetic, as [`decide_reported_with`] does. In a periodic
+/// domain, `reported` also has the image of the second sphere of each pair, and `images` is filled
+/// with the image of the second sphere of each touching pair. In open space, both are empty.
 #[cfg_attr(
     not(feature = "gpu"),
     allow(dead_code, reason = "only the GPU backend makes these lists")
 )]
-pub(crate) enum Reported {
-    Open(Vec<ReportedPair>),
-    Periodic(Vec<ReportedImage>),
+pub(crate) fn decide(
+    (reported, reported_images): (&mut Vec<ReportedPair>, &[[i32; 3]]),
+    spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
+    (sets, domain, dt): (Sets, &Domain, f32),
+    pairs: &mut Vec<Collision>,
+    images: &mut Vec<[i32; 3]>,
+) -> Result<Grazing, Error> {
+    images.clear();
+    if reported_images.is_empty() {
+        return decide_reported_with(spheres, sets, domain, dt, reported, pairs);
+    }
+    let mut with_images = allocate(reported.len(), "the pairs found")?;
+    let reported = reported.iter().zip(reported_images);
+    with_images.extend(reported.map(|(&pair, &image)| ReportedImage::new(pair, image)));
+    let mut listed: Vec<ImageCollision> = Vec::new();
+    let grazing = decide_reported_with(spheres, sets, domain, dt, &mut with_images, &mut listed)?;
+    resized(pairs, listed.len(), LIST)?;
+    resized(images, listed.len(), LIST)?;
+    for ((listed, pair), image) in listed.iter().zip(pairs).zip(images) {
+        (*pair, *image) = (*listed.pair(), listed.image);
+    }
+    Ok(grazing)
 }
 
-impl Reported {
-    /// Returns `pairs` with the periodic images of their second spheres. If `images` is empty, the
-    /// pairs are in open space.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn new(pairs: Vec<ReportedPair>, images: &[[i32; 3]]) -> Result<Self, Error> {
-        if images.is_empty() {
-            return Ok(Self::Open(pairs));
-        }
-        let mut reported = crate::memory::allocate(pairs.len(), "the pairs found")?;
-        let pairs = pairs.into_iter().zip(images);
-        reported.extend(pairs.map(|(pair, &image)| ReportedImage::new(pair, image)));
-        Ok(Self::Periodic(reported))
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Open(pairs) => pairs.len(),
-            Self::Periodic(pairs) => pairs.len(),
-        }
-    }
-
-    /// Tests all reported pairs in exact arithmetic, as [`decide_reported_with`] does. In a
-    /// periodic domain, fills `images` with the image of the second sphere of each touching pair.
-    /// In open space, clears `images`.
-    pub(crate) fn decide(
-        &mut self,
-        spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
-        (sets, domain, dt): (Sets, &Domain, f32),
-        pairs: &mut Vec<Collision>,
-        images: &mut Vec<[i32; 3]>,
-    ) -> Result<Grazing, Error> {
-        images.clear();
-        match self {
-            Self::Open(reported) => {
-                decide_reported_with(spheres, sets, domain, dt, reported, pairs)
-            }
-            Self::Periodic(reported) => {
-                let mut listed: Vec<ImageCollision> = Vec::new();
-                let grazing =
-                    decide_reported_with(spheres, sets, domain, dt, reported, &mut listed)?;
-                resized(pairs, listed.len(), LIST)?;
-                resized(images, listed.len(), LIST)?;
-                for ((listed, pair), image) in listed.iter().zip(pairs).zip(images) {
-                    (*pair, *image) = (*listed.pair(), listed.image);
-                }
-                Ok(grazing)
-            }
-        }
-    }
-
-    pub(crate) fn decide_step(
-        &mut self,
-        step: &CheckedStep<'_>,
-        pairs: &mut Vec<Collision>,
-        images: &mut Vec<[i32; 3]>,
-    ) -> Result<Grazing, Error> {
-        let request = (step.sets, &step.domain, step.dt);
-        self.decide(spheres_of(step.spheres), request, pairs, images)
-    }
+/// Tests all reported pairs of a step, as [`decide`] does.
+#[cfg_attr(
+    not(feature = "gpu"),
+    allow(dead_code, reason = "only the GPU backend makes these lists")
+)]
+pub(crate) fn decide_step(
+    step: &CheckedStep<'_>,
+    reported: (&mut Vec<ReportedPair>, &[[i32; 3]]),
+    pairs: &mut Vec<Collision>,
+    images: &mut Vec<[i32; 3]>,
+) -> Result<Grazing, Error> {
+    let request = (step.sets, &step.domain, step.dt);
+    decide(reported, spheres_of(step.spheres), request, pairs, images)
 }

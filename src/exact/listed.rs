@@ -4,7 +4,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::decide::ReportedPair;
+use super::decide::{GRAZING, ReportedPair};
 use super::shift::{Shift, Translation};
 use crate::{Collision, Domain};
 
@@ -21,12 +21,15 @@ pub(crate) trait Listed: Pod + Default + Send + Sync {
 /// A pair that a search has reported, and that exact arithmetic has to test.
 pub(crate) trait Report: Pod + Send + Sync {
     type Listed: Listed;
+    /// The order of the list of collisions. Reports of one pair and image have equal keys. In open
+    /// space, the key is a single number, which makes sorting faster.
+    type Key: Ord + Send;
 
     fn new(pair: ReportedPair, image: <Self::Listed as Listed>::Image) -> Self;
     fn pair(&self) -> ReportedPair;
     fn image(&self) -> <Self::Listed as Listed>::Image;
     fn shift(&self, domain: &Domain) -> <Self::Listed as Listed>::Shift;
-    fn order(&self) -> [i32; 3];
+    fn key(&self) -> Self::Key;
 }
 
 impl Listed for Collision {
@@ -47,6 +50,7 @@ impl Listed for Collision {
 
 impl Report for ReportedPair {
     type Listed = Collision;
+    type Key = u64;
 
     fn new(pair: ReportedPair, (): ()) -> Self {
         pair
@@ -61,8 +65,8 @@ impl Report for ReportedPair {
     fn shift(&self, _: &Domain) {}
 
     #[inline(always)]
-    fn order(&self) -> [i32; 3] {
-        [0; 3]
+    fn key(&self) -> u64 {
+        u64::from(self.a) << 32 | u64::from(self.b & !GRAZING)
     }
 }
 
@@ -101,6 +105,7 @@ pub(crate) struct ReportedImage {
 
 impl Report for ReportedImage {
     type Listed = ImageCollision;
+    type Key = (u64, [i32; 3]);
 
     fn new(pair: ReportedPair, image: [i32; 3]) -> Self {
         Self { pair, image }
@@ -118,7 +123,7 @@ impl Report for ReportedImage {
         Translation::new(domain, self.image)
     }
 
-    fn order(&self) -> [i32; 3] {
-        self.image
+    fn key(&self) -> (u64, [i32; 3]) {
+        (self.pair.key(), self.image)
     }
 }

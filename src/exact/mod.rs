@@ -7,8 +7,8 @@
 //!
 //! - On the CPU, tests of bounding spheres and paths discard pairs that are far apart. [`sweep`]
 //!   decides most of the other pairs, two at a time. [`impact()`] decides the rest.
-//! - On a GPU, a float32 test discards pairs that certainly miss. The host decides every other pair
-//!   by [`impact()`].
+//! - On a GPU, a float32 test discards pairs that certainly miss. The host decides the other pairs,
+//!   also by [`sweep`] and [`impact()`].
 //! - [`impact()`] first tries whether the spheres just touch. Then it uses [`float64`] with an
 //!   error bound, and [`integers`] if the bound allows no decision.
 //! - [`decide_reported`] decides a whole list of pairs. This is the list that a GPU makes, or on
@@ -26,7 +26,9 @@ mod two_pairs;
 #[cfg(test)]
 pub(crate) use self::answer::Arithmetic;
 pub(crate) use self::answer::{Impact, Touch};
-pub(crate) use self::decide::{GRAZING, Grazing, Reported, ReportedPair, decide_reported};
+pub(crate) use self::decide::{
+    GRAZING, Grazing, ReportedPair, decide, decide_reported, decide_step,
+};
 pub use self::impact::time_of_impact;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{ImageCollision, Listed, Report};

@@ -14,7 +14,7 @@ use super::shader::layout::{
 use super::status::Status;
 use super::summary::{MeshCapacity, RequiredCapacity, StepSummary};
 use super::walls::decide;
-use crate::exact::{GRAZING, Reported, ReportedPair};
+use crate::exact::{self, GRAZING, ReportedPair};
 use crate::shared::sets::Sets;
 use crate::{ActiveBackend, Collisions, Domain, Error, Sphere, Statistics, Walls};
 
@@ -278,7 +278,7 @@ impl Read {
             a: pair.a,
             b: pair.b_and_grazing,
         });
-        let mut reported = Reported::new(reported.collect(), &images)?;
+        let mut reported: Vec<ReportedPair> = reported.collect();
         gathered.sort_unstable_by_key(key);
         let spheres = |a: u32, b: u32| {
             let at = gathered.binary_search_by_key(&(a, b), key).ok()?;
@@ -298,12 +298,13 @@ impl Read {
         } = self.recorded;
         let walls = walls.unwrap_or_default();
         let (mut walls, wall_images) = decide(&gathered_walls, &wall_images, &walls, &domain, dt)?;
+        let reported = (&mut reported, &images[..]);
         let (mut pairs, mut images) = (Vec::new(), Vec::new());
         // In a step with two sets, the index of sphere b in the GPU's list already begins at 0 at the
         // start of the second set. For `Sets::Two`, the function `decide` would subtract the size of
         // the first set from this index. So it gets `Sets::One` even for such a step.
         let step = (Sets::One, &domain, dt);
-        let grazing = reported.decide(spheres, step, &mut pairs, &mut images)?;
+        let grazing = exact::decide(reported, spheres, step, &mut pairs, &mut images)?;
         if domain.is_open() {
             images.clear();
         }

@@ -1,6 +1,9 @@
 //! The GPU backend of `Detector`, which runs on a device that carom creates itself.
 
+use std::time::Instant;
+
 use bytemuck::Pod;
+use rayon::prelude::*;
 use wgpu::DeviceType;
 
 use super::buffers::{Buffers, Capacity};
@@ -13,12 +16,14 @@ use super::read_now;
 use super::shader::layout::CaromCollision;
 use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
-use crate::Error;
 use crate::blocking::Wait;
-use crate::exact::{GRAZING, Grazing, Reported, ReportedPair};
+use crate::exact::{GRAZING, Grazing, ReportedPair, decide_step};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
+use crate::reuse::ReusedVec;
 use crate::step::CheckedStep;
+use crate::threads::Threads;
+use crate::{Collision, Error};
 
 /// A GPU device that carom has created, with the buffers for one world of spheres.
 pub(crate) struct Gpu {
@@ -27,6 +32,13 @@ pub(crate) struct Gpu {
     adapter: String,
     pub(super) pipeline: CollisionPipeline,
     buffers: Option<CollisionBuffers>,
+    /// The buffer through which the host reads the pairs, of at most [`READ_AT_ONCE`] bytes. It is
+    /// kept from step to step, because some devices take longer to create it than to fill it.
+    staging: Option<wgpu::Buffer>,
+    /// The pairs of the step, as the device has reported them.
+    reported: ReusedVec<ReportedPair>,
+    /// The images (periodic copies) of the reported pairs' second spheres. Empty in open space.
+    reported_images: ReusedVec<[i32; 3]>,
     /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the first
     /// buffers. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
@@ -38,7 +50,9 @@ pub(crate) struct Gpu {
 }
 
 /// Pairs are read back in parts of at most this many bytes. Every device can create a buffer of this size.
-const READ_AT_ONCE: u64 = 1 << 26;
+const READ_AT_ONCE: usize = 1 << 26;
+/// One thread converts at least this many of the values that were read back.
+const TASK: usize = 4096;
 
 fn rank(kind: DeviceType) -> u32 {
     match kind {
@@ -87,6 +101,9 @@ impl Gpu {
             device,
             queue,
             buffers: None,
+            staging: None,
+            reported: ReusedVec::default(),
+            reported_images: ReusedVec::default(),
             first: [None; 2],
             at_work: false,
             #[cfg(test)]
@@ -98,21 +115,33 @@ impl Gpu {
         &self.adapter
     }
 
+    /// Finds the pairs of a step. Fills `pairs` with them and, in a periodic domain, `images` with
+    /// the images (periodic copies) of their second spheres.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
+        threads: Threads<'_>,
         wait: Wait,
-    ) -> Result<(Outcome, Reported), Error> {
+        pairs: &mut Vec<Collision>,
+        images: &mut Vec<[i32; 3]>,
+    ) -> Result<Outcome, Error> {
         if self.at_work {
             // The future of an earlier step was dropped early, and the device may still use the
             // buffers. So new buffers are made.
             self.buffers = None;
         }
         self.at_work = true;
-        let outcome = self.attempts(step, limits, wait).await;
+        let outcome = self.attempts(step, limits, threads, wait).await;
         self.at_work = false;
-        outcome
+        let mut outcome = outcome?;
+        let clock = Instant::now();
+        let count = self.reported.len();
+        let reported = (&mut *self.reported, &**self.reported_images);
+        let decide = || decide_step(&step, reported, pairs, images);
+        outcome.grazing = threads.run(count, decide)?;
+        outcome.stages.push(("decide", clock.elapsed()));
+        Ok(outcome)
     }
 
     /// Runs a step. Repeats it with larger buffers until its pairs and its time segments (parts of
@@ -121,16 +150,19 @@ impl Gpu {
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
+        threads: Threads<'_>,
         wait: Wait,
-    ) -> Result<(Outcome, Reported), Error> {
+    ) -> Result<Outcome, Error> {
         if step.spheres.is_empty() {
-            return Ok((Outcome::default(), Reported::Open(Vec::new())));
+            self.reported.empty();
+            self.reported_images.empty();
+            return Ok(Outcome::default());
         }
         let mut required = RequiredCapacity::for_spheres(step.spheres.len() as u64);
         let periodic = !step.domain.is_open();
         loop {
             self.ensure(&required, periodic, limits)?;
-            let counts = self.step(step, wait).await?;
+            let counts = self.step(step, threads, wait).await?;
             if counts.status.contains(Status::UNFINISHED) {
                 return Err(unfinished());
             }
@@ -168,10 +200,11 @@ impl Gpu {
                 stages: counts.stages,
                 grazing: Grazing::default(),
             };
-            let b_offset = step.sets.b_offset();
-            let reported = self.read_pairs(counts.found, b_offset, wait).await?;
-            let images = self.read_images(counts.found, wait).await?;
-            return Ok((outcome, Reported::new(reported, &images)?));
+            let count = counts.found as usize;
+            let b_offset = step.sets.b_offset() as u32;
+            self.read_pairs(count, b_offset, threads, wait).await?;
+            self.read_images(count, threads, wait).await?;
+            return Ok(outcome);
         }
     }
 
@@ -199,6 +232,7 @@ impl Gpu {
             .map_or(0, |buffers| buffers.options().spheres);
         if u64::from(had) > 16 * required.spheres + (1 << 16) {
             self.buffers = None;
+            self.staging = None;
         }
         let mut buffers = match self.buffers.take() {
             Some(buffers) => buffers,
@@ -258,14 +292,19 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
+    async fn step(
+        &mut self,
+        step: CheckedStep<'_>,
+        threads: Threads<'_>,
+        wait: Wait,
+    ) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
-            return Err(Error::device("carom has not created its buffers"));
+            return Err(no_buffers());
         };
         let context = &self.pipeline.kernels.context;
         let submit = || {
             let mut encoder = encoder(&self.device);
-            buffers.record_checked(&mut encoder, step)?;
+            buffers.record_checked(&mut encoder, step, threads)?;
             let ticket = buffers.read_summary(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             Ok(ticket)
@@ -288,73 +327,96 @@ impl Gpu {
     /// Reads the list of pairs back from the GPU. With two sets, `b_offset` is added to the index
     /// of the second sphere, so that both indices of a pair refer to one list of spheres.
     async fn read_pairs(
-        &self,
-        pairs: u64,
-        b_offset: usize,
+        &mut self,
+        count: usize,
+        b_offset: u32,
+        threads: Threads<'_>,
         wait: Wait,
-    ) -> Result<Vec<ReportedPair>, Error> {
-        let Some(buffers) = self.buffers.as_ref().filter(|_| pairs > 0) else {
-            return Ok(Vec::new());
+    ) -> Result<(), Error> {
+        let Some(buffers) = &self.buffers else {
+            return Err(no_buffers());
         };
-        let mut reported = crate::memory::allocate(pairs as usize, "the pairs found")?;
-        let add = |read: Vec<CaromCollision>| {
-            reported.extend(read.iter().map(|pair| ReportedPair {
-                a: pair.a,
-                b: ((pair.b_and_grazing & !GRAZING) + b_offset as u32)
-                    | pair.b_and_grazing & GRAZING,
-            }));
+        let buffer = buffers.pairs().clone();
+        let convert = |pair: CaromCollision| ReportedPair {
+            a: pair.a,
+            b: ((pair.b_and_grazing & !GRAZING) + b_offset) | pair.b_and_grazing & GRAZING,
         };
-        self.read_in_parts(buffers.pairs(), pairs, wait, add)
-            .await?;
-        Ok(reported)
+        let mut reported = std::mem::take(&mut self.reported);
+        let all = reported.enough(count, "the pairs found")?;
+        self.read(&buffer, all, convert, threads, wait).await?;
+        reported.truncate(count);
+        self.reported = reported;
+        Ok(())
     }
 
-    /// Reads the images (periodic copies) of the pairs' second spheres back from the GPU. The
-    /// result is empty in open space.
-    async fn read_images(&self, pairs: u64, wait: Wait) -> Result<Vec<[i32; 3]>, Error> {
-        let periodic = self
-            .buffers
-            .as_ref()
-            .and_then(|all| all.buffers.periodic.as_ref());
-        let Some(periodic) = periodic.filter(|_| pairs > 0) else {
-            return Ok(Vec::new());
+    /// Reads the images (periodic copies) of the pairs' second spheres back from the GPU. There
+    /// are none in open space.
+    async fn read_images(
+        &mut self,
+        count: usize,
+        threads: Threads<'_>,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        let Some(buffers) = &self.buffers else {
+            return Err(no_buffers());
         };
-        let mut images = crate::memory::allocate(pairs as usize, "the images of the pairs")?;
-        let add = |read: Vec<u32>| images.extend(read.into_iter().map(unpacked_image));
-        self.read_in_parts(&periodic.pair_images, pairs, wait, add)
+        let Some(periodic) = &buffers.buffers.periodic else {
+            self.reported_images.empty();
+            return Ok(());
+        };
+        let buffer = periodic.pair_images.clone();
+        let mut images = std::mem::take(&mut self.reported_images);
+        let all = images.enough(count, "the images of the pairs")?;
+        self.read(&buffer, all, unpacked_image, threads, wait)
             .await?;
-        Ok(images)
+        images.truncate(count);
+        self.reported_images = images;
+        Ok(())
     }
 
-    /// Reads the first `count` values of a GPU buffer, and passes them to `add` in order.
-    async fn read_in_parts<T: Pod>(
-        &self,
+    /// Fills `all` with the first values of a GPU buffer, each converted by `convert`.
+    async fn read<T: Pod, R: Send>(
+        &mut self,
         buffer: &wgpu::Buffer,
-        count: u64,
+        all: &mut [R],
+        convert: impl Fn(T) -> R + Sync,
+        threads: Threads<'_>,
         wait: Wait,
-        mut add: impl FnMut(Vec<T>),
     ) -> Result<(), Error> {
         let context = &self.pipeline.kernels.context;
-        let whole = count * size_of::<T>() as u64;
-        for from in (0..whole).step_by(READ_AT_ONCE as usize) {
-            let part = (buffer, from, READ_AT_ONCE.min(whole - from));
+        let mut from = 0;
+        for part in all.chunks_mut(READ_AT_ONCE / size_of::<T>()) {
+            let size = (part.len() * size_of::<T>()) as u64;
+            let staging = self.staging.take().filter(|kept| kept.size() >= size);
             let submit = || {
-                let encoder = encoder(&self.device);
-                Ok(read_now::submit(
-                    &self.device,
-                    &self.queue,
-                    encoder,
-                    &[part],
-                ))
+                let new = || read_now::staging(&self.device, size.next_power_of_two());
+                let staging = staging.unwrap_or_else(new);
+                let (encoder, range) = (encoder(&self.device), (buffer, from, size));
+                Ok(read_now::submit(&self.queue, encoder, &[range], staging))
             };
             let reading = context.scoped_async(submit).await?;
             self.finish_work(wait)?;
-            let mut read = Vec::new();
-            reading.take(&mut read).await?;
-            add(read);
+            let bytes = reading.bytes().await?;
+            threads.run(part.len(), || {
+                let parts = part.par_chunks_mut(TASK);
+                let bytes = bytes.par_chunks(TASK * size_of::<T>());
+                parts.zip(bytes).for_each(|(part, bytes)| {
+                    for (value, read) in part.iter_mut().zip(read_now::values(bytes)) {
+                        *value = convert(read);
+                    }
+                });
+                Ok(())
+            })?;
+            drop(bytes);
+            self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
+            from += size;
         }
         Ok(())
     }
+}
+
+fn no_buffers() -> Error {
+    Error::device("carom has not created its buffers")
 }
 
 fn poll(device: &wgpu::Device) -> Result<(), Error> {

@@ -247,8 +247,8 @@ pub(super) fn ready_host(
     let ready = search.searched(&mut searched).and_then(|()| {
         let step = HostStep::checked(&searched, None, 0.0, *search.domain(), false)?;
         let extras = Extras {
-            walls: None,
             request: Some(request),
+            ..Extras::default()
         };
         buffers.ready_host(&step, extras)
     });

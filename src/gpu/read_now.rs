@@ -14,6 +14,8 @@ pub(crate) type ReadRange<'a> = (&'a wgpu::Buffer, u64, u64);
 
 pub(crate) struct Reading {
     staging: wgpu::Buffer,
+    /// Number of copied bytes. The staging buffer may be larger.
+    size: u64,
     arrival: Arc<Mutex<Mapping>>,
 }
 
@@ -23,21 +25,26 @@ struct Mapping {
     task: Option<Waker>,
 }
 
-/// Records the copy of `parts`, one after the other, to a staging buffer, and submits `encoder`.
+/// Returns a new staging buffer for [`submit`].
+pub(crate) fn staging(device: &wgpu::Device, size: u64) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("carom read back"),
+        size,
+        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
+        mapped_at_creation: false,
+    })
+}
+
+/// Records the copy of `parts`, one after the other, to the buffer `staging`, and submits
+/// `encoder`.
 ///
 /// The copied buffers need the usage `COPY_SRC`. The copy arrives only while the device is polled.
 pub(crate) fn submit(
-    device: &wgpu::Device,
     queue: &wgpu::Queue,
     mut encoder: wgpu::CommandEncoder,
     parts: &[ReadRange<'_>],
+    staging: wgpu::Buffer,
 ) -> Reading {
-    let staging = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("carom read back"),
-        size: parts.iter().map(|&(_, _, size)| size).sum(),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
     let mut offset = 0;
     for &(buffer, from, size) in parts {
         encoder.copy_buffer_to_buffer(buffer, from, &staging, offset, size);
@@ -47,7 +54,7 @@ pub(crate) fn submit(
     let arrival: Arc<Mutex<Mapping>> = Arc::default();
     let arrived = arrival.clone();
     staging
-        .slice(..)
+        .slice(..offset)
         .map_async(wgpu::MapMode::Read, move |mapped| {
             let mut arrival = arrived.lock().unwrap_or_else(PoisonError::into_inner);
             arrival.mapped = Some(mapped);
@@ -57,11 +64,16 @@ pub(crate) fn submit(
                 task.wake();
             }
         });
-    Reading { staging, arrival }
+    Reading {
+        staging,
+        size: offset,
+        arrival,
+    }
 }
 
 impl Reading {
-    pub(crate) async fn take<T: Pod>(self, read: &mut Vec<T>) -> Result<(), Error> {
+    /// Waits for the copy, and returns the copied bytes.
+    pub(crate) async fn bytes(&self) -> Result<wgpu::BufferView, Error> {
         poll_fn(|context| {
             let mut arrival = self.arrival.lock().unwrap_or_else(PoisonError::into_inner);
             match arrival.mapped.take() {
@@ -74,19 +86,24 @@ impl Reading {
         })
         .await
         .map_err(Error::device_failed)?;
-        let mapped = self
-            .staging
-            .slice(..)
-            .get_mapped_range()
-            .map_err(Error::device_failed)?;
-        // The mapped memory may not be aligned for `T`, so each value is read without alignment.
-        read.extend(
-            mapped
-                .chunks_exact(size_of::<T>())
-                .map(bytemuck::pod_read_unaligned::<T>),
-        );
-        Ok(())
+        self.staging
+            .get_mapped_range(..self.size)
+            .map_err(Error::device_failed)
     }
+
+    /// Unmaps the staging buffer and returns it, for another use. The view that
+    /// [`bytes`](Self::bytes) has returned must have been dropped.
+    pub(crate) fn unmapped(self) -> wgpu::Buffer {
+        self.staging.unmap();
+        self.staging
+    }
+}
+
+/// Returns the values of type `T` in `bytes`, which need not be aligned for `T`.
+pub(crate) fn values<T: Pod>(bytes: &[u8]) -> impl Iterator<Item = T> {
+    bytes
+        .chunks_exact(size_of::<T>())
+        .map(bytemuck::pod_read_unaligned)
 }
 
 /// Copies the ranges `parts` of GPU buffers to the host, and blocks until their values have been
@@ -99,9 +116,11 @@ pub(crate) fn read<T: Pod>(
     parts: &[ReadRange<'_>],
     read: &mut Vec<T>,
 ) -> Result<(), Error> {
-    let reading = submit(device, queue, encoder, parts);
+    let size = parts.iter().map(|&(_, _, size)| size).sum();
+    let reading = submit(queue, encoder, parts, staging(device, size));
     device
         .poll(wgpu::PollType::wait_indefinitely())
         .map_err(Error::device_failed)?;
-    pollster::block_on(reading.take(read))
+    read.extend(values::<T>(&pollster::block_on(reading.bytes())?));
+    Ok(())
 }

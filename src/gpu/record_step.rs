@@ -22,6 +22,7 @@ use super::walls::StepWalls;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
+use crate::threads::Threads;
 use crate::validate::check_dt;
 use crate::{Domain, Error, NeighborSearch, Sphere, Walls};
 
@@ -100,18 +101,20 @@ pub struct Ready {
     recorded: Recorded,
 }
 
-/// Optional parts of a recording: the walls of the step, and the request of a search for neighbours.
+/// Optional parts of a recording: the walls of the step, the request of a search for neighbours, and the
+/// threads that copy the spheres.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extras<'a> {
     pub(super) walls: Option<&'a StepWalls>,
     pub(super) request: Option<NeighborRequest>,
+    pub(super) threads: Threads<'a>,
 }
 
 impl<'a> Extras<'a> {
     fn of_walls(walls: Option<&'a StepWalls>) -> Self {
         Self {
             walls,
-            request: None,
+            ..Self::default()
         }
     }
 }
@@ -260,9 +263,14 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         step: CheckedStep<'_>,
+        threads: Threads<'_>,
     ) -> Result<(), Error> {
         self.begin_recording()?;
-        let ready = self.ready_host(&step.into(), Extras::default())?;
+        let extras = Extras {
+            threads,
+            ..Extras::default()
+        };
+        let ready = self.ready_host(&step.into(), extras)?;
         self.encode(encoder, ready);
         Ok(())
     }
@@ -343,7 +351,11 @@ impl CollisionBuffers {
             (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
         ];
         let times = [own_dt, times];
-        let extras = Extras { walls, request };
+        let extras = Extras {
+            walls,
+            request,
+            ..Extras::default()
+        };
         let recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
         self.ready(params, &parts, lattice, extras, Some(loading), recorded)
     }
@@ -458,7 +470,11 @@ impl CollisionBuffers {
         loading: Option<Loading>,
         mut recorded: Recorded,
     ) -> Result<Ready, Error> {
-        let Extras { walls, request } = extras;
+        let Extras {
+            walls,
+            request,
+            threads,
+        } = extras;
         let capacity = self.buffers.capacity;
         let context = &self.kernels.context;
         let watch = if context.software { FLAG_WATCH } else { 0 };
@@ -504,7 +520,9 @@ impl CollisionBuffers {
         let context = &self.kernels.context;
         let most = self.options.recordings;
         Ok(Ready {
-            written: self.uploads.write(context, most, layout.end, &all)?,
+            written: self
+                .uploads
+                .write(context, threads, most, layout.end, &all)?,
             uploaded,
             loading,
             walls: [wall_params.count.into(), triangles.len() as u64],

@@ -38,6 +38,7 @@ use super::staging::{Copied, Staging};
 use super::summary::WALL;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
+use crate::threads::Threads;
 use crate::validate::check_dt;
 use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
 
@@ -735,7 +736,9 @@ impl SimulationBuffers {
         ];
         let most = self.options.recordings;
         let context = &self.kernels.context;
-        let written = self.uploads.write(context, most, UNIFORM_SIZE, &parts)?;
+        let written =
+            self.uploads
+                .write(context, Threads::default(), most, UNIFORM_SIZE, &parts)?;
         encoder.copy_buffer_to_buffer(written.buffer(), 0, &self.uniform, 0, UNIFORM_SIZE);
         written.release_on_submit(encoder);
         self.request.serial = serial;

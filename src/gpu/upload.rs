@@ -6,14 +6,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
 
+use rayon::prelude::*;
+use wgpu::WriteOnly;
+
 use super::context::Context;
 use crate::Error;
+use crate::threads::Threads;
 
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
 /// State of an upload buffer that has to be replaced, because the encoder of its recording was
 /// dropped or it could not be mapped again.
 const UNMAPPED: u8 = 2;
+
+/// Number of bytes that a thread copies to an upload buffer at a time.
+const COPIED_AT_ONCE: usize = 1 << 18;
 
 struct UploadBuffer {
     buffer: wgpu::Buffer,
@@ -54,11 +61,12 @@ impl Drop for Release {
 
 impl UploadRing {
     /// Writes `parts`, each at its offset in bytes, to a free upload buffer of at least `size`
-    /// bytes, and unmaps it. There are at most `most` upload buffers. On an error, the upload
-    /// buffer is not marked as in use.
+    /// bytes, and unmaps it. There are at most `most` upload buffers. The threads `threads`
+    /// copy large parts. On an error, the upload buffer is not marked as in use.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
+        threads: Threads<'_>,
         most: u32,
         size: u64,
         parts: &[(u64, &[u8])],
@@ -68,7 +76,7 @@ impl UploadRing {
         for &(offset, bytes) in parts.iter().filter(|(_, bytes)| !bytes.is_empty()) {
             let range = offset..offset + bytes.len() as u64;
             match buffer.get_mapped_range_mut(range) {
-                Ok(mut mapped) => mapped.copy_from_slice(bytes),
+                Ok(mut mapped) => copy(mapped.slice(..), bytes, threads)?,
                 Err(_) => {
                     // A free upload buffer stays mapped unless the device is lost. Access to this
                     // one has failed, so the device is lost.
@@ -120,6 +128,21 @@ impl UploadRing {
         }
         Ok(number)
     }
+}
+
+/// Copies `bytes` to mapped memory of the same size. The threads share the parts of
+/// [`COPIED_AT_ONCE`] bytes.
+fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8], threads: Threads<'_>) -> Result<(), Error> {
+    let (parts, mut rest) = to.into_chunks::<COPIED_AT_ONCE>();
+    let from = bytes.chunks_exact(COPIED_AT_ONCE);
+    rest.copy_from_slice(from.remainder());
+    let parts: Vec<_> = parts.into_iter().zip(from).collect();
+    threads.run(parts.len() * COPIED_AT_ONCE, || {
+        parts.into_par_iter().for_each(|(part, from)| {
+            WriteOnly::<[u8]>::from(part).copy_from_slice(from);
+        });
+        Ok(())
+    })
 }
 
 fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {

@@ -32,27 +32,26 @@ fn world(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-fn pairs((_, reported): &(Outcome, Vec<ReportedPair>)) -> Vec<(u32, u32)> {
-    let mut pairs: Vec<_> = reported.iter().map(|pair| (pair.a, pair.b)).collect();
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
+fn pairs((_, found): &(Outcome, Vec<Collision>)) -> Vec<(u32, u32)> {
+    found.iter().map(|pair| (pair.a, pair.b)).collect()
 }
 
-fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<ReportedPair>) {
+fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(Outcome, Vec<Collision>), Error> {
+    let (mut pairs, mut images) = (Vec::new(), Vec::new());
+    let (step, threads) = (step.check()?, Threads::default());
+    let found = gpu.run(step, LIMITS, threads, Wait::Block, &mut pairs, &mut images);
+    let outcome = block_on(found)?;
+    Ok((outcome, pairs))
+}
+
+fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<Collision>) {
     let step = UncheckedStep {
         spheres,
         sets: Sets::One,
         dt: 1.0,
         domain: carom::Domain::open(),
     };
-    step.check()
-        .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
-        .map(|(outcome, reported)| match reported {
-            Reported::Open(pairs) => (outcome, pairs),
-            Reported::Periodic(_) => panic!("the step is in open space"),
-        })
-        .unwrap_or_else(|error| panic!("{error}"))
+    find(gpu, step).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -168,9 +167,7 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             dt: 1.0,
             domain: carom::Domain::open(),
         };
-        step.check()
-            .and_then(|step| block_on(gpu.run(step, LIMITS, Wait::Block)))
-            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        find(&mut gpu, step).unwrap_or_else(|error| panic!("{name}: {error}"));
 
         // The CPU computes which size classes and time segments (parts of fast spheres' paths) the
         // GPU should have found. It uses the length of a segment and the moving origin that the GPU

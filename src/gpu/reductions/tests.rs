@@ -17,6 +17,7 @@ use crate::exact::GRAZING;
 use crate::reduce;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
+use crate::threads::Threads;
 use crate::{Collision, Domain, Error, Sphere};
 
 /// A GPU device for a test, with buffers that start full of random bits. `previous` has the pairs
@@ -146,7 +147,8 @@ impl Rig {
             domain: self.domain,
         };
         let mut recorded = encoder(&self.gpu.device);
-        self.buffers.record_checked(&mut recorded, step.check()?)?;
+        self.buffers
+            .record_checked(&mut recorded, step.check()?, Threads::default())?;
         self.gpu.queue.submit([recorded.finish()]);
         let mut results = Vec::new();
         let mut left = Left::default();
