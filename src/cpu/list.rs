@@ -7,12 +7,16 @@
 
 use std::ops::Range;
 
+#[cfg(feature = "gpu")]
+use rayon::prelude::*;
 use wide::i32x4;
 
 use super::buckets::Buckets;
 use super::parts::{for_each_part, take};
 use super::scan::places;
 use crate::exact::{ImageCollision, Listed};
+#[cfg(feature = "gpu")]
+use crate::exact::{Report, ReportedPair};
 use crate::lanes::LANES;
 use crate::limits::CHUNK;
 use crate::memory::{LIST, resized};
@@ -130,6 +134,34 @@ pub(crate) fn sort_images(
     };
     let key = |listed: &ImageCollision| listed.pair().a;
     sorted.fill(parts.len(), first_set, first_set, make, key)
+}
+
+/// Sorts pairs that a GPU has reported by their two indices. `buckets` is scratch memory.
+///
+/// For long lists, this takes less time than rayon's sort, which begins with passes of one thread
+/// over the whole list.
+#[cfg(feature = "gpu")]
+pub(crate) fn sort_reported(
+    reported: &mut [ReportedPair],
+    buckets: &mut Buckets<ReportedPair>,
+) -> Result<(), Error> {
+    let last = reported.par_iter().with_min_len(CHUNK).map(|pair| pair.a);
+    let range = last.max().map_or(0, |last| last as usize + 1);
+    let parts: Vec<_> = reported.chunks(CHUNK).collect();
+    let make = |part: usize, unsorted: &mut Vec<ReportedPair>| {
+        unsorted.extend_from_slice(parts[part]);
+        Ok(())
+    };
+    buckets.fill(parts.len(), range, reported.len(), make, |pair| pair.a)?;
+    let take = |rest: &mut _, some| take(rest, buckets.len(some));
+    for_each_part(0..buckets.count, reported, take, |bucket, part| {
+        for (place, pair) in part.iter_mut().zip(buckets.items(bucket)) {
+            *place = *pair;
+        }
+        // Threads share a bucket, because one sphere may be in most of the pairs.
+        part.par_sort_unstable_by_key(Report::key);
+        Ok(())
+    })
 }
 
 /// Sorts a few distinct pairs that all have the same index a by their index b and by their image.

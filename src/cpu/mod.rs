@@ -23,5 +23,9 @@ mod sorted_sphere;
 mod walls;
 
 pub(crate) use bounded_walls::BoundedWalls;
+#[cfg(feature = "gpu")]
+pub(crate) use buckets::Buckets;
+#[cfg(feature = "gpu")]
+pub(crate) use list::sort_reported;
 pub(crate) use run::Cpu;
 pub(crate) use walls::{WallHits, WallSearch};

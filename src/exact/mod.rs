@@ -26,9 +26,9 @@ mod two_pairs;
 #[cfg(test)]
 pub(crate) use self::answer::Arithmetic;
 pub(crate) use self::answer::{Impact, Touch};
-pub(crate) use self::decide::{
-    GRAZING, Grazing, ReportedPair, decide, decide_reported, decide_step,
-};
+pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
+#[cfg(feature = "gpu")]
+pub(crate) use self::decide::{decide, decide_step};
 pub use self::impact::time_of_impact;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{ImageCollision, Listed, Report};

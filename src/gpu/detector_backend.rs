@@ -17,6 +17,7 @@ use super::shader::layout::CaromCollision;
 use super::status::Status;
 use super::summary::{RequiredCapacity, StepSummary};
 use crate::blocking::Wait;
+use crate::cpu::{Buckets, sort_reported};
 use crate::exact::{GRAZING, Grazing, ReportedPair, decide_step};
 use crate::limits::Limits;
 use crate::outcome::Outcome;
@@ -39,6 +40,8 @@ pub(crate) struct Gpu {
     reported: ReusedVec<ReportedPair>,
     /// The images (periodic copies) of the reported pairs' second spheres. Empty in open space.
     reported_images: ReusedVec<[i32; 3]>,
+    /// Scratch memory to sort the pairs.
+    buckets: Buckets<ReportedPair>,
     /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the first
     /// buffers. `None` derives a capacity from the number of spheres.
     first: [Option<u64>; 2],
@@ -104,6 +107,7 @@ impl Gpu {
             staging: None,
             reported: ReusedVec::default(),
             reported_images: ReusedVec::default(),
+            buckets: Buckets::default(),
             first: [None; 2],
             at_work: false,
             #[cfg(test)]
@@ -137,8 +141,13 @@ impl Gpu {
         let mut outcome = outcome?;
         let clock = Instant::now();
         let count = self.reported.len();
-        let reported = (&mut *self.reported, &**self.reported_images);
-        let decide = || decide_step(&step, reported, pairs, images);
+        let decide = || {
+            if self.reported_images.is_empty() {
+                sort_reported(&mut self.reported, &mut self.buckets)?;
+            }
+            let reported = (&mut *self.reported, &**self.reported_images);
+            decide_step(&step, reported, pairs, images)
+        };
         outcome.grazing = threads.run(count, decide)?;
         outcome.stages.push(("decide", clock.elapsed()));
         Ok(outcome)
