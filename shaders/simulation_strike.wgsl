@@ -129,7 +129,7 @@ fn turn_inwards(given: Turn, approach: f32, pressed: f32, slide: f32, curvature:
 
 // The spheres that the workgroup adds to the list of the next round. They are added to it together, because additions
 // to one word of global memory are serialized. The spheres beyond MOST_GATHERED are not gathered, but added at once.
-const MOST_GATHERED = 512u;
+const MOST_GATHERED = 256u;
 var<workgroup> sh_spheres: array<u32, MOST_GATHERED>;
 var<workgroup> sh_gathered: atomic<u32>;
 // Index of the workgroup's first entry in the list of the next round.
