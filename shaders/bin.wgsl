@@ -5,16 +5,17 @@
 #import invocation::{invocation}
 #import segments::{middle, path_of}
 #import size_class::{size_class_power}
+#import sorted::{stored_cell}
 #import spheres::{sphere_at}
 #import tag::{make_tag, slab_of}
-#import types::{Binned, Counters, Params, Plan, Segment, SortedCell, Sphere}
+#import types::{Binned, Counters, Params, Plan, Segment, Sphere}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> size_class_of_sphere: array<u32>;
 @group(0) @binding(3) var<storage, read> segments: array<Segment>;
 @group(0) @binding(4) var<storage, read> plan: Plan;
-@group(0) @binding(5) var<storage, read_write> proxy_cells: array<SortedCell>;
+@group(0) @binding(5) var<storage, read_write> proxy_cells: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
 // One word for each entry of the table of grid cells. At first it is the number of spheres (or time
 // segments) in this entry. After the stage `scan`, it is the index of the entry's first sphere among the
@@ -44,7 +45,7 @@ fn put(proxy: u32) {
     let cell = cell_of(level, middle(path, power, part.number));
     let tag = make_tag(number, power, part.number);
     let slot = slot_of(level, cell, slab_of(tag, level.time_power));
-    proxy_cells[proxy] = SortedCell(cell, tag);
+    proxy_cells[proxy] = stored_cell(cell, tag);
     let place = atomicAdd(&slot_starts[slot], 1u);
     binned[proxy] = Binned(slot, place);
     if atomicLoad(&sh_fullest) <= place {

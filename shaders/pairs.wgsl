@@ -7,14 +7,15 @@
 #import groups::{ignore_each_other}
 #import invocation::{invocation}
 #import search::{Searcher, search_all}
-#import types::{Counters, Params, Plan, SortedCell, SortedProxy, Sphere}
+#import sorted::{proxy_of, tag_of_stored}
+#import types::{Counters, Params, Plan, Sphere, StoredProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> plan: Plan;
 @group(0) @binding(3) var<storage, read> slot_starts: array<u32>;
-@group(0) @binding(4) var<storage, read> sorted_proxies: array<SortedProxy>;
-@group(0) @binding(5) var<storage, read> sorted_cells: array<SortedCell>;
+@group(0) @binding(4) var<storage, read> sorted_proxies: array<StoredProxy>;
+@group(0) @binding(5) var<storage, read> sorted_cells: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
@@ -24,8 +25,8 @@
 fn filter_and_report(searcher: Searcher, place: u32) {
     // params.zero is always 0, but the compiler does not know its value. So the XOR makes it load the
     // searching sphere again here. This costs less than to keep the sphere in registers.
-    let proxy = sorted_proxies[searcher.index ^ params.zero];
-    let candidate = sorted_proxies[place];
+    let proxy = proxy_of(sorted_proxies[searcher.index ^ params.zero]);
+    let candidate = proxy_of(sorted_proxies[place]);
     let s = filter_pair(proxy, candidate, params.dt);
     if s.margin < -s.bound {
         return;
@@ -35,7 +36,7 @@ fn filter_and_report(searcher: Searcher, place: u32) {
     if a == b || ignore_each_other(spheres[a].groups, spheres[b].groups) {
         return;
     }
-    report(s, a, b - params.b_offset, searcher.tag, sorted_cells[place].tag);
+    report(s, a, b - params.b_offset, searcher.tag, tag_of_stored(sorted_cells[place]));
 }
 
 @compute @workgroup_size(WORKGROUP)

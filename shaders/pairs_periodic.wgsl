@@ -13,15 +13,16 @@
 #import search::{Searcher, search_all}
 #import spheres::{sphere_at}
 #import tag::{segment_of}
-#import types::{Counters, Entry, Lattice, Params, Plan, SortedCell, SortedProxy, Sphere}
+#import sorted::{proxy_of, tag_of_stored}
+#import types::{Counters, Entry, Lattice, Params, Plan, Sphere, StoredProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> lattice: Lattice;
 @group(0) @binding(2) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> plan: Plan;
 @group(0) @binding(4) var<storage, read> slot_starts: array<u32>;
-@group(0) @binding(5) var<storage, read> sorted_proxies: array<SortedProxy>;
-@group(0) @binding(6) var<storage, read> sorted_cells: array<SortedCell>;
+@group(0) @binding(5) var<storage, read> sorted_proxies: array<StoredProxy>;
+@group(0) @binding(6) var<storage, read> sorted_cells: array<vec4<u32>>;
 @group(0) @binding(7) var<storage, read> entries: array<Entry>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 @group(0) @binding(9) var<storage, read_write> pairs: array<CaromCollision>;
@@ -68,10 +69,10 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
 }
 
 fn filter_and_report(searcher: Searcher, place: u32) {
-    let i = sorted_proxies[searcher.index ^ params.zero].sphere;
-    let j = sorted_proxies[place].sphere;
+    let i = proxy_of(sorted_proxies[searcher.index ^ params.zero]).sphere;
+    let j = proxy_of(sorted_proxies[place]).sphere;
     let tag_i = searcher.tag;
-    let tag_j = sorted_cells[place].tag;
+    let tag_j = tag_of_stored(sorted_cells[place]);
     let one = entries[i];
     let other = entries[j];
     let image = carom_image(other.image) - carom_image(one.image);

@@ -2,18 +2,19 @@
 // spheres in this order for the search for pairs. Twin of `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}
+#import sorted::{SortedProxy, stored_proxy}
 #import spheres::{sphere_at}
-#import types::{Binned, Params, Plan, Segment, SortedCell, SortedProxy, Sphere}
+#import types::{Binned, Params, Plan, Segment, Sphere, StoredProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<storage, read> segments: array<Segment>;
 @group(0) @binding(3) var<storage, read> plan: Plan;
-@group(0) @binding(4) var<storage, read> proxy_cells: array<SortedCell>;
+@group(0) @binding(4) var<storage, read> proxy_cells: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> binned: array<Binned>;
 @group(0) @binding(6) var<storage, read> slot_starts: array<u32>;
-@group(0) @binding(7) var<storage, read_write> sorted_proxies: array<SortedProxy>;
-@group(0) @binding(8) var<storage, read_write> sorted_cells: array<SortedCell>;
+@group(0) @binding(7) var<storage, read_write> sorted_proxies: array<StoredProxy>;
+@group(0) @binding(8) var<storage, read_write> sorted_cells: array<vec4<u32>>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -34,6 +35,6 @@ fn main(
     }
     let sphere = sphere_at(i);
     let to = slot_starts[binned[proxy].slot] + binned[proxy].place;
-    sorted_proxies[to] = SortedProxy(sphere.center, sphere.radius, sphere.velocity, i);
+    sorted_proxies[to] = stored_proxy(SortedProxy(sphere.center, sphere.radius, sphere.velocity, i));
     sorted_cells[to] = proxy_cells[proxy];
 }

@@ -201,18 +201,28 @@ struct Next {
     cut: f32,
 }
 
-// If a sphere meets one of its candidates earlier than the next impact found so far, updates `next`.
-// `entry` is an entry of the sphere's row or linked list of candidates.
-fn consider(next: ptr<function, Next>, last: PathPiece, entry: u32) {
+// If the impact `other` comes before the next impact found so far, it becomes the next impact.
+fn consider(next: ptr<function, Next>, other: Next) {
+    (*next).cut = min((*next).cut, other.cut);
+    let earlier = other.time < (*next).time;
+    let alike = other.time == (*next).time && other.time < NEVER;
+    if earlier || (alike && is_before(other.index, (*next).index)) {
+        (*next).time = other.time;
+        (*next).index = other.index;
+    }
+}
+
+// Tests a sphere with one of its candidates. `entry` is an entry of the sphere's row or linked list of candidates,
+// and `last` the last piece of the sphere's path.
+fn consider_entry(next: ptr<function, Next>, last: PathPiece, entry: u32) {
     if entry >= NEXT_TRIANGLE {
         return;
     }
     let met = first_meeting(candidates[entry]);
     if met < last.start {
-        (*next).cut = min((*next).cut, met);
-    } else if met < (*next).time || (met == (*next).time && met < NEVER && is_before(entry, (*next).index)) {
-        (*next).time = met;
-        (*next).index = entry;
+        consider(next, Next(NEVER, NEXT_NONE, met));
+    } else {
+        consider(next, Next(met, entry, NEVER));
     }
 }
 
@@ -247,20 +257,28 @@ fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
     return first;
 }
 
-// Finds the next impact of a sphere. If an impact on the sphere's path is wrong, finds instead how many
-// impacts come before the first wrong one.
-fn find(sphere: u32) {
-    let count = tracks[sphere].count;
-    let last = path_piece(sphere, count);
+// Returns the first impact of a sphere with those of its candidates that invocation `lane` of LANES tests.
+fn first_of_lane(sphere: u32, lane: u32) -> Next {
     var next = Next(NEVER, NEXT_NONE, NEVER);
-    for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
-        consider(&next, last, row_entries[k]);
+    let last = path_piece(sphere, tracks[sphere].count);
+    for (var k = row_starts[sphere] + lane; k < row_starts[sphere + 1u]; k += LANES) {
+        consider_entry(&next, last, row_entries[k]);
     }
-    var entry = atomicLoad(&round_spheres[head_of(sphere)]);
-    while entry != NEXT_NONE {
-        consider(&next, last, entry);
-        entry = entry_after(entry, sphere);
+    if lane == 0u {
+        var entry = atomicLoad(&round_spheres[head_of(sphere)]);
+        while entry != NEXT_NONE {
+            consider_entry(&next, last, entry);
+            entry = entry_after(entry, sphere);
+        }
     }
+    return next;
+}
+
+// Finds the next impact of a sphere, given its first impact with its candidates. If an impact on the sphere's path is
+// wrong, finds instead how many impacts come before the first wrong one.
+fn find(sphere: u32, first: Next) {
+    var next = first;
+    let count = tracks[sphere].count;
     // A sphere that has moved farther than its pad (the assumed bound on its displacement) is tested against
     // more walls and triangles. It may meet one of them on an earlier piece of its path, so all pieces are
     // tested. Otherwise, only the last piece is tested.
@@ -289,18 +307,35 @@ fn find(sphere: u32) {
     tracks[sphere].found = simulation.round;
 }
 
-@compute @workgroup_size(WORKGROUP)
+// Each sphere has this number of invocations, which share its candidates. A single invocation would test one candidate
+// after the other, and most of its time would be spent waiting for memory.
+const LANES = 4u;
+const INVOCATIONS = LANES * WORKGROUP;
+var<workgroup> sh_next: array<Next, INVOCATIONS>;
+
+@compute @workgroup_size(INVOCATIONS)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let number = invocation(workgroup, workgroups, local, WORKGROUP);
-    if number >= simulation.in_round {
-        return;
+    let lane = local % LANES;
+    let number = invocation(workgroup, workgroups, local / LANES, WORKGROUP);
+    var sphere = 0u;
+    var takes_part = number < simulation.in_round;
+    if takes_part {
+        sphere = sphere_of_round(number);
+        takes_part = bodies[sphere].radius >= 0.0;
     }
-    let i = sphere_of_round(number);
-    if bodies[i].radius >= 0.0 {
-        find(i);
+    if takes_part {
+        sh_next[local] = first_of_lane(sphere, lane);
+    }
+    workgroupBarrier();
+    if takes_part && lane == 0u {
+        var next = sh_next[local];
+        for (var k = 1u; k < LANES; k++) {
+            consider(&next, sh_next[local + k]);
+        }
+        find(sphere, next);
     }
 }

@@ -13,8 +13,10 @@
 #import further_entries::{entry_after}
 #import invocation::{invocation}
 #import meeting::{Motion, RESTING}
+#import opaque::{opaque}
 #import paths::{path_piece, place_at}
-#import round_spheres::{add_to_round, head_of, sphere_of_round}
+#import round_spheres::{NEXT_LIST, entry_of, head_of, mark_for_round, sphere_of_round}
+#import types::{Params}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
@@ -27,6 +29,7 @@
 @group(0) @binding(8) var<storage, read> row_starts: array<u32>;
 @group(0) @binding(9) var<storage, read> row_entries: array<u32>;
 @group(0) @binding(10) var<storage, read_write> round_spheres: array<atomic<u32>>;
+@group(0) @binding(11) var<uniform> params: Params;
 
 // Upper limit of half the distance that a sphere in a hollow wall flies within a contact time, divided by the radius
 // of the path along which its centre slides. Beyond this limit, the sphere is turned as if it flew only so far. This
@@ -59,15 +62,23 @@ fn least_separation(pressing: f32, speeds: f32) -> f32 {
     return max(0.5 * max(pressing, 0.0) * simulation_request.contact_time, RESTING * speeds);
 }
 
-// Returns the change of the relative velocity of two bodies in an impact. `normal` is a unit vector, and the bodies
-// approach each other if the component of their relative velocity along it is positive. After the impact, this
-// component is negative, and its magnitude is at least `least`.
+// Returns the impulse of an impact, which is the change of the relative velocity of two bodies divided by the sum of
+// their inverse masses. `normal` is a unit vector, and the bodies approach each other if the component of their relative
+// velocity along it is positive. After the impact, this component is negative, and its magnitude is at least `least`.
 //
 // The change is a multiple of the vector `axis`, and is divided by the square of `axis`. So with the restitution 1,
-// the energy stays the same for any `axis`, except for the rounding error of the square. The length
-// of `axis` has the digits of the approach speed. So it differs from impact to impact, and these rounding
-// errors are 0 on average, even at a plane with its constant normal.
-fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32) -> vec3<f32> {
+// the energy stays the same for any `axis`, except for rounding errors. The length of `axis` has the digits of the
+// approach speed. So it differs from impact to impact, and these rounding errors are 0 on average, even at a plane with
+// its constant normal. For the same reason, each inverse mass is multiplied by the square before they are added: the
+// rounding error of the sum of two inverse masses, and that of a division by it, would be the same in all impacts of
+// two kinds of spheres, and the energy would drift.
+fn rebound(
+    velocity: vec3<f32>,
+    normal: vec3<f32>,
+    restitution: f32,
+    least: f32,
+    inverse_masses: vec2<f32>,
+) -> vec3<f32> {
     // A number from 1 to 2.
     let digits = bitcast<f32>((bitcast<u32>(dot(velocity, normal)) & 0x007fffffu) | 0x3f800000u);
     let axis = normal * digits;
@@ -77,7 +88,8 @@ fn rebound(velocity: vec3<f32>, normal: vec3<f32>, restitution: f32, least: f32)
     // The speeds before and after the impact, times the length of `axis`.
     let approach = max(dot(velocity, axis), 0.0);
     let leaving = max(restitution * approach, least * digits);
-    return axis * (-(approach + leaving) / square);
+    let divisors = vec2<f32>(opaque(inverse_masses.x * square), opaque(inverse_masses.y * square));
+    return axis * (-(approach + leaving) / (divisors.x + divisors.y));
 }
 
 // How a hollow wall turns a sphere that slides along it.
@@ -115,19 +127,56 @@ fn turn_inwards(given: Turn, approach: f32, pressed: f32, slide: f32, curvature:
     return Turn(1.0, sqrt(speed * speed + lost * slide), -lost / (1.0 + sqrt(1.0 - lost)));
 }
 
+// The spheres that the workgroup adds to the list of the next round. They are added to it together, because additions
+// to one word of global memory are serialized. The spheres beyond MOST_GATHERED are not gathered, but added at once.
+const MOST_GATHERED = 256u;
+var<workgroup> sh_spheres: array<u32, MOST_GATHERED>;
+var<workgroup> sh_gathered: atomic<u32>;
+// Index of the workgroup's first entry in the list of the next round.
+var<workgroup> sh_first: u32;
+
+fn add_to_list(number: u32, sphere: u32) {
+    atomicStore(&round_spheres[entry_of(simulation.round + 1u, number)], sphere);
+}
+
+fn gather_for_round(sphere: u32) {
+    if !mark_for_round(sphere) {
+        return;
+    }
+    let place = atomicAdd(&sh_gathered, 1u);
+    if place < MOST_GATHERED {
+        sh_spheres[place] = sphere;
+    } else {
+        add_to_list(atomicAdd(&round_spheres[NEXT_LIST], 1u), sphere);
+    }
+}
+
+// Adds the gathered spheres to the list of the next round. All invocations of the workgroup must call this function.
+fn add_gathered(local: u32) {
+    workgroupBarrier();
+    let count = min(atomicLoad(&sh_gathered), MOST_GATHERED);
+    if local == 0u && count > 0u {
+        sh_first = atomicAdd(&round_spheres[NEXT_LIST], count);
+    }
+    let first = workgroupUniformLoad(&sh_first);
+    for (var k = local; k < count; k += WORKGROUP) {
+        add_to_list(first + k, sh_spheres[k]);
+    }
+}
+
 // Adds a sphere whose path has changed, and its candidates, to the list of the next round.
 fn add_around(sphere: u32) {
-    add_to_round(sphere);
+    gather_for_round(sphere);
     for (var k = row_starts[sphere]; k < row_starts[sphere + 1u]; k++) {
         let index = row_entries[k];
         if index < NEXT_WALL {
-            add_to_round(candidates[index].a + candidates[index].b - sphere);
+            gather_for_round(candidates[index].a + candidates[index].b - sphere);
         }
     }
     var entry = atomicLoad(&round_spheres[head_of(sphere)]);
     while entry != NEXT_NONE {
         if entry < NEXT_WALL {
-            add_to_round(candidates[entry].a + candidates[entry].b - sphere);
+            gather_for_round(candidates[entry].a + candidates[entry].b - sphere);
         }
         entry = entry_after(entry, sphere);
     }
@@ -162,12 +211,11 @@ fn strike_pair(index: u32, time: f32) {
     let speeds = length(one.velocity) + length(other.velocity);
     let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
     let restitution = restitution_after(simulation_request.restitution, since);
-    let change = rebound(motion.velocity, normal, restitution, least_separation(pressing, speeds));
-    let mass_a = bodies[pair.a].inverse_mass;
-    let mass_b = bodies[pair.b].inverse_mass;
-    let impulse = change / (mass_a + mass_b);
-    turn(pair.a, one, time, impulse * -mass_a, index * MOST_IMPACTS + count_b);
-    turn(pair.b, other, time, impulse * mass_b, index * MOST_IMPACTS + count_a);
+    let inverse_masses = vec2<f32>(bodies[pair.a].inverse_mass, bodies[pair.b].inverse_mass);
+    let least = least_separation(pressing, speeds);
+    let impulse = rebound(motion.velocity, normal, restitution, least, inverse_masses);
+    turn(pair.a, one, time, impulse * -inverse_masses.x, index * MOST_IMPACTS + count_b);
+    turn(pair.b, other, time, impulse * inverse_masses.y, index * MOST_IMPACTS + count_a);
 }
 
 // Adds an impact at a wall to the path of a sphere. `normal` is a unit vector from the sphere into the wall. `bend` is
@@ -197,7 +245,7 @@ fn leave_wall(
         let pressed = 0.5 * dot(motion.acceleration, normal) * simulation_request.contact_time;
         leaving = turn_inwards(leaving, approach, pressed, slide, curvature);
     }
-    let away = rebound(motion.velocity, normal, leaving.restitution, leaving.least);
+    let away = rebound(motion.velocity, normal, leaving.restitution, leaving.least, vec2<f32>(1.0, 0.0));
     turn(sphere, last, time, away + sliding * leaving.change, tracks[sphere].next);
 }
 
@@ -247,17 +295,8 @@ fn strike_wall(sphere: u32, code: u32, time: f32) {
     leave_wall(sphere, last, time, wall, motion, normal, bend, sliding, curvature);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let number = invocation(workgroup, workgroups, local, WORKGROUP);
-    if number >= simulation.in_round {
-        return;
-    }
-    let i = sphere_of_round(number);
+// Adds the next impact to the path of sphere `i`, or removes wrong impacts from it.
+fn strike(i: u32) {
     let next = tracks[i].next;
     if bodies[i].radius < 0.0 || next == NEXT_NONE {
         return;
@@ -280,4 +319,17 @@ fn main(
             strike_pair(next, time);
         }
     }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let number = invocation(workgroup, workgroups, local, WORKGROUP);
+    if number < simulation.in_round {
+        strike(sphere_of_round(number));
+    }
+    add_gathered(local);
 }

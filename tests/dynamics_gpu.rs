@@ -296,6 +296,31 @@ fn long_substeps_miss_nothing() {
     assert!(drift < 1e-5 * all_momenta(&after), "{drift}");
 }
 
+/// Each of 64 spheres is in a cage of fourteen others, and hits one of them, all at the same time. So one workgroup adds
+/// more spheres to the next round than it can gather.
+#[test]
+fn a_crowded_round_leaves_out_no_sphere() {
+    let middles = (0..64).map(|k| 16.0 * DVec3::new(f64::from(k % 8), f64::from(k / 8), 0.0));
+    let middles: Vec<_> = middles.collect();
+    let ball = |middle: &DVec3| HardSphere::new(*middle, 1.0).with_velocity([8.0, 0.125, 0.25]);
+    let mut spheres: Vec<_> = middles.iter().map(ball).collect();
+    let signs = [1.0, -1.0];
+    let corners = signs.map(|x| signs.map(|y| signs.map(|z| DVec3::new(x, y, z).normalize())));
+    let axes = signs.map(|sign| DVec3::AXES.map(|axis| sign * axis));
+    for middle in middles {
+        let places = corners
+            .iter()
+            .flatten()
+            .flatten()
+            .chain(axes.iter().flatten());
+        spheres.extend(places.map(|place| HardSphere::new(middle + 1.5 * *place, 0.25)));
+    }
+    let state = assert_like_cpu(&spheres, &SimulationOptions::new(), 0.5, 1e-3);
+    assert_eq!(state.impacts, 128, "{state:?}");
+    // A sphere that is left out ends its substep early, so there would be more substeps.
+    assert!(state.substeps < 8 && state.rollbacks == 0, "{state:?}");
+}
+
 /// Returns the momentum that each wall of a simple shape and each mesh has received.
 fn wall_impulses(world: &World) -> Vec<DVec3> {
     let sums = world.read(world.buffers.wall_impulses());
@@ -864,10 +889,10 @@ fn a_wall_that_crosses_the_periodic_cell_for_a_long_time_pushes_a_ball() {
         assert_eq!(state.wall_impacts, impacts, "{state:?}");
         let ball = world.spheres()[0];
         assert!(ball.velocity.length() < 1e-5, "{ball:?}");
-        assert!(
-            ball.center.distance(DVec3::new(place, 5.0, 5.0)) < 1e-5,
-            "{ball:?}"
-        );
+        // Each impact may shift the ball by a unit in the last place of its coordinates. With exactly rounded
+        // divisions, as in lavapipe, the shift is 0, but Vulkan lets a GPU divide less exactly.
+        let shift = ball.center.distance(DVec3::new(place, 5.0, 5.0));
+        assert!(shift < impacts as f64 * 1e-6, "{ball:?}");
     }
 }
 
@@ -1169,6 +1194,41 @@ fn the_energy_of_spheres_does_not_drift_at_oblique_walls() {
             }
         }
     }
+}
+
+/// Light elastic spheres bounce between a heavy sphere and a hollow wall around it, and pass through each other. The sum
+/// of the inverse masses of a light and the heavy sphere lies nearly halfway between two float32 numbers, so its
+/// rounding error is as large as possible. If all impacts had this error, the energy would change by some 2e-6.
+#[test]
+fn the_energy_of_light_spheres_does_not_drift_at_a_heavy_sphere() {
+    let count = 200;
+    let heavy = HardSphere::new([0.0; 3], 0.5).with_mass(8385.0);
+    let mut rng = Rng::with_seed(1);
+    let mut vector = || DVec3::from([0; 3].map(|_| 2.0 * rng.f64() - 1.0));
+    let light = (0..count).map(|_| {
+        let place = 1.0 * vector().normalize();
+        HardSphere::new(place, 0.125).with_velocity(vector().normalize())
+    });
+    let spheres: Vec<_> = light.chain([heavy]).collect();
+    let wall = Wall::sphere_inside([0.0; 3], 1.5);
+    let rules = SimulationOptions::new().with_walls(Walls::from_iter([wall]));
+    let options = SimulationBufferOptions::new(count + 1)
+        .with_candidates(count * count)
+        .with_substeps(8)
+        .with_simulation(rules);
+    let mut world = World::new(&spheres, &options);
+    let ghost = Sphere::default().with_groups(1, 1).groups;
+    let mut groups = vec![ghost; count as usize];
+    groups.push(0);
+    world.groups = world.device.words(&groups);
+    let before = energy(&world.spheres());
+    let mut state = SimulationState::default();
+    while state.impacts < 15 * u64::from(count) {
+        state = world.advance(2.0);
+    }
+    let change = energy(&world.spheres()) / before - 1.0;
+    println!("{change:.1e} {state:?}");
+    assert!(change.abs() < 1e-6, "{change}");
 }
 
 /// After an impact without restitution, a sphere slides along a wall, or moves together with another

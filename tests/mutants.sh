@@ -318,7 +318,10 @@ mutant 'a substep with too many impacts is an error at once' src/dynamics/simula
     --test dynamics_walls with_too_many_impacts
 
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
-    '(*next).cut = min((*next).cut, met);' '(*next).cut = min((*next).cut, NEVER);' --test dynamics_gpu long_substeps
+    'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
+    --test dynamics_gpu long_substeps
+mutant 'only the first invocation of a sphere is considered' shaders/simulation_find.wgsl \
+    'consider(&next, sh_next[local + k]);' '' --test dynamics_gpu long_substeps
 mutant 'an impact that its partner has undone is kept' shaders/simulation_find.wgsl \
     'if place > tracks[other].count || path_piece(other, place).link != back {' 'if place > MOST_IMPACTS {' \
     --test dynamics_gpu long_substeps
@@ -344,11 +347,17 @@ mutant 'no cell is marked near spheres that leave their pads' shaders/shared/lef
     --test dynamics_gpu bullets
 
 mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/simulation_strike.wgsl \
-    'add_to_round(candidates[index].a + candidates[index].b - sphere);' 'add_to_round(sphere);' \
+    'gather_for_round(candidates[index].a + candidates[index].b - sphere);' 'gather_for_round(sphere);' \
     --test dynamics_gpu long_substeps
 
+mutant 'spheres that find no room among the gathered ones are left out of the next round' shaders/simulation_strike.wgsl \
+    'add_to_list(atomicAdd(&round_spheres[NEXT_LIST], 1u), sphere);' '' --test dynamics_gpu crowded_round
 mutant 'the rounding of a normal changes the energy in impacts' shaders/simulation_strike.wgsl \
-    '(-(approach + leaving) / square)' '(-(approach + leaving) / (digits * digits))' --test dynamics_gpu oblique_walls
+    'let square = max(dot(axis, axis), 0.5);' 'let square = digits * digits;' --test dynamics_gpu oblique_walls
+mutant 'a rounded sum of inverse masses changes the energy in impacts' shaders/simulation_strike.wgsl \
+    'vec2<f32>(opaque(inverse_masses.x * square), opaque(inverse_masses.y * square))' \
+    'vec2<f32>((inverse_masses.x + inverse_masses.y) * square, 0.0)' \
+    --test dynamics_gpu energy_of_light_spheres
 mutant 'the rounding of a square changes the energy alike in all impacts' shaders/simulation_strike.wgsl \
     'normal * digits;' 'normal;' --test dynamics_gpu oblique_walls
 mutant 'a wall pushes a sphere along the axis of a cylinder' shaders/simulation_strike.wgsl \

@@ -2,7 +2,7 @@
 // has the proof, and `src/shared/filter.rs` the constants. The CPU uses a float64 test instead.
 
 #import opaque::{opaque, opaque3}
-#import types::{SortedProxy}
+#import sorted::{SortedProxy}
 
 // Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
 // certainly miss if margin < -bound. Otherwise the pair is grazing (undecided).

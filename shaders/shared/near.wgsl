@@ -5,7 +5,7 @@
 #import opaque::{opaque3}
 #import segments::{part_of}
 #import tag::{segment_of, segment_power}
-#import types::{SortedProxy}
+#import sorted::{SortedProxy}
 
 // The interval of time during which a sphere is in one time segment (one of the equal parts of its
 // path). `middle` is the middle of the interval. `half` is half its length, plus a margin.

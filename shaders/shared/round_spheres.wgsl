@@ -44,12 +44,17 @@ fn sphere_of_round(number: u32) -> u32 {
     return atomicLoad(&round_spheres[entry_of(simulation.round, number)]);
 }
 
+// Marks a sphere as listed for the next round. Returns whether it was not marked before.
+fn mark_for_round(sphere: u32) -> bool {
+    let next = simulation.round + 1u;
+    return atomicMax(&round_spheres[mark_of(sphere)], next) < next;
+}
+
 // Adds a sphere to the list for the next round, unless the list already contains the sphere. The next round
 // finds the next impact of each listed sphere.
 fn add_to_round(sphere: u32) {
-    let next = simulation.round + 1u;
-    if atomicMax(&round_spheres[mark_of(sphere)], next) < next {
+    if mark_for_round(sphere) {
         let number = atomicAdd(&round_spheres[NEXT_LIST], 1u);
-        atomicStore(&round_spheres[entry_of(next, number)], sphere);
+        atomicStore(&round_spheres[entry_of(simulation.round + 1u, number)], sphere);
     }
 }

@@ -10,6 +10,7 @@
 #import near::{may_touch, window_of}
 #import opaque::{opaque3}
 #import segments::{middle, path_of, reaches}
+#import sorted::{cell_of_stored, proxy_of, tag_of_stored}
 #import tag::{level_of, segment_of, segment_power, slab_of}
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
@@ -107,12 +108,12 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
 // Returns a bit mask of 32 candidates from number `first` on. A bit is set if the candidate may touch the
 // searching sphere.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
-    let proxy = sorted_proxies[searcher.index];
+    let proxy = proxy_of(sorted_proxies[searcher.index]);
     let window = window_of(searcher.tag, params.dt);
     var found = 0u;
     let end = min(candidates.count, first + 32u);
     for (var number = first; number < end; number++) {
-        let candidate = sorted_proxies[place_of(candidates, number)];
+        let candidate = proxy_of(sorted_proxies[place_of(candidates, number)]);
         if may_touch(proxy, candidate, window) {
             found |= 1u << (number - first);
         }
@@ -182,7 +183,7 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
 // segment. It extends by half the extent of the segment plus half the extent of the largest sphere in the
 // other grid.
 fn other_block(searcher: Searcher, level: Level) -> Block {
-    let proxy = sorted_proxies[searcher.index];
+    let proxy = proxy_of(sorted_proxies[searcher.index]);
     let power = segment_power(searcher.tag);
     let segment = segment_of(searcher.tag);
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
@@ -223,15 +224,15 @@ fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
 
 fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab: u32) {
     for (var other = piece.begin; other < piece.end; other++) {
-        let proxy = sorted_proxies[searcher.index];
-        if !may_touch(proxy, sorted_proxies[other], window_of(searcher.tag, params.dt)) {
+        let proxy = proxy_of(sorted_proxies[searcher.index]);
+        if !may_touch(proxy, proxy_of(sorted_proxies[other]), window_of(searcher.tag, params.dt)) {
             continue;
         }
         // Skips spheres of other cells that share the searched cell's table entry.
         if !piece.whole {
             let found = sorted_cells[other];
-            if any(found.cell != at) || level_of(found.tag) != number
-                || slab_of(found.tag, plan.level[number].time_power) != slab {
+            if any(cell_of_stored(found) != at) || level_of(tag_of_stored(found)) != number
+                || slab_of(tag_of_stored(found), plan.level[number].time_power) != slab {
                 continue;
             }
         }
@@ -280,7 +281,7 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     let level = plan.level[number];
     var block: Block;
     if number == level_of(searcher.tag) {
-        let cell = sorted_cells[searcher.index].cell;
+        let cell = cell_of_stored(sorted_cells[searcher.index]);
         if is_inside(level, cell) {
             search_inside(searcher, level, cell, tally);
             return;
@@ -295,7 +296,7 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
 // Tests the sphere at `index` in the buffer of sorted spheres against its candidates. Returns the number of
 // candidates as two words, low word first.
 fn search(index: u32) -> vec2<u32> {
-    let tag = sorted_cells[index].tag;
+    let tag = tag_of_stored(sorted_cells[index]);
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
     // Some drivers may end long loops early. So this loop over the grids has one more iteration, which

@@ -181,18 +181,10 @@ struct Binned {
     place: u32,
 }
 
-// Values of a sphere or of one of its time segments, in the units of the shaders. An array of this type
-// is in the order of the grid cells.
-struct SortedProxy {
-    center: vec3<f32>,
-    radius: f32,
-    velocity: vec3<f32>,
-    sphere: u32,
-}
-
-struct SortedCell {
-    cell: vec3<i32>,
-    tag: u32,
+// A sphere or one of its time segments in the buffer that is sorted by grid cell: see `sorted.wgsl`.
+struct StoredProxy {
+    place: vec4<u32>,
+    motion: vec4<u32>,
 }
 
 // The lattice of a periodic domain, which consists of all displacements between a sphere and its periodic

@@ -7,9 +7,8 @@ use super::named_buffers::NamedBuffers;
 use super::shader::constants::QUANTITIES;
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Counters, DispatchArguments, GpuBinned,
-    GpuEntry, GpuLattice, GpuPlan, GpuSegment, GpuSizeClass, GpuSortedCell, GpuSortedProxy,
-    GpuSpace, GpuTriangle, GpuWall, GpuWallLattice, Params, Ranks, Sampled, WallCounters,
-    WallParams,
+    GpuEntry, GpuLattice, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace, GpuStoredProxy, GpuTriangle,
+    GpuWall, GpuWallLattice, Params, Ranks, Sampled, WallCounters, WallParams,
 };
 use super::upload_layout::UploadLayout;
 use crate::shared::size_class::SIZE_CLASSES;
@@ -143,10 +142,10 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Resu
     made.array::<GpuSizeClass>(name, what, SIZE_CLASSES as u64, cleared)?;
     made.one::<Counters>("counters", "counters", cleared)?;
     made.one::<GpuPlan>("plan", "plan", none)?;
-    made.array::<GpuSortedCell>("proxy_cells", "cells of the proxies", proxies, none)?;
+    made.array::<[u32; 4]>("proxy_cells", "cells of the proxies", proxies, none)?;
     made.array::<GpuBinned>("binned", "slots of the proxies", proxies, none)?;
-    made.array::<GpuSortedProxy>("sorted_proxies", "sorted proxies", proxies, none)?;
-    made.array::<GpuSortedCell>("sorted_cells", "sorted cells", proxies, none)?;
+    made.array::<GpuStoredProxy>("sorted_proxies", "sorted proxies", proxies, none)?;
+    made.array::<[u32; 4]>("sorted_cells", "sorted cells", proxies, none)?;
     Ok(())
 }
 
@@ -236,7 +235,7 @@ impl Buffers {
     /// Returns the largest number of grid entries (spheres, or time segments of fast spheres) that
     /// one buffer can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
-        largest(limits) / size_of::<GpuSortedProxy>() as u64
+        largest(limits) / size_of::<GpuStoredProxy>() as u64
     }
 
     pub(crate) fn most_pairs(limits: &wgpu::Limits) -> u64 {

@@ -67,11 +67,27 @@ fn rank(kind: DeviceType) -> u32 {
     }
 }
 
+fn new_instance() -> wgpu::Instance {
+    wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env())
+}
+
+/// Returns the instance of wgpu that all detectors of the process use. It is never dropped, because a driver may not
+/// allow a process to unload it and load it again: NVIDIA's driver (580.159 on Linux) fails after 30 times.
+#[cfg(not(target_arch = "wasm32"))]
+fn instance() -> &'static wgpu::Instance {
+    static INSTANCE: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
+    INSTANCE.get_or_init(new_instance)
+}
+
+/// Returns a new instance, because in a browser an instance of wgpu cannot be shared between threads.
+#[cfg(target_arch = "wasm32")]
+fn instance() -> wgpu::Instance {
+    new_instance()
+}
+
 impl Gpu {
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
-        let instance =
-            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
-        let mut adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
+        let mut adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
             return Err(Error::no_adapter("no driver offers one"));

@@ -8,7 +8,7 @@ use super::dispatch::Binder;
 use super::named_buffers::NamedBuffers;
 use super::read_now;
 use super::shader::kernels::{Kernel, compile};
-use super::shader::layout::{GpuSortedProxy, Params};
+use super::shader::layout::{GpuStoredProxy, Params};
 use crate::Error;
 use crate::shared::sorted::SortedProxy;
 
@@ -28,11 +28,12 @@ const KERNEL: Kernel = Kernel {
 #import near::{may_touch, window_of}
 #import ownership::{OTHER, ownership}
 #import tag::{make_tag}
-#import types::{Params, SortedProxy}
+#import sorted::{SortedProxy, proxy_of}
+#import types::{Params, StoredProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> steps: array<u32>;
-@group(0) @binding(2) var<storage, read> proxies: array<SortedProxy>;
+@group(0) @binding(2) var<storage, read> proxies: array<StoredProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
 // Checks that the cheap test `may_touch` does not reject a pair too early. The kernels may cut the
@@ -60,8 +61,8 @@ fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if id.x < arrayLength(&steps) {
-        let i = proxies[2u * id.x];
-        let j = proxies[2u * id.x + 1u];
+        let i = proxy_of(proxies[2u * id.x]);
+        let j = proxy_of(proxies[2u * id.x + 1u]);
         let dt = bitcast<f32>(steps[id.x]);
         let s = filter_pair(i, j, dt);
         let lost = s.margin >= -s.bound && !is_near(s, i, j, dt);
@@ -104,7 +105,7 @@ fn try_filter(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Result<Vec<[f32; 
     let found = buffer(&vec![0; size as usize], storage);
     let mut named = NamedBuffers::default()
         .with::<u32>("steps", &steps)
-        .with::<GpuSortedProxy>("proxies", &proxies)
+        .with::<GpuStoredProxy>("proxies", &proxies)
         .with::<[u32; 2]>("found", &found);
     named.one::<Params>("params", &params);
     let binder = Binder {

@@ -58,6 +58,7 @@ parts![
     "sets",
     "size_class",
     "sortable",
+    "sorted",
     "sources",
     "space",
     "sphere_bits",

@@ -280,16 +280,9 @@ layouts! {
         place: u32,
     }
 
-    struct GpuSortedProxy = "SortedProxy" {
-        center: [f32; 3],
-        radius: f32,
-        velocity: [f32; 3],
-        sphere: u32,
-    }
-
-    struct GpuSortedCell = "SortedCell" {
-        cell: [i32; 3],
-        tag: u32,
+    struct GpuStoredProxy = "StoredProxy" {
+        place: [u32; 4],
+        motion: [u32; 4],
     }
 
     struct Digit = "Digit" {

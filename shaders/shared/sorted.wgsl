@@ -1,0 +1,42 @@
+// The spheres (and time segments) that are sorted by grid cell, and their cells, as they are stored in buffers: as
+// vectors of four words. An NVIDIA H200 stores such a vector at once. A struct with a vec3 takes several stores, and
+// the kernel `scatter`, which stores to random places, then takes twice as long.
+
+#import types::{StoredProxy}
+
+// Values of a sphere or of one of its time segments, in the units of the shaders.
+struct SortedProxy {
+    center: vec3<f32>,
+    radius: f32,
+    velocity: vec3<f32>,
+    sphere: u32,
+}
+
+fn stored_proxy(proxy: SortedProxy) -> StoredProxy {
+    return StoredProxy(
+        vec4<u32>(bitcast<vec3<u32>>(proxy.center), bitcast<u32>(proxy.radius)),
+        vec4<u32>(bitcast<vec3<u32>>(proxy.velocity), proxy.sphere),
+    );
+}
+
+fn proxy_of(stored: StoredProxy) -> SortedProxy {
+    return SortedProxy(
+        bitcast<vec3<f32>>(stored.place.xyz),
+        bitcast<f32>(stored.place.w),
+        bitcast<vec3<f32>>(stored.motion.xyz),
+        stored.motion.w,
+    );
+}
+
+// Returns a grid cell and a tag as they are stored.
+fn stored_cell(cell: vec3<i32>, tag: u32) -> vec4<u32> {
+    return vec4<u32>(bitcast<vec3<u32>>(cell), tag);
+}
+
+fn cell_of_stored(stored: vec4<u32>) -> vec3<i32> {
+    return bitcast<vec3<i32>>(stored.xyz);
+}
+
+fn tag_of_stored(stored: vec4<u32>) -> u32 {
+    return stored.w;
+}
