@@ -309,7 +309,7 @@ fn find(sphere: u32, first: Next) {
 
 // Each sphere has this number of invocations, which share its candidates. A single invocation would test one candidate
 // after the other, and most of its time would be spent waiting for memory.
-const LANES = 4u;
+const LANES = 2u;
 const INVOCATIONS = LANES * WORKGROUP;
 var<workgroup> sh_next: array<Next, INVOCATIONS>;
 

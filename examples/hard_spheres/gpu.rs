@@ -29,8 +29,12 @@ impl OnGpu {
         domain: Domain,
         impacts: Option<f64>,
     ) -> anyhow::Result<Self> {
-        let instance =
-            wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        // wgpu would check each indirect dispatch with another dispatch. carom has many indirect dispatches, and the
+        // numbers of workgroups that it computes are always valid.
+        let unneeded = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
+        descriptor.flags.remove(unneeded);
+        let instance = wgpu::Instance::new(descriptor);
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,
             ..wgpu::RequestAdapterOptions::default()

@@ -71,23 +71,25 @@ fn new_instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env())
 }
 
-/// Returns the instance of wgpu that all detectors of the process use. It is never dropped, because a driver may not
-/// allow a process to unload it and load it again: NVIDIA's driver (580.159 on Linux) fails after 30 times.
+/// Keeps the graphics drivers loaded until the process ends. A driver may not allow a process to unload it and load it
+/// again many times: NVIDIA's driver (580.159 on Linux) fails after 30 times. An instance of wgpu loads the drivers, and
+/// unloads them when it is dropped, unless there is another one.
 #[cfg(not(target_arch = "wasm32"))]
-fn instance() -> &'static wgpu::Instance {
-    static INSTANCE: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
-    INSTANCE.get_or_init(new_instance)
+fn keep_drivers() {
+    static KEPT: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
+    KEPT.get_or_init(new_instance);
 }
 
-/// Returns a new instance, because in a browser an instance of wgpu cannot be shared between threads.
+/// Does nothing, because a browser loads the drivers itself.
 #[cfg(target_arch = "wasm32")]
-fn instance() -> wgpu::Instance {
-    new_instance()
-}
+fn keep_drivers() {}
 
 impl Gpu {
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
-        let mut adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
+        keep_drivers();
+        let mut adapters = new_instance()
+            .enumerate_adapters(wgpu::Backends::all())
+            .await;
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
             return Err(Error::no_adapter("no driver offers one"));

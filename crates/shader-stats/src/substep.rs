@@ -41,9 +41,11 @@ const RECORDED: f64 = 25.0;
 /// bounds on their displacements).
 const WIDENINGS: f64 = 6.0;
 
-/// Largest number of candidates of a sphere in a warp of 32 spheres. The mean over all spheres is twice
+/// Number of invocations of the kernel `simulation_find` for a sphere, which share the candidates of the sphere.
+const LANES: f64 = 2.0;
+/// Largest number of candidates of an invocation in a warp. The mean number of candidates of a sphere is twice
 /// [`CANDIDATES`], because a pair is a candidate of both of its spheres.
-const ROW: f64 = 9.0;
+const ROW: f64 = 5.0;
 /// Instructions of the kernel `simulation_find`, counted by hand: outside its loops, for each candidate, and
 /// for each comparison of two straight pieces of the paths of a candidate pair.
 const FIND: [f64; 3] = [150.0, 45.0, 240.0];
@@ -143,7 +145,7 @@ fn motion(n: f64, count: Counts<'_>) -> anyhow::Result<Vec<(&'static str, f64, W
         chain += rounds * once(4.0 + ROW * (2.0 + 2.0 * pieces));
     }
     let name = "simulation_find";
-    add(name, RECORDED, instructions, n, bytes, chain);
+    add(name, RECORDED, instructions, LANES * n, bytes, chain);
     let name = "simulation_strike";
     let listed = n * (FIRST + LATER);
     let chain = ROUNDS * once(15.0);
