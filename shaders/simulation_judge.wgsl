@@ -202,8 +202,11 @@ fn judge(sums: vec4<f32>) {
     simulation.cell = CELL * sums.w / spheres;
     if simulation.pad_speed == 0.0 {
         simulation.pad_speed = FIRST_PAD * mean;
-    } else if settled {
-        let many = f32(atomicLoad(&simulation_counters.widened)) > MANY * f32(simulation.spheres);
+    } else if settled || simulation.settled == 3u {
+        // Half of MOST_LEFT is the limit in large worlds, because a substep in which more than MOST_LEFT spheres leave
+        // their pads is rolled back.
+        let allowed = min(MANY * spheres, 0.5 * f32(MOST_LEFT));
+        let many = f32(atomicLoad(&simulation_counters.widened)) > allowed;
         simulation.pad_speed *= select(SLOWER, FASTER, left || many);
     }
     simulation.pad_speed = clamp(simulation.pad_speed, LEAST_PAD * mean, MOST_PAD * mean);

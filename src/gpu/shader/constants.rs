@@ -90,7 +90,7 @@ pub(crate) const MOST_IMPACTS: u32 = 8;
 
 /// Largest number of spheres that get wider pads at once in hard-sphere dynamics, because they have moved farther than
 /// their pads.
-pub(crate) const MOST_LEFT: u32 = 1024;
+pub(crate) const MOST_LEFT: u32 = 4096;
 /// Largest number of walls and meshes in hard-sphere dynamics: each sphere has a 32-bit mask with one bit for each.
 pub(crate) const MOST_WALLS: u32 = 32;
 
