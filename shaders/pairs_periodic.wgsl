@@ -11,9 +11,9 @@
 #import lattice::{displacement, length_bound}
 #import opaque::{opaque, opaque3}
 #import search::{Searcher, search_all}
+#import sorted::{proxy_of, tag_of_stored}
 #import spheres::{sphere_at}
 #import tag::{segment_of}
-#import sorted::{proxy_of, tag_of_stored}
 #import types::{Counters, Entry, Lattice, Params, Plan, Sphere, StoredProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -36,7 +36,7 @@ const ROUNDS = 0.75;
 // moved farther than its pad, and by `SLOWER` after any other. One increase makes up for about 20
 // decreases, so about one substep in twenty is rolled back. In open space, a sphere that moves farther
 // than its pad gets a wider one in the same substep. Then `pad_speed` grows only if more than the share
-// `MANY` of all spheres got wider pads.
+// `MANY` of all spheres, or more than half of MOST_LEFT spheres, got wider pads.
 const FASTER = 1.25;
 const MANY = 0.006;
 // A grid marks the cells near spheres that have moved farther than their pads (the assumed bounds on

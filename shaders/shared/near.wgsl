@@ -4,8 +4,8 @@
 
 #import opaque::{opaque3}
 #import segments::{part_of}
-#import tag::{segment_of, segment_power}
 #import sorted::{SortedProxy}
+#import tag::{segment_of, segment_power}
 
 // The interval of time during which a sphere is in one time segment (one of the equal parts of its
 // path). `middle` is the middle of the interval. `half` is half its length, plus a margin.

@@ -71,25 +71,24 @@ fn new_instance() -> wgpu::Instance {
     wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env())
 }
 
-/// Keeps the graphics drivers loaded until the process ends. A driver may not allow a process to unload it and load it
-/// again many times: NVIDIA's driver (580.159 on Linux) fails after 30 times. An instance of wgpu loads the drivers, and
-/// unloads them when it is dropped, unless there is another one.
+/// Returns the instance of wgpu that all detectors of the process share. It is never dropped, because the graphics
+/// drivers would be unloaded with the last instance, and a driver may not allow a process to load it again many times:
+/// NVIDIA's driver (580.159 on Linux) fails after 30 times.
 #[cfg(not(target_arch = "wasm32"))]
-fn keep_drivers() {
-    static KEPT: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
-    KEPT.get_or_init(new_instance);
+fn instance() -> &'static wgpu::Instance {
+    static INSTANCE: std::sync::OnceLock<wgpu::Instance> = std::sync::OnceLock::new();
+    INSTANCE.get_or_init(new_instance)
 }
 
-/// Does nothing, because a browser loads the drivers itself.
+/// Returns a new instance, because an instance in a browser belongs to one thread.
 #[cfg(target_arch = "wasm32")]
-fn keep_drivers() {}
+fn instance() -> wgpu::Instance {
+    new_instance()
+}
 
 impl Gpu {
     pub(crate) async fn new(hardware: bool) -> Result<Self, Error> {
-        keep_drivers();
-        let mut adapters = new_instance()
-            .enumerate_adapters(wgpu::Backends::all())
-            .await;
+        let mut adapters = instance().enumerate_adapters(wgpu::Backends::all()).await;
         adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
         let Some(adapter) = adapters.into_iter().next() else {
             return Err(Error::no_adapter("no driver offers one"));
@@ -423,7 +422,9 @@ impl Gpu {
             };
             let reading = context.scoped_async(submit).await?;
             self.finish_work(wait)?;
-            let bytes = reading.bytes().await?;
+            let view = reading.bytes().await?;
+            // In a browser, other threads may not use the view itself.
+            let bytes: &[u8] = &view;
             threads.run(part.len(), || {
                 let parts = part.par_chunks_mut(TASK);
                 let bytes = bytes.par_chunks(TASK * size_of::<T>());
@@ -434,7 +435,7 @@ impl Gpu {
                 });
                 Ok(())
             })?;
-            drop(bytes);
+            drop(view);
             self.staging = Some(context.scoped(|| Ok(reading.unmapped()))?);
             from += size;
         }

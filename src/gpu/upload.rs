@@ -137,6 +137,10 @@ fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8], threads: Threads<'_>) -> Result<(
     let from = bytes.chunks_exact(COPIED_AT_ONCE);
     rest.copy_from_slice(from.remainder());
     let parts: Vec<_> = parts.into_iter().zip(from).collect();
+    // Without this test, rayon would start the threads of its global pool even if they have nothing to do.
+    if parts.is_empty() {
+        return Ok(());
+    }
     threads.run(parts.len() * COPIED_AT_ONCE, || {
         parts.into_par_iter().for_each(|(part, from)| {
             WriteOnly::<[u8]>::from(part).copy_from_slice(from);

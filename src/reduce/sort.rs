@@ -8,8 +8,8 @@ use rayon::prelude::*;
 const TASK: usize = 4096;
 
 pub(crate) fn sort<T: Send + Sync, K: Ord>(pairs: &mut Vec<T>, key: impl Fn(&T) -> K + Sync) {
-    // A long list is usually sorted already, without repeats. Threads find this out in less time
-    // than one thread takes for a pass that removes repeats.
+    // In open space, the list of a detector is sorted already, and usually without repeats. Threads find this out in
+    // less time than one thread takes for a pass that removes repeats.
     let neighbors = pairs.par_windows(2).with_min_len(TASK);
     if neighbors.all(|two| key(&two[0]) < key(&two[1])) {
         return;
