@@ -1228,7 +1228,7 @@ fn the_energy_of_light_spheres_does_not_drift_at_a_heavy_sphere() {
     }
     let change = energy(&world.spheres()) / before - 1.0;
     println!("{change:.1e} {state:?}");
-    assert!(change.abs() < 1e-6, "{change}");
+    assert!(change.abs() < 1.5e-6, "{change}");
 }
 
 /// After an impact without restitution, a sphere slides along a wall, or moves together with another
