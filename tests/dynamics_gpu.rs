@@ -1198,11 +1198,11 @@ fn the_energy_of_spheres_does_not_drift_at_oblique_walls() {
 
 /// Light elastic spheres bounce between a heavy sphere and a hollow wall around it, and pass through each other. The sum
 /// of the inverse masses of a light and the heavy sphere lies nearly halfway between two float32 numbers, so its
-/// rounding error is as large as possible. If all impacts had this error, the energy would change by some 2e-6.
+/// rounding error is nearly as large as possible. If all impacts had this error, the energy would change by some 2e-6.
 #[test]
 fn the_energy_of_light_spheres_does_not_drift_at_a_heavy_sphere() {
     let count = 200;
-    let heavy = HardSphere::new([0.0; 3], 0.5).with_mass(8384.4);
+    let heavy = HardSphere::new([0.0; 3], 0.5).with_mass(8385.0);
     let mut rng = Rng::with_seed(1);
     let mut vector = || DVec3::from([0; 3].map(|_| 2.0 * rng.f64() - 1.0));
     let light = (0..count).map(|_| {
@@ -1228,7 +1228,7 @@ fn the_energy_of_light_spheres_does_not_drift_at_a_heavy_sphere() {
     }
     let change = energy(&world.spheres()) / before - 1.0;
     println!("{change:.1e} {state:?}");
-    assert!(change.abs() < 1.5e-6, "{change}");
+    assert!(change.abs() < 1.2e-6, "{change}");
 }
 
 /// After an impact without restitution, a sphere slides along a wall, or moves together with another
