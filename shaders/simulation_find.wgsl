@@ -257,7 +257,8 @@ fn first_at_walls(sphere: u32, piece: PathPiece) -> AtWall {
     return first;
 }
 
-// Returns the first impact of a sphere with those of its candidates that invocation `lane` of LANES tests.
+// The LANES invocations of a sphere share its candidates. This function tests the candidates of invocation `lane`, and
+// returns the first impact of the sphere with one of them.
 fn first_of_lane(sphere: u32, lane: u32) -> Next {
     var next = Next(NEVER, NEXT_NONE, NEVER);
     let last = path_piece(sphere, tracks[sphere].count);

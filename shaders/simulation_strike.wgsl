@@ -15,7 +15,7 @@
 #import meeting::{Motion, RESTING}
 #import opaque::{opaque}
 #import paths::{path_piece, place_at}
-#import round_spheres::{NEXT_LIST, entry_of, head_of, mark_for_round, sphere_of_round}
+#import round_spheres::{NEXT_LIST, append_to_round, head_of, list_for_round, mark_for_round, sphere_of_round}
 #import types::{Params}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
@@ -135,10 +135,6 @@ var<workgroup> sh_gathered: atomic<u32>;
 // Index of the workgroup's first entry in the list of the next round.
 var<workgroup> sh_first: u32;
 
-fn add_to_list(number: u32, sphere: u32) {
-    atomicStore(&round_spheres[entry_of(simulation.round + 1u, number)], sphere);
-}
-
 fn gather_for_round(sphere: u32) {
     if !mark_for_round(sphere) {
         return;
@@ -147,7 +143,7 @@ fn gather_for_round(sphere: u32) {
     if place < MOST_GATHERED {
         sh_spheres[place] = sphere;
     } else {
-        add_to_list(atomicAdd(&round_spheres[NEXT_LIST], 1u), sphere);
+        append_to_round(sphere);
     }
 }
 
@@ -160,7 +156,7 @@ fn add_gathered(local: u32) {
     }
     let first = workgroupUniformLoad(&sh_first);
     for (var k = local; k < count; k += WORKGROUP) {
-        add_to_list(first + k, sh_spheres[k]);
+        list_for_round(first + k, sh_spheres[k]);
     }
 }
 

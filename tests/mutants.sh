@@ -351,7 +351,7 @@ mutant 'a round leaves out the candidates of spheres whose paths have changed' s
     --test dynamics_gpu long_substeps
 
 mutant 'spheres that find no room among the gathered ones are left out of the next round' shaders/simulation_strike.wgsl \
-    'add_to_list(atomicAdd(&round_spheres[NEXT_LIST], 1u), sphere);' '' --test dynamics_gpu crowded_round
+    'append_to_round(sphere);' '' --test dynamics_gpu crowded_round
 mutant 'the rounding of a normal changes the energy in impacts' shaders/simulation_strike.wgsl \
     'let square = max(dot(axis, axis), 0.5);' 'let square = digits * digits;' --test dynamics_gpu oblique_walls
 mutant 'a rounded sum of inverse masses changes the energy in impacts' shaders/simulation_strike.wgsl \

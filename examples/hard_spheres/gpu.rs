@@ -32,8 +32,7 @@ impl OnGpu {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         // wgpu would check each indirect dispatch with another dispatch. carom has many indirect dispatches, and the
         // numbers of workgroups that it computes are always valid.
-        let unneeded = wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL;
-        descriptor.flags.remove(unneeded);
+        (descriptor.flags).remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
         let instance = wgpu::Instance::new(descriptor);
         let options = wgpu::RequestAdapterOptions {
             power_preference: wgpu::PowerPreference::HighPerformance,

@@ -50,11 +50,20 @@ fn mark_for_round(sphere: u32) -> bool {
     return atomicMax(&round_spheres[mark_of(sphere)], next) < next;
 }
 
+// Stores a sphere at position `number` in the list for the next round.
+fn list_for_round(number: u32, sphere: u32) {
+    atomicStore(&round_spheres[entry_of(simulation.round + 1u, number)], sphere);
+}
+
+// Adds a sphere that has been marked to the list for the next round.
+fn append_to_round(sphere: u32) {
+    list_for_round(atomicAdd(&round_spheres[NEXT_LIST], 1u), sphere);
+}
+
 // Adds a sphere to the list for the next round, unless the list already contains the sphere. The next round
 // finds the next impact of each listed sphere.
 fn add_to_round(sphere: u32) {
     if mark_for_round(sphere) {
-        let number = atomicAdd(&round_spheres[NEXT_LIST], 1u);
-        atomicStore(&round_spheres[entry_of(simulation.round + 1u, number)], sphere);
+        append_to_round(sphere);
     }
 }

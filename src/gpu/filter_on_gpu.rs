@@ -27,8 +27,8 @@ const KERNEL: Kernel = Kernel {
 #import filter::{Filtered, filter_pair}
 #import near::{may_touch, window_of}
 #import ownership::{OTHER, ownership}
-#import tag::{make_tag}
 #import sorted::{SortedProxy, proxy_of}
+#import tag::{make_tag}
 #import types::{Params, StoredProxy}
 
 @group(0) @binding(0) var<uniform> params: Params;

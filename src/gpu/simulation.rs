@@ -77,8 +77,8 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 /// centres are wrapped into its cell, because float32 would lose precision far from it. Two overlapping spheres
 /// collide at once if they approach each other. Otherwise they move on without an impact until they are separate.
 ///
-/// By default, a substep has more than 80 indirect dispatches. wgpu checks each of them with a small dispatch of its own, unless the
-/// application creates its [`wgpu::Instance`] without the flag
+/// By default, a substep has more than 80 indirect dispatches. wgpu checks each of them with a small dispatch of its
+/// own, unless the application creates its [`wgpu::Instance`] without the flag
 /// [`VALIDATION_INDIRECT_CALL`](wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL). On an NVIDIA H200, a substep of 16 384
 /// spheres takes a third less time without these checks, and one of a million spheres an eighth less. The numbers of
 /// workgroups that carom computes are always within the limits of the device.
