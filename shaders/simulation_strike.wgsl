@@ -38,8 +38,11 @@ const MOST_TURNED = 1000.0;
 // A hollow wall turns a sphere only if this makes the speed away from the wall larger by more than this factor.
 const TURNED = 1.0 + 1.0 / 65536.0;
 
-// Returns the time of the last impact of a sphere.
+// Returns the time of the last impact of a sphere. A sphere of infinite mass, like a wall, is treated as if it had none.
 fn last_impact(sphere: u32, last: PathPiece) -> f32 {
+    if bodies[sphere].inverse_mass == 0.0 {
+        return LONG_AGO;
+    }
     if tracks[sphere].count > 0u {
         return last.start;
     }

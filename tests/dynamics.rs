@@ -660,6 +660,27 @@ fn inelastic_collapse_is_an_error_without_a_contact_time() {
     }
 }
 
+/// Two balls hit a fixed sphere, the second one within the contact time after the first. The fixed sphere reflects both
+/// with the given restitution, as a wall would, also in the next substep.
+#[test]
+fn a_fixed_sphere_does_not_make_the_impacts_of_others_elastic() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([v, 0.0, 0.0]);
+    let fixed = HardSphere::new([0.0; 3], 1.0).fixed();
+    let options = SimulationOptions::new()
+        .with_restitution(0.5)
+        .with_contact_time(1.0);
+    for steps in [1, 8] {
+        let balls = vec![ball(-2.5, 1.0), fixed, ball(2.75, -1.0)];
+        let mut simulation = Simulation::new(balls, options.clone()).expect("three balls");
+        let mut impacts = 0;
+        for _ in 0..steps {
+            impacts += step(&mut simulation, 2.0 / f64::from(steps)).impacts;
+        }
+        let speeds = [0, 1, 2].map(|k| simulation.spheres()[k].velocity.x);
+        assert_eq!((impacts, speeds), (2, [-0.5, 0.0, 0.5]), "{steps} steps");
+    }
+}
+
 /// Without restitution, balls that meet head-on stay in contact and move on together.
 #[test]
 fn balls_without_restitution_stay_together() {

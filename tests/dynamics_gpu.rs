@@ -1231,6 +1231,29 @@ fn the_energy_of_light_spheres_does_not_drift_at_a_heavy_sphere() {
     assert!(change.abs() < 1.2e-6, "{change}");
 }
 
+/// Two balls hit a fixed sphere, the second one within the contact time after the first. The fixed sphere reflects both
+/// with the given restitution, as a wall would.
+#[test]
+fn a_fixed_sphere_does_not_make_the_impacts_of_others_elastic() {
+    let ball = |x: f64, v: f64| HardSphere::new([x, 0.0, 0.0], 0.5).with_velocity([v, 0.0, 0.0]);
+    let fixed = HardSphere::new([0.0; 3], 1.0).fixed();
+    let spheres = [ball(-2.5, 1.0), fixed, ball(2.75, -1.0)];
+    let rules = SimulationOptions::new()
+        .with_restitution(0.5)
+        .with_contact_time(1.0);
+    for steps in [1, 8] {
+        let options = SimulationBufferOptions::new(3).with_simulation(rules.clone());
+        let mut world = World::new(&spheres, &options);
+        for _ in 0..steps {
+            world.advance(2.0 / steps as f32);
+        }
+        for (sphere, expected) in world.spheres().iter().zip([-0.5, 0.0, 0.5]) {
+            let speed = sphere.velocity.x;
+            assert!((speed - expected).abs() < 1e-6, "{speed} in {steps} steps");
+        }
+    }
+}
+
 /// After an impact without restitution, a sphere slides along a wall, or moves together with another
 /// sphere. It must not hit this wall or sphere again.
 #[test]

@@ -301,6 +301,10 @@ mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/s
     'seek(&away, &is_approached)' 'seek(&away, &|_| true)' --test dynamics_walls overlaps_a_triangle
 mutant 'a hollow wall adds energy to the spheres that it turns' src/dynamics/substep.rs \
     'sliding * change' 'sliding * 0.0' --test dynamics_walls hollow
+mutant 'impacts of a fixed sphere count for the contact time' src/dynamics/replay.rs \
+    'if member.inverse_mass > 0.0 {' 'if member.inverse_mass >= 0.0 {' --test dynamics of_others_elastic
+mutant 'earlier impacts of a fixed sphere count for the contact time' src/dynamics/substep.rs \
+    'if self.spheres[sphere as usize].is_fixed() {' 'if false {' --test dynamics of_others_elastic
 mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'a point hits triangles' src/dynamics/surface.rs \
@@ -317,6 +321,9 @@ mutant 'a substep with too many impacts is an error at once' src/dynamics/simula
     'duration <= shortest || !is_limit(&error)' 'matches!(error, Error::TooManyImpacts { .. }) || !is_limit(&error)' \
     --test dynamics_walls with_too_many_impacts
 
+mutant 'impacts of a fixed sphere count for the contact time on the GPU' shaders/simulation_strike.wgsl \
+    'if bodies[sphere].inverse_mass == 0.0 {' 'if bodies[sphere].inverse_mass < 0.0 {' \
+    --test dynamics_gpu of_others_elastic
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
     'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
     --test dynamics_gpu long_substeps

@@ -29,7 +29,8 @@ pub struct SimulationOptions {
     /// The domain: open space, the default, or a periodic cell.
     pub domain: Domain,
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres is elastic. The default is 0.
+    /// an impact less than this time after the last impact of one of its spheres of finite mass is elastic. The default
+    /// is 0.
     ///
     /// The contact time also gives a lowest speed to a sphere that gravity presses against its partner: the sphere
     /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor
@@ -131,8 +132,8 @@ impl SimulationOptions {
         self
     }
 
-    /// Returns the same options with this [`contact_time`](Self::contact_time): an impact that
-    /// follows sooner than this after the last impact of one of its spheres is elastic.
+    /// Returns the same options with this [`contact_time`](Self::contact_time): an impact that follows sooner than this
+    /// after the last impact of one of its spheres of finite mass is elastic.
     #[must_use]
     pub fn with_contact_time(mut self, contact_time: f64) -> Self {
         self.contact_time = contact_time;

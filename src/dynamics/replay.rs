@@ -73,7 +73,7 @@ struct Member {
     piece: Piece,
     /// Number of impacts so far.
     impacts: u32,
-    /// Time of the last impact.
+    /// Time of the last impact. A sphere of infinite mass is treated as if it had none.
     last: f64,
     /// Whether the sphere was removed at its last impact.
     removed: bool,
@@ -404,7 +404,9 @@ impl<'a> Scratch<'a> {
             }
             member.piece = member.piece.turn(time, change);
             member.impacts += 1;
-            member.last = time;
+            if member.inverse_mass > 0.0 {
+                member.last = time;
+            }
             push(&mut self.turns, (end, member.piece))?;
         }
         let impact = Impact {

@@ -129,8 +129,12 @@ impl<'a> Start<'a> {
 }
 
 impl Setting<'_> {
-    /// Returns the time of the last impact of a sphere before this substep.
+    /// Returns the time of the last impact of a sphere before this substep. A sphere of infinite mass, like a wall, is
+    /// treated as if it had none.
     pub(crate) fn last(&self, sphere: u32) -> f64 {
+        if self.spheres[sphere as usize].is_fixed() {
+            return f64::NEG_INFINITY;
+        }
         let last = self.last.get(sphere as usize);
         last.copied().unwrap_or(f64::NEG_INFINITY)
     }
