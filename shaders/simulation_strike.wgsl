@@ -38,7 +38,8 @@ const MOST_TURNED = 1000.0;
 // A hollow wall turns a sphere only if this makes the speed away from the wall larger by more than this factor.
 const TURNED = 1.0 + 1.0 / 65536.0;
 
-// Returns the time of the last impact of a sphere. A sphere of infinite mass, like a wall, is treated as if it had none.
+// Returns the time of the last impact of a sphere. Many spheres may hit a sphere of infinite mass within a contact time.
+// Like a wall, it does not make their impacts elastic, so it is treated as if it had had no impact.
 fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     if bodies[sphere].inverse_mass == 0.0 {
         return LONG_AGO;
@@ -50,9 +51,9 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
     return select(LONG_AGO, since, since < 0.0);
 }
 
-// Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since
-// the last impact of either. The impact is elastic if `since` is less than the contact time, which is an option
-// of the simulation.
+// Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since the
+// last impact of those of the two that are spheres of finite mass. The impact is elastic if `since` is less than the
+// contact time, which is an option of the simulation.
 fn restitution_after(own: f32, since: f32) -> f32 {
     return select(own, 1.0, since < simulation_request.contact_time);
 }

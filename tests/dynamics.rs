@@ -681,6 +681,23 @@ fn a_fixed_sphere_does_not_make_the_impacts_of_others_elastic() {
     }
 }
 
+/// A ball flies to and fro between two fixed spheres. It has each further impact within the contact time after the one
+/// before, so only the first is inelastic.
+#[test]
+fn a_ball_between_fixed_spheres_soon_stops_losing_speed() {
+    let fixed = |x: f64| HardSphere::new([x, 0.0, 0.0], 1.0).fixed();
+    let ball = HardSphere::new([0.0; 3], 0.5).with_velocity([1.0, 0.0, 0.0]);
+    let options = SimulationOptions::new()
+        .with_restitution(0.5)
+        .with_contact_time(1.0);
+    let spheres = vec![fixed(-1.625), ball, fixed(1.625)];
+    let mut simulation = Simulation::new(spheres, options).expect("three spheres");
+    let report = step(&mut simulation, 2.0);
+    // The first impact is at 0.125. The ball then takes half a unit of time from one sphere to the other.
+    assert_eq!(report.impacts, 4);
+    assert!((simulation.spheres()[1].velocity.length() - 0.5).abs() < 1e-12);
+}
+
 /// Without restitution, balls that meet head-on stay in contact and move on together.
 #[test]
 fn balls_without_restitution_stay_together() {

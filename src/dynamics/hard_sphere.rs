@@ -22,8 +22,8 @@ pub struct HardSphere {
     pub velocity: DVec3,
     /// Radius, 0 or more.
     pub radius: f64,
-    /// Mass, more than 0. A sphere of infinite mass keeps its velocity at every impact, and gravity does not
-    /// act on it.
+    /// Mass, more than 0. A sphere of infinite mass keeps its velocity at every impact, unless a rule
+    /// ([`Response`](crate::Response)) gives it another one, and gravity does not act on it.
     pub mass: f64,
 }
 

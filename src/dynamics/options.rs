@@ -30,7 +30,8 @@ pub struct SimulationOptions {
     pub domain: Domain,
     /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
     /// an impact less than this time after the last impact of one of its spheres of finite mass is elastic. The default
-    /// is 0.
+    /// is 0. So if many light spheres hit a heavy one, most of these impacts are elastic. Give the heavy sphere an
+    /// infinite mass if it need not move.
     ///
     /// The contact time also gives a lowest speed to a sphere that gravity presses against its partner: the sphere
     /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor

@@ -73,7 +73,7 @@ struct Member {
     piece: Piece,
     /// Number of impacts so far.
     impacts: u32,
-    /// Time of the last impact. A sphere of infinite mass is treated as if it had none.
+    /// Time of the last impact.
     last: f64,
     /// Whether the sphere was removed at its last impact.
     removed: bool,
@@ -374,7 +374,10 @@ impl<'a> Scratch<'a> {
         let (changes, impulse, removed) = match response {
             Response::Ignore => return Ok(None),
             Response::Bounce => {
-                let last = a.last.max(b.last);
+                // Many spheres may hit a fixed sphere within a contact time. Like a wall, it does not make their
+                // impacts elastic.
+                let finite = [a, b].into_iter().filter(|end| end.inverse_mass > 0.0);
+                let last = finite.map(|end| end.last).fold(f64::NEG_INFINITY, f64::max);
                 let (speed, along) = setting.separation(partner, &blow, last, time);
                 let change = blow.approach + speed;
                 let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
@@ -404,9 +407,7 @@ impl<'a> Scratch<'a> {
             }
             member.piece = member.piece.turn(time, change);
             member.impacts += 1;
-            if member.inverse_mass > 0.0 {
-                member.last = time;
-            }
+            member.last = time;
             push(&mut self.turns, (end, member.piece))?;
         }
         let impact = Impact {

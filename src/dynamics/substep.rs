@@ -129,12 +129,8 @@ impl<'a> Start<'a> {
 }
 
 impl Setting<'_> {
-    /// Returns the time of the last impact of a sphere before this substep. A sphere of infinite mass, like a wall, is
-    /// treated as if it had none.
+    /// Returns the time of the last impact of a sphere before this substep.
     pub(crate) fn last(&self, sphere: u32) -> f64 {
-        if self.spheres[sphere as usize].is_fixed() {
-            return f64::NEG_INFINITY;
-        }
         let last = self.last.get(sphere as usize);
         last.copied().unwrap_or(f64::NEG_INFINITY)
     }
@@ -162,8 +158,8 @@ impl Setting<'_> {
 
     /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal
     /// after an impact, and the change of the sphere's velocity along the surface of its partner. The impact is
-    /// elastic if it follows within the contact time after `last`, the last earlier impact of the sphere or its
-    /// partner.
+    /// elastic if it follows within the contact time after `last`, the last earlier impact of those of the two that
+    /// are spheres of finite mass.
     pub(crate) fn separation(
         &self,
         partner: Partner,
