@@ -52,8 +52,8 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
 }
 
 // Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since the
-// last impact of those of the two that are spheres of finite mass. The impact is elastic if `since` is less than the
-// contact time, which is an option of the simulation.
+// last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is elastic if `since`
+// is less than the contact time, which is an option of the simulation.
 fn restitution_after(own: f32, since: f32) -> f32 {
     return select(own, 1.0, since < simulation_request.contact_time);
 }

@@ -157,9 +157,9 @@ impl Setting<'_> {
     }
 
     /// Returns the speed at which a sphere and its partner (a sphere or a wall) separate along the normal
-    /// after an impact, and the change of the sphere's velocity along the surface of its partner. The impact is
-    /// elastic if it follows within the contact time after `last`, the last earlier impact of those of the two that
-    /// are spheres of finite mass.
+    /// after an impact, and the change of the sphere's velocity along the surface of its partner. `last` is the time
+    /// of the last earlier impact of either. Walls and spheres of infinite mass do not count for `last`. The impact is
+    /// elastic if the time since `last` is less than the contact time.
     pub(crate) fn separation(
         &self,
         partner: Partner,
