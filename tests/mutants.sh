@@ -19,7 +19,7 @@ if [[ ! -e $CARGO_TARGET_DIR && -d $usual/release/deps ]]; then
 fi
 # carom is compiled with little optimization, because these tests are short.
 test=(cargo test --config profile.release.package.carom.opt-level=1 --release --quiet
-    --package carom --package carom-cli --package carom-scenes)
+    --package carom --package carom-cli --package carom-formats --package carom-scenes)
 if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
     export NODEVICE_SELECT=1
 fi
@@ -30,8 +30,9 @@ mkdir "$copy/carom" "$copy/programs"
 git ls-files --cached --others --exclude-standard -z |
     { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
 cd "$copy/carom"
-# The tool is replaced by an empty program, because no mutant needs it.
-: >crates/cli/src/lib.rs
+# The tool is replaced by an empty program, and its readers by an empty library, because no mutant needs
+# them.
+: >crates/formats/src/lib.rs
 echo 'fn main() {}' >crates/cli/src/main.rs
 mutated=
 survived=0 killed=0

@@ -49,7 +49,7 @@ EOF
 }
 
 # These are the packages of the test run below, so nothing is built twice.
-packages=(--package carom --package carom-cli --package carom-scenes)
+packages=(--package carom --package carom-cli --package carom-formats --package carom-scenes)
 cargo test --release "${packages[@]}" --no-run
 carom=${CARGO_TARGET_DIR:-target}/release/carom
 echo 'Looking for a graphics adapter.'

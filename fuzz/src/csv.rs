@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     for options in ways() {
-        if let Ok(world) = carom_cli::read::csv::read("input", data, &options) {
+        if let Ok(world) = carom_formats::read::csv::read("input", data, &options) {
             // A CSV row of a sphere has at least 5 bytes: three digits and two commas.
             check(&world, data.len() / 5);
         }

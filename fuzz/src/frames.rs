@@ -1,6 +1,6 @@
 // Checks that a frame of a trajectory file can be read alone.
 
-use carom_cli::read::{Layout, Trajectory};
+use carom_formats::read::{Layout, Trajectory};
 
 /// Reads all frames of a trajectory, reads the last frame again from its place in the file, and compares the
 /// two results.

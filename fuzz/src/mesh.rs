@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use carom_cli::read::mesh::{Mesh, read_obj, read_stl};
+use carom_formats::read::mesh::{Mesh, read_obj, read_stl};
 use libfuzzer_sys::fuzz_target;
 
 /// Memory allocator with a limit of 128 MiB, which stops the fuzzer if a reader allocates more than the small

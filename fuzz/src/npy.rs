@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     for options in ways() {
-        if let Ok(world) = carom_cli::read::npy::read("input", data, &options) {
+        if let Ok(world) = carom_formats::read::npy::read("input", data, &options) {
             check(&world, data.len() / 12);
         }
     }

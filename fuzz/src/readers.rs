@@ -1,7 +1,7 @@
 // Helpers for the fuzzers of the file readers: different reading options, a limit on the memory of the
 // fuzzer, and a check of the spheres that a reader returns.
 
-use carom_cli::read::{Radii, ReadOptions, World};
+use carom_formats::read::{Radii, ReadOptions, World};
 
 fn ways() -> impl Iterator<Item = ReadOptions> {
     let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];

@@ -11,7 +11,7 @@ mod world_args;
 use std::io::Write;
 use std::process::ExitCode;
 
-use carom_cli::read::World;
+use carom_formats::read::World;
 use clap::Parser;
 
 use progress::Progress;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr};
 use std::thread;
 use std::time::Duration;
 
-use carom_cli::read;
+use carom_formats::read;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Delay before the progress bar appears. Most runs end sooner.

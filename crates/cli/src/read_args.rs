@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carom_cli::read::{self, Input, Radii, ReadOptions};
+use carom_formats::read::{self, Input, Radii, ReadOptions};
 use clap::{Args, ValueEnum};
 
 /// Command-line options that control how an input file is read.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use carom::{Backend, Domain};
-use carom_cli::read::{self, Frames, Input, World};
+use carom_formats::read::{self, Frames, Input, World};
 use clap::ValueEnum;
 
 use crate::read_args::is_array;

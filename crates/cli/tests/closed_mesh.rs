@@ -20,7 +20,7 @@ use carom::{
     Backend, Collisions, Detector, Earliest, Error, Mesh, Options, Sphere, Step, WallCollision,
     Walls,
 };
-use carom_cli::read;
+use carom_formats::read;
 use fastrand::Rng;
 
 /// Number of steps, unless the environment variable `CAROM_STEPS` says otherwise.

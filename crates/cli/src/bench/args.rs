@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use carom::Backend;
-use carom_cli::read::{Input, ReadOptions};
+use carom_formats::read::{Input, ReadOptions};
 use carom_scenes::{Parameters, Scene};
 use clap::ValueEnum;
 

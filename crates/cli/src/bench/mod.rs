@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use carom::{ActiveBackend, Detector, Error, Options, Sphere, Statistics, Step};
-use carom_cli::read::{self, Frames, Input};
+use carom_formats::read::{self, Frames, Input};
 use serde::Serialize;
 
 pub(crate) use args::Args;

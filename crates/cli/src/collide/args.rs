@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use carom::Wall;
-use carom_cli::read::{self, Input, ReadOptions};
-use carom_cli::write::{Order, Target};
+use carom_formats::read::{self, Input, ReadOptions};
+use carom_formats::write::{Order, Target};
 use clap::ValueEnum;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 

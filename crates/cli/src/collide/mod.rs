@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use carom::{Collisions, Detector, Domain, Options, Step};
-use carom_cli::read::{self, Frame, Progress as _, World};
-use carom_cli::write::{self, Columns, List, OutputFile, Subject, Target};
+use carom_formats::read::{self, Frame, Progress as _, World};
+use carom_formats::write::{self, Columns, List, OutputFile, Subject, Target};
 
 pub(crate) use args::Args;
 use plot::Picture;

@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, Write};
 
 use carom::{Collisions, Domain, Statistics};
-use carom_cli::read::{Frame, World};
-use carom_cli::write::{self, Order, Pair};
+use carom_formats::read::{Frame, World};
+use carom_formats::write::{self, Order, Pair};
 use serde::Serialize;
 
 use super::verify::Verdict;

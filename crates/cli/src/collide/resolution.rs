@@ -1,6 +1,6 @@
 //! A note for the user about float32 coordinates that are coarse compared to the radii of the spheres.
 
-use carom_cli::read::World;
+use carom_formats::read::World;
 
 /// If neighbouring float32 coordinates are farther apart than this fraction of the smallest radius, the user
 /// gets a note.
@@ -30,7 +30,7 @@ pub(crate) fn note(world: &World) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use carom_cli::read::{ReadOptions, csv};
+    use carom_formats::read::{ReadOptions, csv};
 
     use super::*;
 

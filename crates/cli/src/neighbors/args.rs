@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use carom_cli::read::{self, Input, Radii, ReadOptions};
-use carom_cli::write::Target;
+use carom_formats::read::{self, Input, Radii, ReadOptions};
+use carom_formats::write::Target;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::exit_with_usage_error;

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use carom::{Detector, Domain, NeighborList, NeighborSearch, Options};
-use carom_cli::read::{self, Frame, Progress as _, World};
-use carom_cli::write::{self, Columns, List, Pair, Subject, Target};
+use carom_formats::read::{self, Frame, Progress as _, World};
+use carom_formats::write::{self, Columns, List, Pair, Subject, Target};
 
 pub(crate) use args::Args;
 

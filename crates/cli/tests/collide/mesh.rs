@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use carom_cli::read::mesh::{Mesh, read, read_obj, read_stl};
+use carom_formats::read::mesh::{Mesh, read, read_obj, read_stl};
 
 use crate::run::Test;
 

@@ -2,7 +2,7 @@
 //! XYZ files and NumPy arrays, and write lists of colliding pairs as CSV or as NumPy arrays.
 //!
 //! ```
-//! use carom_cli::read::{ReadOptions, csv};
+//! use carom_formats::read::{ReadOptions, csv};
 //!
 //! let text = "x,y,z,diameter\n0,0,0,2\n1.5,0,0,2\n";
 //! let world = csv::read("text", text.as_bytes(), &ReadOptions::default())?;
