@@ -120,8 +120,8 @@ fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
 
 /// Returns true after a successful write, and false if the reader of the pipe has closed the pipe. Any other
 /// failure to write is returned as an error.
-fn is_heard(written: anyhow::Result<()>) -> anyhow::Result<bool> {
-    match written {
+fn is_heard(written: Result<(), impl Into<anyhow::Error>>) -> anyhow::Result<bool> {
+    match written.map_err(Into::into) {
         Err(error) if is_broken_pipe(&error) => Ok(false),
         other => other.map(|()| true),
     }

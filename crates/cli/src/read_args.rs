@@ -58,7 +58,8 @@ impl ReadArgs {
     /// Returns the input at a path, or an error message if the options for reading do not fit the file
     /// format.
     pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
-        let input = Input::new(path, self.format.map(Into::into))?;
+        let input = Input::new(path, self.format.map(Into::into));
+        let input = input.map_err(|error| error.to_string())?;
         if self.radius_by_type.is_some() && is_array(&input) {
             return Err(
                 "`--radius-by-type` needs a column type, which arrays lack; use `--radius`".into(),
@@ -84,13 +85,13 @@ impl ReadArgs {
 
 /// Returns whether an input consists of NumPy arrays, which have no ids and no types of spheres.
 pub(crate) fn is_array(input: &Input) -> bool {
-    matches!(input.format, read::Format::Npy | read::Format::Npz)
+    matches!(input.format(), read::Format::Npy | read::Format::Npz)
 }
 
-pub(crate) fn time_step(text: &str) -> Result<f32, String> {
+pub(crate) fn time_step(text: &str) -> carom_formats::Result<f32> {
     read::magnitude("time step", text)
 }
 
-fn radius(text: &str) -> Result<f32, String> {
+fn radius(text: &str) -> carom_formats::Result<f32> {
     read::magnitude("radius", text)
 }

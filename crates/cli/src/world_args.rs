@@ -100,7 +100,7 @@ impl WorldArgs {
 
     /// Returns an error message if the options contradict each other or do not fit the input.
     pub(crate) fn conflict(&self, input: &Input) -> Result<(), String> {
-        if self.frame != Frames::LAST && !input.format.has_frames() {
+        if self.frame != Frames::LAST && !input.format().has_frames() {
             return Err(
                 "`--frame` is for LAMMPS dumps and XYZ only: other files have no frames".into(),
             );
@@ -161,7 +161,7 @@ fn edges(text: &str) -> Result<[bool; 3], String> {
     Ok(periodic)
 }
 
-fn box_of(text: &str) -> Result<Domain, String> {
+fn box_of(text: &str) -> carom_formats::Result<Domain> {
     read::box_of(text)
 }
 
@@ -169,7 +169,7 @@ fn box_of(text: &str) -> Result<Domain, String> {
 /// output file.
 pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Result<(), String> {
     // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
-    let path = input.path.as_deref().unwrap_or(Path::new("/dev/stdin"));
+    let path = input.path().unwrap_or(Path::new("/dev/stdin"));
     for (option, file) in outputs {
         if let Some(file) = file
             && same_file(path, file)

@@ -129,7 +129,7 @@ impl Bench {
             .next()
             .transpose()?;
         drop(progress);
-        let mut file = world.with_context(|| format!("{} has no frame", input.name))?;
+        let mut file = world.with_context(|| format!("{} has no frame", input.name()))?;
         for note in &file.notes {
             say(&format!("note: {note}"));
         }
@@ -147,7 +147,7 @@ impl Bench {
         let spheres = std::mem::take(&mut file.spheres);
         let timed = self.time(spheres, world);
         timed.map_err(|error| match error.downcast::<Error>() {
-            Ok(error) => file.explain(error),
+            Ok(error) => file.explain(error).into(),
             Err(error) => error,
         })
     }

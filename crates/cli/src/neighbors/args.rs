@@ -76,7 +76,8 @@ impl Args {
     }
 
     pub(crate) fn input(&self) -> Result<Input, String> {
-        Input::new(&self.path, self.format.map(Into::into))
+        let input = Input::new(&self.path, self.format.map(Into::into));
+        input.map_err(|error| error.to_string())
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
@@ -96,6 +97,6 @@ impl Args {
     }
 }
 
-fn cutoff(text: &str) -> Result<f32, String> {
+fn cutoff(text: &str) -> carom_formats::Result<f32> {
     read::magnitude("cutoff", text)
 }

@@ -6,9 +6,9 @@ use carom_formats::read::mesh::{Mesh, read, read_obj, read_stl};
 
 use crate::run::Test;
 
-fn data(name: &str) -> anyhow::Result<Mesh> {
+fn data(name: &str) -> carom_formats::Result<Mesh> {
     read(
-        &Path::new(env!("CARGO_MANIFEST_DIR"))
+        Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/data")
             .join(name),
     )

@@ -3,8 +3,8 @@
 use std::io::{BufRead, Read};
 
 use ::csv::{ByteRecord, ReaderBuilder};
-use anyhow::bail;
 
+use crate::error::{Error, Result, bail};
 use crate::read::columns::{Columns, Names};
 use crate::read::text::{Place, Text};
 use crate::read::{ReadOptions, World, number};
@@ -15,7 +15,7 @@ use crate::read::{ReadOptions, World, number};
 ///
 /// # Errors
 /// Returns an error that names the line and the field if the CSV text cannot be read.
-pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow::Result<World> {
+pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<World> {
     let mut text = Text::new(source, input, Place::default());
     let mut record = ByteRecord::new();
 
@@ -49,7 +49,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> anyhow:
 }
 
 /// Reads the fields of the next CSV line that is not blank, or returns false at the end.
-fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::Result<bool> {
+fn next(text: &mut Text<impl BufRead>, record: &mut ByteRecord) -> Result<bool> {
     while text.next()? {
         let line = text.line();
         if line.is_empty() {
@@ -68,7 +68,8 @@ fn next(text: &mut Text<'_, impl BufRead>, record: &mut ByteRecord) -> anyhow::R
             .flexible(true)
             .buffer_capacity(line.len() + 1)
             .from_reader(line.chain(&b"\n"[..]))
-            .read_byte_record(record)?;
+            .read_byte_record(record)
+            .map_err(Error::other)?;
         if record.as_slice().contains(&b'\n') {
             let what = "a quoted field has no closing quote on this line; add the quote";
             return Err(text.wrong(what));

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::error::{Error, Result, bail};
+
 /// A selection of frames from a trajectory file, numbered from 0. A negative number counts from the end of
 /// the file: -1 is the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,13 @@ pub enum Frames {
         /// Difference between the numbers of consecutive selected frames.
         step: u64,
     },
+}
+
+/// Selects the last frame, like [`Frames::LAST`].
+impl Default for Frames {
+    fn default() -> Self {
+        Self::LAST
+    }
 }
 
 impl Frames {
@@ -94,15 +103,16 @@ pub(crate) struct Span {
 }
 
 impl FromStr for Frames {
-    type Err = String;
+    type Err = Error;
 
     /// Parses a selection of frames: `last`, `all`, a frame number, `START:END` or `START:END:STEP`, in which
     /// each part may be empty.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
-            "must be the number of a frame (from 0, or negative to count from the end), last, all, \
-             or a range START:END or START:END:STEP as in Python"
-                .to_owned()
+            Error::new(
+                "must be the number of a frame (from 0, or negative to count from the end), last, \
+                 all, or a range START:END or START:END:STEP as in Python",
+            )
         };
         match text {
             "last" => return Ok(Self::LAST),
@@ -113,7 +123,7 @@ impl FromStr for Frames {
             "" => Ok(None),
             text => text.parse().map(Some).map_err(|_| wrong()),
         };
-        let parts = text.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
+        let parts = text.split(':').map(number).collect::<Result<Vec<_>>>()?;
         match *parts {
             [Some(frame)] => Ok(Self::One(frame)),
             [start, end] => Ok(Self::Slice {
@@ -123,7 +133,7 @@ impl FromStr for Frames {
             }),
             [start, end, step] => match u64::try_from(step.unwrap_or(1)) {
                 Ok(step) if step > 0 => Ok(Self::Slice { start, end, step }),
-                _ => Err("the STEP of a range of frames must be 1 or more".into()),
+                _ => bail!("the STEP of a range of frames must be 1 or more"),
             },
             _ => Err(wrong()),
         }

@@ -5,8 +5,7 @@
 
 use std::io::BufRead;
 
-use anyhow::{Error, bail};
-
+use crate::error::{Error, Result, bail};
 use crate::read::cell::Cell;
 use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
@@ -37,7 +36,7 @@ pub(crate) struct Head {
 
 /// Reads the header of the next frame of a LAMMPS dump, or returns `None` at the end. A dump without any
 /// frame is an error.
-pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
+pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     let mut head = Head::default();
     // Unknown lines are accepted after the first line of a frame, because a LAMMPS dump may have
     // sections that carom does not know.
@@ -88,7 +87,7 @@ pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Opt
 
 /// Returns an error if a section occurs twice in a frame of a LAMMPS dump. `first` tells whether
 /// this is the first section with the name `section`.
-fn once(from: &FrameText<'_, impl BufRead>, first: bool, section: &str) -> anyhow::Result<()> {
+fn once(from: &FrameText<impl BufRead>, first: bool, section: &str) -> Result<()> {
     if first {
         return Ok(());
     }
@@ -97,7 +96,7 @@ fn once(from: &FrameText<'_, impl BufRead>, first: bool, section: &str) -> anyho
 }
 
 /// Returns the error for a line of a LAMMPS dump at which a frame should begin.
-fn stray(from: &FrameText<'_, impl BufRead>, line: &[u8]) -> Error {
+fn stray(from: &FrameText<impl BufRead>, line: &[u8]) -> Error {
     if from.next == 0 {
         return from
             .text
@@ -112,17 +111,14 @@ fn stray(from: &FrameText<'_, impl BufRead>, line: &[u8]) -> Error {
 }
 
 /// Reads a line that contains only an integer, called `what` in messages.
-fn whole<T: std::str::FromStr>(
-    from: &mut FrameText<'_, impl BufRead>,
-    what: &str,
-) -> anyhow::Result<T> {
+fn whole<T: std::str::FromStr>(from: &mut FrameText<impl BufRead>, what: &str) -> Result<T> {
     if !from.text.next()? {
         return Err(from.cut(&format!("the file ends before the {what}")));
     }
     from.whole(what)
 }
 
-fn cell(from: &mut FrameText<'_, impl BufRead>, heading: &[u8]) -> anyhow::Result<Cell> {
+fn cell(from: &mut FrameText<impl BufRead>, heading: &[u8]) -> Result<Cell> {
     let mut lines = [const { Vec::new() }; 3];
     let first = from.text.place().line + 1;
     for line in &mut lines {
@@ -140,11 +136,7 @@ fn cell(from: &mut FrameText<'_, impl BufRead>, heading: &[u8]) -> anyhow::Resul
 }
 
 /// Reads the next atom in a LAMMPS dump. `read` is the number of atoms of the frame that were read before.
-pub(crate) fn atom(
-    from: &mut FrameText<'_, impl BufRead>,
-    head: &Head,
-    read: u64,
-) -> anyhow::Result<()> {
+pub(crate) fn atom(from: &mut FrameText<impl BufRead>, head: &Head, read: u64) -> Result<()> {
     // LAMMPS ends every line with a line feed. If the last line of a file has none, the file was
     // cut off, and the last number of this line may be incomplete. So the atom on this line counts
     // as missing.
@@ -160,10 +152,10 @@ pub(crate) fn atom(
 
 /// Returns a [`World`] without spheres for a frame of a LAMMPS dump, and the columns to read.
 pub(crate) fn world(
-    from: &FrameText<'_, impl BufRead>,
+    from: &FrameText<impl BufRead>,
     head: &Head,
     options: &ReadOptions,
-) -> anyhow::Result<(World, Columns)> {
+) -> Result<(World, Columns)> {
     let columns = columns(from, head, options)?;
     let mut world = World::new(from.text.source(), columns.names, "line");
     world.notes = notes(from.text.source(), head, &columns);
@@ -183,11 +175,7 @@ pub(crate) fn world(
     Ok((world, columns))
 }
 
-fn columns(
-    from: &FrameText<'_, impl BufRead>,
-    head: &Head,
-    options: &ReadOptions,
-) -> anyhow::Result<Columns> {
+fn columns(from: &FrameText<impl BufRead>, head: &Head, options: &ReadOptions) -> Result<Columns> {
     let columns =
         Columns::find(&head.names, &CENTERS, options).map_err(|what| from.text.wrong(&what))?;
     if !is_scaled(&columns) {

@@ -11,20 +11,19 @@ mod stl;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-
-use anyhow::{Context, Error, bail};
 
 pub use self::obj::read as read_obj;
 pub use self::stl::read as read_stl;
-use super::number;
 use super::world::at;
+use super::{extension, number};
+use crate::error::{Context, Error, Result, bail};
 
 /// Largest number of vertices of a mesh, and of triangles, so that an index fits in 32 bits.
 const MOST: usize = u32::MAX as usize;
 
-/// A triangle mesh. Each triangle has the indices of its three corners.
+/// A triangle mesh as it stands in a file. [`Mesh::wall`] makes a wall of it.
 #[derive(Debug, Default)]
 pub struct Mesh {
     /// Positions of the vertices. Positions that occur several times in an STL file are one vertex.
@@ -61,6 +60,25 @@ impl Mesh {
                 Some(line) => format!("line {line}"),
                 None => format!("triangle {triangle}"),
             },
+        }
+    }
+
+    /// Makes a mesh of walls for [`carom::Walls::push_mesh`]. `source` is the name of the file in messages.
+    ///
+    /// # Errors
+    /// Returns an error that names the line or triangle if a number is out of the range of carom, or a
+    /// triangle has no area.
+    pub fn wall(mut self, source: &str) -> Result<carom::Mesh> {
+        let vertices = std::mem::take(&mut self.vertices);
+        let triangles = std::mem::take(&mut self.triangles);
+        match carom::Mesh::new(vertices, triangles) {
+            Err(carom::Error::InvalidTriangle {
+                triangle, problem, ..
+            }) => bail!(
+                "{source}, {}: the triangle is invalid: {problem}",
+                self.place(triangle)
+            ),
+            made => made.with_context(|| source),
         }
     }
 
@@ -130,16 +148,40 @@ fn out_of_memory() -> String {
 ///
 /// # Errors
 /// Returns an error that names the file, and the line or triangle, if the mesh cannot be read.
-pub fn read(path: &Path) -> anyhow::Result<Mesh> {
+pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
+    let path = path.as_ref();
     let source = path.display().to_string();
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let read = match extension.to_ascii_lowercase().as_str() {
-        "stl" => read_stl::<BufReader<File>>,
-        "obj" => read_obj::<BufReader<File>>,
-        _ => bail!("{source}: the name of a mesh must end in .stl or .obj"),
-    };
+    let read = reader(path)?;
     let file = File::open(path).with_context(|| format!("cannot open {source}"))?;
     read(&source, BufReader::new(file))
+}
+
+/// Does the same as [`read()`] for a mesh that is not in a file: for example, for the bytes of a file that was
+/// dropped on a page in a browser. `name` is the name that the file would have.
+///
+/// ```
+/// let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+/// let mesh = carom_formats::read::mesh::read_from("corner.obj", text.as_bytes())?;
+/// assert_eq!(mesh.triangles, [[0, 1, 2]]);
+/// # Ok::<(), carom_formats::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns an error that has the name, and the line or triangle, if the mesh cannot be read.
+pub fn read_from(name: &str, input: impl BufRead) -> Result<Mesh> {
+    reader(Path::new(name))?(name, input)
+}
+
+/// Returns the reader of the format that the name of a mesh implies.
+fn reader<R: BufRead>(name: &Path) -> Result<fn(&str, R) -> Result<Mesh>> {
+    match extension(name).as_str() {
+        "stl" => Ok(read_stl),
+        "obj" => Ok(read_obj),
+        _ => bail!(
+            "{}: the name of a mesh must end in .stl or .obj",
+            name.display()
+        ),
+    }
 }
 
 fn at_triangle(source: &str, triangle: usize, what: &str) -> Error {

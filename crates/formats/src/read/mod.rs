@@ -1,5 +1,10 @@
 //! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays, and of triangle meshes from STL
 //! and OBJ.
+//!
+//! [`open()`] reads all formats of spheres. Beneath it, each format has a reader of its own, which takes an
+//! uncompressed input: [`csv::read`], [`npy::read`], [`npz::read`], and [`Trajectory`] for LAMMPS dumps and XYZ.
+//! [`mesh`] reads meshes. [`box_of`], [`wall_of`], [`magnitude`], [`Radii::by_type`] and the
+//! [`FromStr`](std::str::FromStr) of [`Frames`] parse what users write on command lines.
 
 mod cell;
 mod columns;

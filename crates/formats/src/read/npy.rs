@@ -3,10 +3,10 @@
 
 use std::io::{BufReader, ErrorKind, Read};
 
-use anyhow::{Context, Error, bail};
 use carom::Sphere;
 use py_literal::Value;
 
+use crate::error::{Context, Error, Result, bail};
 use crate::read::columns::Names;
 use crate::read::world::{UNREAD, at};
 use crate::read::{ReadOptions, World, number};
@@ -25,7 +25,7 @@ const DEEPEST: usize = 4;
 ///
 /// # Errors
 /// Returns an error if the array cannot be read, with the row and the field of an invalid number.
-pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Result<World> {
+pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
     if options.centers_only {
@@ -38,7 +38,10 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> anyhow::Re
             ),
         };
         let fields = [0, 1, 2, UNREAD, UNREAD, UNREAD, UNREAD];
-        array.fill(&mut world, &fields[..usize::try_from(columns)?])?;
+        array.fill(
+            &mut world,
+            &fields[..usize::try_from(columns).map_err(Error::other)?],
+        )?;
         return Ok(world);
     }
     let radius = options.radii.of_arrays(source)?;
@@ -90,7 +93,7 @@ pub(crate) struct Array<'a, R> {
 }
 
 impl<'a, R: Read> Array<'a, R> {
-    pub(crate) fn open(source: &'a str, input: R) -> anyhow::Result<Self> {
+    pub(crate) fn open(source: &'a str, input: R) -> Result<Self> {
         let mut array = Self {
             source,
             input: BufReader::with_capacity(1 << 16, input),
@@ -202,7 +205,7 @@ impl<'a, R: Read> Array<'a, R> {
 
     /// Reads all numbers of the array into the spheres of `world`, one row for each sphere. `fields` gives
     /// the number of a field for each column: 0 to 6 for x, y, z, radius, vx, vy and vz.
-    pub(crate) fn fill(mut self, world: &mut World, fields: &[usize]) -> anyhow::Result<()> {
+    pub(crate) fn fill(mut self, world: &mut World, fields: &[usize]) -> Result<()> {
         let (rows, columns) = match *self.shape {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
@@ -221,12 +224,13 @@ impl<'a, R: Read> Array<'a, R> {
             for j in 0..inner {
                 let (row, column) = if self.by_columns { (j, i) } else { (i, j) };
                 let x = self.number(row, rows)?;
-                let index = usize::try_from(row)?;
+                let index = usize::try_from(row).map_err(Error::other)?;
                 if index == world.spheres.len() {
                     world.push(row, Sphere::default())?;
                 }
-                let field = fields.get(usize::try_from(column)?);
-                world.set(index, *field.context("the array has too many columns")?, x)?;
+                let field = fields.get(usize::try_from(column).map_err(Error::other)?);
+                let field = field.ok_or_else(|| Error::new("the array has too many columns"))?;
+                world.set(index, *field, x)?;
             }
         }
         let mut rest = [0];
@@ -240,7 +244,7 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(())
     }
 
-    fn number(&mut self, row: u64, rows: u64) -> anyhow::Result<f64> {
+    fn number(&mut self, row: u64, rows: u64) -> Result<f64> {
         let mut bytes = [0; 8];
         let size = if self.wide { 8 } else { 4 };
         let context = || format!("row {row} of {rows}");
@@ -262,18 +266,18 @@ impl<'a, R: Read> Array<'a, R> {
         })
     }
 
-    fn bytes(&mut self, count: usize) -> anyhow::Result<Vec<u8>> {
+    fn bytes(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; count];
         let read = self.read(&mut bytes)?;
         bytes.truncate(read);
         Ok(bytes)
     }
 
-    fn exact(&mut self, buffer: &mut [u8], what: &str) -> anyhow::Result<()> {
+    fn exact(&mut self, buffer: &mut [u8], what: &str) -> Result<()> {
         self.exact_with(buffer, || what.to_owned())
     }
 
-    fn exact_with(&mut self, buffer: &mut [u8], what: impl Fn() -> String) -> anyhow::Result<()> {
+    fn exact_with(&mut self, buffer: &mut [u8], what: impl Fn() -> String) -> Result<()> {
         match self.read(buffer)? {
             read if read == buffer.len() => Ok(()),
             _ => {
@@ -284,7 +288,7 @@ impl<'a, R: Read> Array<'a, R> {
     }
 
     /// Reads bytes until the buffer is full or the file ends, and returns their number.
-    fn read(&mut self, buffer: &mut [u8]) -> anyhow::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
             match self.input.read(&mut buffer[filled..]) {
@@ -293,7 +297,7 @@ impl<'a, R: Read> Array<'a, R> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     let after = self.byte + filled as u64;
-                    return Err(Error::from(error)).with_context(|| {
+                    return Err(error).with_context(|| {
                         format!("cannot read {} after byte {after}", self.source)
                     });
                 }

@@ -2,9 +2,9 @@
 
 use std::io::{Read, Seek};
 
-use anyhow::{Context, bail};
 use zip::ZipArchive;
 
+use crate::error::{Context, Result, bail};
 use crate::read::columns::Names;
 use crate::read::npy::Array;
 use crate::read::{ReadOptions, World};
@@ -21,7 +21,7 @@ const NAMES: Names = Names {
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, with the array and the row of an invalid number.
-pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> anyhow::Result<World> {
+pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Result<World> {
     let mut archive = ZipArchive::new(input).with_context(|| {
         format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
     })?;
@@ -91,7 +91,7 @@ fn array(
     rows: Option<u64>,
     field: usize,
     world: &mut World,
-) -> anyhow::Result<()> {
+) -> Result<()> {
     let file = format!("{name}.npy");
     if !has(archive, name) {
         let advice = match name {

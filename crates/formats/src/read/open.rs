@@ -1,20 +1,23 @@
 //! Opens an input file and reads its spheres.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::iter::FusedIterator;
 use std::path::Path;
 
-use anyhow::{Context, bail};
 use flate2::bufread::MultiGzDecoder;
 
+use crate::error::{Context, Error, Result, bail};
 use crate::read::frames::Span;
+use crate::read::input::{Bytes, Content};
 use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
 
 const GZIP: &[u8] = b"\x1f\x8b";
 const BUFFER: usize = 1 << 16;
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
-pub trait Progress {
+pub trait Progress: Sync {
     /// Reports that the activity `what`, such as reading a file of `bytes` bytes, begins.
     fn begin(&self, what: &'static str, bytes: Option<u64>) {
         let _ = (what, bytes);
@@ -28,9 +31,12 @@ pub trait Progress {
 
 impl Progress for () {}
 
+/// The text of an input, decompressed.
+type Text<'a> = Box<dyn BufRead + Send + 'a>;
+
 /// An iterator over the worlds of an input: the spheres of a file, or of each selected frame of a trajectory.
 /// The iterator yields an error if a world cannot be read, or if the input has none of the selected frames.
-/// The error names the file, the line (or row) and the field.
+/// The error names the file, the line (or row) and the field. The iterator ends after an error.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
 }
@@ -38,7 +44,7 @@ pub struct Worlds<'a> {
 enum Rest<'a> {
     World(Option<Box<World>>),
     Frames {
-        trajectory: Box<Trajectory<'a, Box<dyn BufRead + 'a>>>,
+        trajectory: Box<Trajectory<Text<'a>>>,
         frames: Frames,
         span: Span,
         found: bool,
@@ -46,7 +52,7 @@ enum Rest<'a> {
 }
 
 impl Worlds<'_> {
-    fn read(&mut self) -> anyhow::Result<Option<World>> {
+    fn read(&mut self) -> Result<Option<World>> {
         match &mut self.rest {
             Rest::World(world) => Ok(world.take().map(|world| *world)),
             Rest::Frames {
@@ -74,30 +80,59 @@ impl Worlds<'_> {
 }
 
 impl Iterator for Worlds<'_> {
-    type Item = anyhow::Result<World>;
+    type Item = Result<World>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        let next = self.read().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.rest = Rest::World(None);
+        }
+        next
+    }
+}
+
+impl FusedIterator for Worlds<'_> {}
+
+impl fmt::Debug for Worlds<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worlds").finish_non_exhaustive()
     }
 }
 
 /// Opens an input. The returned iterator reads a trajectory one frame at a time. An input that is no trajectory
-/// is read at once.
+/// is read at once, whichever `frames` are selected. Reports on the progress go to `progress`, which may be `&()`.
+///
+/// ```
+/// use carom_formats::read::{self, Frames, Input, Radii, ReadOptions};
+///
+/// let text = "1\n\nAr 0 0 0\n2\n\nAr 0 0 0\nAr 0 0 3\n";
+/// let input = Input::from_bytes("melt.xyz", text, None)?;
+/// let options = ReadOptions {
+///     radii: Radii::Constant(0.5),
+///     ..ReadOptions::default()
+/// };
+/// for world in read::open(&input, Frames::ALL, &options, &())? {
+///     let world = world?;
+///     let frame = world.frame.expect("an XYZ file has frames");
+///     assert_eq!(world.spheres.len() as u64, frame.number + 1);
+/// }
+/// # Ok::<(), carom_formats::Error>(())
+/// ```
 ///
 /// # Errors
 /// Returns an error if the input cannot be opened or read, with the file, and where possible the line (or
 /// row) and the field.
 pub fn open<'a>(
-    input: &'a Input,
+    input: &Input,
     frames: Frames,
     options: &ReadOptions,
     progress: &'a dyn Progress,
-) -> anyhow::Result<Worlds<'a>> {
-    let source = input.name.as_str();
+) -> Result<Worlds<'a>> {
+    let source = input.name();
     let mut file = Source::open(input)?;
     let cannot_read = || format!("cannot read {source}");
     let text = |file: &mut Source| file.text(0, "reading", progress).with_context(cannot_read);
-    let world = match input.format {
+    let world = match input.format() {
         Format::Csv => csv::read(source, text(&mut file)?, options)?,
         Format::Npy => npy::read(source, text(&mut file)?, options)?,
         Format::Npz => {
@@ -116,12 +151,12 @@ pub fn open<'a>(
 
 fn open_frames<'a>(
     layout: Layout,
-    source: &'a str,
+    source: &str,
     mut file: Source,
     frames: Frames,
     options: &ReadOptions,
     progress: &'a dyn Progress,
-) -> anyhow::Result<Worlds<'a>> {
+) -> Result<Worlds<'a>> {
     let cannot_read = || format!("cannot read {source}");
     let (mut count, mut mark) = (0, None);
     if frames.count_from_the_end() {
@@ -159,29 +194,37 @@ fn open_frames<'a>(
 }
 
 enum Source {
-    /// A regular file, which can be read more than once.
-    File(File),
+    /// A regular file or bytes, which can be read more than once.
+    Kept(Kept),
     /// Standard input or a pipe, which can be read only once.
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn Read + Send>),
+}
+
+enum Kept {
+    File(File),
+    Bytes(Bytes),
 }
 
 impl Source {
-    fn open(input: &Input) -> anyhow::Result<Self> {
-        let Some(path) = &input.path else {
-            return Ok(Self::Stream(Box::new(io::stdin())));
+    fn open(input: &Input) -> Result<Self> {
+        let path = match &input.content {
+            Content::Path(path) => path,
+            Content::Bytes(bytes) => return Ok(Self::Kept(Kept::Bytes(bytes.clone()))),
+            Content::StandardInput => return Ok(Self::Stream(Box::new(io::stdin()))),
         };
         let file = open_file(path)?;
         Ok(
             if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-                Self::File(file)
+                Self::Kept(Kept::File(file))
             } else {
                 Self::Stream(Box::new(file))
             },
         )
     }
 
-    /// Returns a file with the bytes of the input. A stream is copied to a temporary file first.
-    fn keep(&mut self, progress: &dyn Progress) -> anyhow::Result<&mut File> {
+    /// Returns the bytes of the input. A stream is copied first: to a temporary file, or to memory in
+    /// WebAssembly, which has no folder for temporary files.
+    fn keep(&mut self, progress: &dyn Progress) -> Result<&Kept> {
         if let Self::Stream(stream) = self {
             progress.begin("waiting for the input", None);
             let kept = || {
@@ -192,12 +235,18 @@ impl Source {
                     folder.display()
                 )
             };
+            if cfg!(target_family = "wasm") {
+                let mut bytes = Vec::new();
+                stream.read_to_end(&mut bytes).map_err(Error::other)?;
+                *self = Self::Kept(Kept::Bytes(bytes.into()));
+                return self.keep(progress);
+            }
             let mut file = tempfile::tempfile().with_context(kept)?;
             io::copy(stream, &mut file).with_context(kept)?;
-            *self = Self::File(file);
+            *self = Self::Kept(Kept::File(file));
         }
         match self {
-            Self::File(file) => Ok(file),
+            Self::Kept(kept) => Ok(kept),
             Self::Stream(_) => bail!("the input cannot be read twice"),
         }
     }
@@ -209,9 +258,9 @@ impl Source {
         begin: u64,
         what: &'static str,
         progress: &'a dyn Progress,
-    ) -> anyhow::Result<Box<dyn BufRead + 'a>> {
+    ) -> io::Result<Text<'a>> {
         match self {
-            Self::File(file) => text_of(file.try_clone()?, begin, what, progress),
+            Self::Kept(kept) => text_of(kept.read(what, progress)?, begin),
             Self::Stream(stream) => {
                 let stream = std::mem::replace(stream, Box::new(io::empty()));
                 unpacked(BufReader::with_capacity(BUFFER, stream))
@@ -219,21 +268,43 @@ impl Source {
         }
     }
 
-    /// Returns a reader of the input that can seek. A stream is copied to a temporary file first.
+    /// Returns a reader of the input that can seek. A stream is copied first, as by [`Source::keep`].
     fn seekable<'a>(
         &mut self,
         what: &'static str,
         progress: &'a dyn Progress,
-    ) -> anyhow::Result<BufReader<Watched<'a>>> {
-        let file = self.keep(progress)?.try_clone()?;
-        Ok(BufReader::with_capacity(
-            BUFFER,
-            Watched::new(file, what, progress)?,
-        ))
+    ) -> Result<BufReader<Watched<'a>>> {
+        let kept = self.keep(progress)?;
+        kept.read(what, progress).map_err(Error::other)
     }
 }
 
-fn open_file(path: &Path) -> anyhow::Result<File> {
+impl Kept {
+    /// Returns a reader that begins at the first byte. It reports to `progress` that `what` begins.
+    fn read<'a>(
+        &self,
+        what: &'static str,
+        progress: &'a dyn Progress,
+    ) -> io::Result<BufReader<Watched<'a>>> {
+        let (input, bytes): (Box<dyn Again>, _) = match self {
+            Self::File(file) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(0))?;
+                let bytes = file.metadata().ok().map(|metadata| metadata.len());
+                (Box::new(file), bytes)
+            }
+            Self::Bytes(bytes) => {
+                let count = bytes.as_ref().len() as u64;
+                (Box::new(Cursor::new(bytes.clone())), Some(count))
+            }
+        };
+        progress.begin(what, bytes);
+        let watched = Watched { input, progress };
+        Ok(BufReader::with_capacity(BUFFER, watched))
+    }
+}
+
+fn open_file(path: &Path) -> Result<File> {
     // Unix opens a directory like a file, and fails only when reading.
     if path.is_dir() {
         bail!("{} is a directory, not a file", path.display());
@@ -242,13 +313,7 @@ fn open_file(path: &Path) -> anyhow::Result<File> {
 }
 
 /// Returns the text of a file from byte `begin` on. `begin` counts decompressed bytes of a gzip file.
-fn text_of<'a>(
-    file: File,
-    begin: u64,
-    what: &'static str,
-    progress: &'a dyn Progress,
-) -> anyhow::Result<Box<dyn BufRead + 'a>> {
-    let mut input = BufReader::with_capacity(BUFFER, Watched::new(file, what, progress)?);
+fn text_of(mut input: BufReader<Watched<'_>>, begin: u64) -> io::Result<Text<'_>> {
     if input.fill_buf()?.starts_with(GZIP) {
         let mut plain = unpacked(input)?;
         io::copy(&mut (&mut plain).take(begin), &mut io::sink())?;
@@ -259,7 +324,7 @@ fn text_of<'a>(
 }
 
 /// Returns the contents of a file, decompressed if it is a gzip file.
-fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead + 'a>> {
+fn unpacked<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Text<'a>> {
     // A single read from a pipe may return only one of the two bytes that mark a gzip file.
     let mut begin = Vec::new();
     (&mut input)
@@ -276,24 +341,20 @@ fn unpacked<'a>(mut input: impl BufRead + 'a) -> anyhow::Result<Box<dyn BufRead 
     )))
 }
 
+/// A reader that can go back to bytes that it has read before.
+trait Again: Read + Seek + Send {}
+
+impl<R: Read + Seek + Send> Again for R {}
+
 /// A file that reports to `progress` how many bytes have been read.
 struct Watched<'a> {
-    file: File,
+    input: Box<dyn Again>,
     progress: &'a dyn Progress,
-}
-
-impl<'a> Watched<'a> {
-    fn new(mut file: File, what: &'static str, progress: &'a dyn Progress) -> io::Result<Self> {
-        file.seek(SeekFrom::Start(0))?;
-        let bytes = file.metadata().ok().map(|metadata| metadata.len());
-        progress.begin(what, bytes);
-        Ok(Self { file, progress })
-    }
 }
 
 impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
+        let read = self.input.read(buffer)?;
         self.progress.advance(read as u64);
         Ok(read)
     }
@@ -301,6 +362,6 @@ impl Read for Watched<'_> {
 
 impl Seek for Watched<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+        self.input.seek(to)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use carom::Domain;
 
+use crate::error::{Error, Result, bail};
 use crate::read::cell::Cell;
 use crate::read::number;
 
@@ -36,19 +37,20 @@ impl Radii {
     /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8`.
     ///
     /// # Errors
-    /// Returns an error message if the text is invalid or a number is out of range.
-    pub fn by_type(text: &str) -> Result<Self, String> {
+    /// Returns an error if the text is invalid or a number is out of range.
+    pub fn by_type(text: &str) -> Result<Self> {
         let mut radii = BTreeMap::new();
         for part in text.split(',') {
             let Some((kind, value)) = part.split_once('=') else {
-                return Err(format!(
+                bail!(
                     "`{}` must have the form TYPE=RADIUS, such as 1=0.5",
                     number::printable(part, 40)
-                ));
+                );
             };
-            let kind = number::kind(kind.as_bytes()).map_err(|what| format!("the type {what}"))?;
+            let kind = number::kind(kind.as_bytes())
+                .map_err(|what| Error::new(format!("the type {what}")))?;
             if radii.insert(kind, magnitude("radius", value)?).is_some() {
-                return Err(format!("type {kind} is given twice; give each type once"));
+                bail!("type {kind} is given twice; give each type once");
             }
         }
         Ok(Self::ByType(radii))
@@ -57,11 +59,11 @@ impl Radii {
     /// Returns the radius that the options give to all spheres of a NumPy array, or `None` if the
     /// radii are in the file. Returns an error if the options give radii by type, because NumPy
     /// arrays have no types.
-    pub(crate) fn of_arrays(&self, source: &str) -> anyhow::Result<Option<f32>> {
+    pub(crate) fn of_arrays(&self, source: &str) -> Result<Option<f32>> {
         match *self {
             Self::InFile => Ok(None),
             Self::Constant(radius) => Ok(Some(radius)),
-            Self::ByType(_) => anyhow::bail!("{source}: arrays have no types; use --radius"),
+            Self::ByType(_) => bail!("{source}: arrays have no types; use --radius"),
         }
     }
 
@@ -76,16 +78,15 @@ impl Radii {
 /// Parses a number from 0 to [`carom::MAX_MAGNITUDE`], such as a radius, called `name` in messages.
 ///
 /// # Errors
-/// Returns an error message if the text is invalid or the number is out of range.
-pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
-    let x = number::parse(text.as_bytes()).map_err(|what| format!("the {name} {what}"))?;
+/// Returns an error if the text is invalid or the number is out of range.
+pub fn magnitude(name: &str, text: &str) -> Result<f32> {
+    let x =
+        number::parse(text.as_bytes()).map_err(|what| Error::new(format!("the {name} {what}")))?;
     if (0.0..=carom::MAX_MAGNITUDE).contains(&x) {
         Ok(x)
     } else {
         let most = carom::MAX_MAGNITUDE;
-        Err(format!(
-            "the {name} is {x:?}, but must be from 0 to {most:e}"
-        ))
+        bail!("the {name} is {x:?}, but must be from 0 to {most:e}")
     }
 }
 
@@ -93,15 +94,15 @@ pub fn magnitude(name: &str, text: &str) -> Result<f32, String> {
 /// lengths or three vectors of the edges. The domain is periodic along all edges.
 ///
 /// # Errors
-/// Returns an error message if the text is invalid or a number is out of range.
-pub fn box_of(text: &str) -> Result<Domain, String> {
+/// Returns an error if the text is invalid or a number is out of range.
+pub fn box_of(text: &str) -> Result<Domain> {
     let fields = text
         .split([' ', ',', '\t'])
         .filter(|field| !field.is_empty());
     let numbers: Vec<f64> = fields
         .map(|field| number::parse_wide(field.as_bytes()))
         .collect::<Result<_, _>>()
-        .map_err(|what| format!("a number of the box {what}"))?;
+        .map_err(|what: String| Error::new(format!("a number of the box {what}")))?;
     let cell = match numbers[..] {
         [x, y, z, a, b, c] => Cell::new([x, y, z], [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]),
         [x, y, z, ref edges @ ..] if edges.len() == 9 => {
@@ -109,14 +110,14 @@ pub fn box_of(text: &str) -> Result<Domain, String> {
             Cell::new([x, y, z], [edge(0), edge(1), edge(2)])
         }
         _ => {
-            return Err(format!(
+            bail!(
                 "the box has {} numbers, but must have 6 (a corner and three lengths) or 12 (a \
                  corner and three edges)",
                 numbers.len()
-            ));
+            );
         }
     };
-    cell.domain([true; 3])
+    cell.domain([true; 3]).map_err(Error::new)
 }
 
 #[cfg(test)]
@@ -145,7 +146,7 @@ mod tests {
             ("1=nan", "`nan`"),
             ("1=1e30", "1e30"),
         ] {
-            let error = Radii::by_type(text).err().unwrap_or_default();
+            let error = Radii::by_type(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }

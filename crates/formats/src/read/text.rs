@@ -2,15 +2,14 @@
 
 use std::io::{BufRead, Read};
 
-use anyhow::{Context, Error};
-
+use crate::error::{Context, Error, Result};
 use crate::read::world::at;
 
 /// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
 const LONGEST: u64 = 1 << 20;
 
-pub(crate) struct Text<'a, R> {
-    source: &'a str,
+pub(crate) struct Text<R> {
+    source: String,
     input: R,
     place: Place,
     line: Vec<u8>,
@@ -25,12 +24,12 @@ pub struct Place {
     pub byte: u64,
 }
 
-impl<'a, R: BufRead> Text<'a, R> {
+impl<R: BufRead> Text<R> {
     /// Creates a reader of a text file called `source` in messages. `input` begins at the position `place` of
     /// the file.
-    pub(crate) fn new(source: &'a str, input: R, place: Place) -> Self {
+    pub(crate) fn new(source: &str, input: R, place: Place) -> Self {
         Self {
-            source,
+            source: source.to_owned(),
             input,
             place,
             line: Vec::new(),
@@ -42,7 +41,7 @@ impl<'a, R: BufRead> Text<'a, R> {
     }
 
     /// Reads the next line, or returns false at the end of the file.
-    pub(crate) fn next(&mut self) -> anyhow::Result<bool> {
+    pub(crate) fn next(&mut self) -> Result<bool> {
         self.line.clear();
         let read = (&mut self.input)
             .take(LONGEST)
@@ -73,7 +72,7 @@ impl<'a, R: BufRead> Text<'a, R> {
 
     /// Removes a UTF-8 byte-order mark from the first line of a text file. A UTF-16 byte-order mark is an
     /// error.
-    fn mark(&mut self) -> anyhow::Result<()> {
+    fn mark(&mut self) -> Result<()> {
         if self.line.starts_with(b"\xff\xfe") || self.line.starts_with(b"\xfe\xff") {
             return Err(self.wrong("the text is UTF-16; save the file as UTF-8"));
         }
@@ -104,11 +103,11 @@ impl<'a, R: BufRead> Text<'a, R> {
         self.place
     }
 
-    pub(crate) fn source(&self) -> &'a str {
-        self.source
+    pub(crate) fn source(&self) -> &str {
+        &self.source
     }
 
     pub(crate) fn wrong(&self, what: &str) -> Error {
-        at(self.source, "line", self.place.line, what)
+        at(&self.source, "line", self.place.line, what)
     }
 }

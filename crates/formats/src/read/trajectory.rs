@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 use std::io::BufRead;
 
 use ::csv::ByteRecord;
-use anyhow::{Error, anyhow};
 
+use crate::error::{Error, Result};
 use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
 
 /// A reader of a trajectory file.
-pub struct Trajectory<'a, R> {
-    text: FrameText<'a, R>,
+pub struct Trajectory<R> {
+    text: FrameText<R>,
     layout: Layout,
     begin: Place,
     options: ReadOptions,
@@ -20,6 +20,7 @@ pub struct Trajectory<'a, R> {
 
 /// File formats of trajectories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layout {
     /// A LAMMPS text dump.
     Lammps,
@@ -36,8 +37,8 @@ pub struct Mark {
     pub place: Place,
 }
 
-pub(crate) struct FrameText<'a, R> {
-    pub(crate) text: Text<'a, R>,
+pub(crate) struct FrameText<R> {
+    pub(crate) text: Text<R>,
     pub(crate) next: u64,
 }
 
@@ -46,9 +47,9 @@ enum Head {
     Xyz(xyz::Head),
 }
 
-impl<'a, R: BufRead> Trajectory<'a, R> {
+impl<R: BufRead> Trajectory<R> {
     /// Creates a reader of the trajectory in `input`, called `source` in messages.
-    pub fn new(layout: Layout, source: &'a str, input: R, options: &ReadOptions) -> Self {
+    pub fn new(layout: Layout, source: &str, input: R, options: &ReadOptions) -> Self {
         Self {
             text: FrameText {
                 text: Text::new(source, input, Place::default()),
@@ -73,7 +74,7 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
     ///
     /// # Errors
     /// Returns an error with the line number if a frame is malformed or incomplete.
-    pub fn count(mut self, most: u64) -> anyhow::Result<(u64, VecDeque<Mark>)> {
+    pub fn count(mut self, most: u64) -> Result<(u64, VecDeque<Mark>)> {
         let mut marks = VecDeque::new();
         loop {
             let mark = Mark {
@@ -94,23 +95,23 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
     ///
     /// # Errors
     /// Returns an error with the line number if a frame is malformed or incomplete.
-    pub fn skip_to(&mut self, number: u64) -> anyhow::Result<()> {
+    pub fn skip_to(&mut self, number: u64) -> Result<()> {
         while self.text.next < number && self.skip()? {}
         Ok(())
     }
 
-    pub(crate) fn has_none_of(&mut self, frames: Frames) -> anyhow::Result<Error> {
+    pub(crate) fn has_none_of(&mut self, frames: Frames) -> Result<Error> {
         while self.skip()? {}
         let (source, count) = (self.text.text.source(), self.text.next);
         let last = count.saturating_sub(1);
-        Ok(anyhow!(
+        Ok(Error::new(format!(
             "there is no frame {frames} in {source}: it has {count} in all, numbered from 0 to \
              {last} (or from -{count} to -1); choose others with --frame"
-        ))
+        )))
     }
 
     /// Skips the next frame, or returns false at the end of the file.
-    fn skip(&mut self) -> anyhow::Result<bool> {
+    fn skip(&mut self) -> Result<bool> {
         let Some(head) = self.head()? else {
             return Ok(false);
         };
@@ -125,7 +126,7 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
     ///
     /// # Errors
     /// Returns an error with the line number and the field if the frame cannot be read.
-    pub fn read(&mut self) -> anyhow::Result<Option<World>> {
+    pub fn read(&mut self) -> Result<Option<World>> {
         let Some(head) = self.head()? else {
             return Ok(None);
         };
@@ -164,21 +165,21 @@ impl<'a, R: BufRead> Trajectory<'a, R> {
         self.begin = self.text.text.place();
     }
 
-    fn head(&mut self) -> anyhow::Result<Option<Head>> {
+    fn head(&mut self) -> Result<Option<Head>> {
         Ok(match self.layout {
             Layout::Lammps => lammps::head(&mut self.text)?.map(Head::Lammps),
             Layout::Xyz => xyz::head(&mut self.text)?.map(Head::Xyz),
         })
     }
 
-    fn atom(&mut self, head: &Head, read: u64) -> anyhow::Result<()> {
+    fn atom(&mut self, head: &Head, read: u64) -> Result<()> {
         match head {
             Head::Lammps(head) => lammps::atom(&mut self.text, head, read),
             Head::Xyz(head) => xyz::atom(&mut self.text, head, read),
         }
     }
 
-    fn world(&self, head: &Head) -> anyhow::Result<(World, Columns)> {
+    fn world(&self, head: &Head) -> Result<(World, Columns)> {
         match head {
             Head::Lammps(head) => lammps::world(&self.text, head, &self.options),
             Head::Xyz(head) => xyz::world(&self.text, head, &self.options),
@@ -209,7 +210,7 @@ impl Head {
     }
 }
 
-impl<R: BufRead> FrameText<'_, R> {
+impl<R: BufRead> FrameText<R> {
     pub(crate) fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
             0 => String::new(),
@@ -220,7 +221,7 @@ impl<R: BufRead> FrameText<'_, R> {
     }
 
     /// Parses a line that must contain only an integer, called `what` in messages.
-    pub(crate) fn whole<T: std::str::FromStr>(&self, what: &str) -> anyhow::Result<T> {
+    pub(crate) fn whole<T: std::str::FromStr>(&self, what: &str) -> Result<T> {
         let text = self.text.line();
         let number = std::str::from_utf8(text)
             .ok()

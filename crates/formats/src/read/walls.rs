@@ -1,27 +1,29 @@
 //! Walls from the command line: walls of simple shapes as text, and triangle meshes from files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, anyhow};
-use carom::{Error, Mesh, Wall, Walls};
+use carom::{Wall, Walls};
 
 use super::{mesh, number};
+use crate::error::{Error, Result, bail};
 
 /// Parses a wall of a simple shape: the name of the shape, and its numbers.
 ///
 /// # Errors
-/// Returns an error message if the text does not describe a wall, or if a number of the wall is out
+/// Returns an error if the text does not describe a wall, or if a number of the wall is out
 /// of range.
-pub fn wall_of(text: &str) -> Result<Wall, String> {
+pub fn wall_of(text: &str) -> Result<Wall> {
     let mut words = text.split([' ', ',', '\t']).filter(|word| !word.is_empty());
     let shape = words.next().unwrap_or_default();
     let numbers: Vec<f32> = words
         .map(|word| number::parse(word.as_bytes()))
         .collect::<Result<_, _>>()
-        .map_err(|what| format!("a number of the wall {what}"))?;
+        .map_err(|what: String| Error::new(format!("a number of the wall {what}")))?;
     let count = |expected: &str| {
         let given = numbers.len();
-        format!("the wall `{shape}` has {given} numbers, but must have {expected}")
+        Error::new(format!(
+            "the wall `{shape}` has {given} numbers, but must have {expected}"
+        ))
     };
     Ok(match (shape, &numbers[..]) {
         ("plane", &[x, y, z, offset]) => Wall::half_space([x, y, z], offset),
@@ -39,10 +41,10 @@ pub fn wall_of(text: &str) -> Result<Wall, String> {
             ));
         }
         _ => {
-            return Err(format!(
+            bail!(
                 "`{shape}` is no shape of a wall; the shapes are plane, sphere, sphere-inside, cylinder \
                  and cylinder-inside"
-            ));
+            );
         }
     })
 }
@@ -51,28 +53,13 @@ pub fn wall_of(text: &str) -> Result<Wall, String> {
 ///
 /// # Errors
 /// Returns an error that names the file if a mesh cannot be read or a triangle is invalid.
-pub fn walls(simple: &[Wall], meshes: &[PathBuf]) -> anyhow::Result<Walls> {
+pub fn walls(simple: &[Wall], meshes: &[PathBuf]) -> Result<Walls> {
     let mut walls: Walls = simple.iter().copied().collect();
     for path in meshes {
-        walls.push_mesh(read_mesh(path)?);
+        let mesh = mesh::read(path)?;
+        walls.push_mesh(mesh.wall(&path.display().to_string())?);
     }
     Ok(walls)
-}
-
-fn read_mesh(path: &Path) -> anyhow::Result<Mesh> {
-    let mut read = mesh::read(path)?;
-    let vertices = std::mem::take(&mut read.vertices);
-    let triangles = std::mem::take(&mut read.triangles);
-    match Mesh::new(vertices, triangles) {
-        Err(Error::InvalidTriangle {
-            triangle, problem, ..
-        }) => Err(anyhow!(
-            "{}, {}: the triangle is invalid: {problem}",
-            path.display(),
-            read.place(triangle)
-        )),
-        made => made.with_context(|| path.display().to_string()),
-    }
 }
 
 #[cfg(test)]
@@ -82,14 +69,12 @@ mod tests {
     #[test]
     fn walls_are_parsed() {
         let plane = Wall::half_space([0.0, 0.5, 1.0], -2.0);
-        assert_eq!(wall_of("plane 0 0.5 1 -2"), Ok(plane));
-        assert_eq!(wall_of(" plane 0, 0.5, 1, -2 "), Ok(plane));
-        assert_eq!(
-            wall_of("sphere 1 2 3 4"),
-            Ok(Wall::sphere([1.0, 2.0, 3.0], 4.0))
-        );
+        assert_eq!(wall_of("plane 0 0.5 1 -2").unwrap(), plane);
+        assert_eq!(wall_of(" plane 0, 0.5, 1, -2 ").unwrap(), plane);
+        let ball = Wall::sphere([1.0, 2.0, 3.0], 4.0);
+        assert_eq!(wall_of("sphere 1 2 3 4").unwrap(), ball);
         let pipe = Wall::cylinder_inside([1.0, 2.0, 3.0], [0.0, 0.0, 1.0], 4.0);
-        assert_eq!(wall_of("cylinder-inside 1 2 3 0 0 1 4"), Ok(pipe));
+        assert_eq!(wall_of("cylinder-inside 1 2 3 0 0 1 4").unwrap(), pipe);
     }
 
     #[test]
@@ -112,7 +97,7 @@ mod tests {
             ("plane 0 0 x 1", "a number of the wall"),
             ("plane 0 0 nan 1", "a number of the wall"),
         ] {
-            let error = wall_of(text).expect_err("an invalid wall");
+            let error = wall_of(text).expect_err("an invalid wall").to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }

@@ -1,8 +1,8 @@
 //! The spheres read from an input file.
 
-use anyhow::{Error, anyhow};
 use carom::{Domain, Sphere};
 
+use crate::error::{Error, Result};
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
 use crate::read::number;
@@ -178,14 +178,14 @@ impl World {
             );
         }
         if let carom::Error::InvalidDomain { .. } = error {
-            return anyhow!("{}: {error}", self.source);
+            return Error::new(format!("{}: {error}", self.source));
         }
         if let carom::Error::ImageOutOfRange { index, .. } = error
             && let Some(line) = self.lines.of(index)
         {
             return at(&self.source, self.unit, line, &error.to_string());
         }
-        error.into()
+        Error::other(error)
     }
 }
 
@@ -199,5 +199,5 @@ fn push<T>(list: &mut Vec<T>, element: T) -> bool {
 }
 
 pub(crate) fn at(source: &str, unit: &str, place: u64, what: &str) -> Error {
-    anyhow!("{source}, {unit} {place}: {what}")
+    Error::new(format!("{source}, {unit} {place}: {what}"))
 }

@@ -5,8 +5,7 @@
 
 use std::io::BufRead;
 
-use anyhow::bail;
-
+use crate::error::{Result, bail};
 use crate::read::cell::Cell;
 use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
@@ -47,7 +46,7 @@ impl Head {
 
 /// Reads the header of the next frame of an XYZ file, or returns `None` at the end. A file without any frame
 /// is an error.
-pub(crate) fn head(from: &mut FrameText<'_, impl BufRead>) -> anyhow::Result<Option<Head>> {
+pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     loop {
         if !from.text.next()? {
             if from.next == 0 {
@@ -95,11 +94,7 @@ fn stray(line: &[u8], next: u64) -> String {
 }
 
 /// Reads the next atom in an XYZ file. `read` is the number of atoms of the frame that were read before.
-pub(crate) fn atom(
-    from: &mut FrameText<'_, impl BufRead>,
-    head: &Head,
-    read: u64,
-) -> anyhow::Result<()> {
+pub(crate) fn atom(from: &mut FrameText<impl BufRead>, head: &Head, read: u64) -> Result<()> {
     if from.text.next()? {
         return Ok(());
     }
@@ -111,10 +106,10 @@ pub(crate) fn atom(
 
 /// Returns a [`World`] without spheres for a frame of an XYZ file, and the columns to read.
 pub(crate) fn world(
-    from: &FrameText<'_, impl BufRead>,
+    from: &FrameText<impl BufRead>,
     head: &Head,
     options: &ReadOptions,
-) -> anyhow::Result<(World, Columns)> {
+) -> Result<(World, Columns)> {
     let wrong = |what: String| from.text.wrong(&what);
     let columns = Columns::find(&head.names, &[Names::PLAIN.center], options).map_err(wrong)?;
     let source = from.text.source();

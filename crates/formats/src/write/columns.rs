@@ -4,6 +4,7 @@ use crate::write::pairs::Pair;
 
 /// What the pairs of a written list are: touching spheres, spheres at walls, or neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Subject {
     /// Spheres that touch: the list has the columns `a`, `b`, `toi` and `depth`.
     #[default]

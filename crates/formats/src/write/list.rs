@@ -1,20 +1,21 @@
-//! Writes a list of colliding pairs frame by frame, to a file or to standard output.
+//! Writes a list of colliding pairs frame by frame, to a file, to standard output or to any writer.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::fmt;
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use npyz::{DType, DTypeError, Field, NpyWriter, Serialize, TypeWrite, WriterBuilder};
 
+use crate::error::{Context, Error, Result};
 use crate::read::extension;
 use crate::write::columns::Columns;
-use crate::write::npz::Npz;
+use crate::write::npz::{Npz, Wait};
 use crate::write::output_file::OutputFile;
 use crate::write::pairs::Pair;
 
 /// File format of a list of colliding pairs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ListFormat {
     /// CSV with a header line.
     Csv,
@@ -38,8 +39,9 @@ impl Target {
     /// extension implies.
     ///
     /// # Errors
-    /// Returns a message if the path has none of the extensions `.csv`, `.npy` and `.npz`.
-    pub fn from_path(path: PathBuf) -> Result<Self, &'static str> {
+    /// Returns an error if the path has none of the extensions `.csv`, `.npy` and `.npz`.
+    pub fn from_path(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
         if path.as_os_str() == "-" {
             return Ok(Self::StandardOutput);
         }
@@ -48,9 +50,9 @@ impl Target {
             "npy" => ListFormat::Npy,
             "npz" => ListFormat::Npz,
             _ => {
-                return Err(
+                return Err(Error::new(
                     "the name must end in .csv, .npy or .npz, or be - for CSV on standard output",
-                );
+                ));
             }
         };
         Ok(Self::File(path, format))
@@ -65,19 +67,32 @@ impl Target {
     }
 }
 
-/// A list of colliding pairs that is being written. An output file appears under its name only when
-/// [`List::finish`] returns.
-pub struct List {
-    file: Option<OutputFile>,
+/// A list of colliding pairs that is being written. It is complete when [`List::finish`] returns.
+pub struct List<'a> {
+    out: Out,
     columns: Columns,
-    rows: Rows,
+    rows: Rows<'a>,
 }
 
-enum Rows {
-    Csv(Box<dyn Write>),
-    Npy(Box<NpyWriter<Row, BufWriter<File>>>),
-    Npz(Npz),
+/// Where a list goes, for messages.
+enum Out {
+    StandardOutput,
+    File(OutputFile),
+    Writer,
 }
+
+enum Rows<'a> {
+    Csv(Box<dyn Write + 'a>),
+    Npy(Box<NpyWriter<Row, Seekable<'a>>>),
+    Npz(Npz<'a>),
+}
+
+/// A buffered output that can seek. The headers of NumPy arrays and archives are completed at the end.
+pub(crate) type Seekable<'a> = BufWriter<Box<dyn WriteSeek + 'a>>;
+
+pub(crate) trait WriteSeek: Write + Seek {}
+
+impl<W: Write + Seek> WriteSeek for W {}
 
 struct Row {
     columns: Columns,
@@ -85,81 +100,133 @@ struct Row {
     pair: Pair,
 }
 
-impl List {
-    /// Creates an empty list of colliding pairs.
+impl<'a> List<'a> {
+    /// Creates an empty list of colliding pairs in a file or on standard output. The file appears under its
+    /// name only when [`List::finish`] returns.
     ///
     /// # Errors
     /// Returns an error if the output file cannot be created.
-    pub fn create(target: &Target, columns: Columns) -> anyhow::Result<Self> {
+    pub fn create(target: &Target, columns: Columns) -> Result<Self> {
         let (path, format) = match target {
             Target::File(path, format) => (path, format),
             Target::StandardOutput => {
                 let out = BufWriter::new(io::stdout().lock());
-                let rows = Rows::csv(Box::new(out), columns).context(CANNOT_WRITE)?;
-                return Ok(Self {
-                    file: None,
-                    columns,
-                    rows,
-                });
+                return Self::of(Out::StandardOutput, columns, Rows::csv(out, columns));
             }
         };
         let output = OutputFile::create(path)?;
-        let out = BufWriter::new(output.file()?);
-        let rows = match format {
-            ListFormat::Csv => Rows::csv(Box::new(out), columns),
-            ListFormat::Npy => Rows::npy(out, columns),
-            ListFormat::Npz => Npz::create(out, columns).map(Rows::Npz),
-        };
-        let rows = rows.with_context(|| output.cannot_write())?;
-        Ok(Self {
-            file: Some(output),
-            columns,
-            rows,
-        })
+        let file = output.file()?;
+        let rows = Rows::new(file, *format, columns, Wait::InFiles);
+        Self::of(Out::File(output), columns, rows)
     }
 
-    /// Appends the touching pairs of one frame of the input to the list.
+    /// Creates an empty list of colliding pairs that goes to a writer, which need not be buffered: for example,
+    /// to a [`Cursor`](io::Cursor) over bytes in memory. The numbers of an `.npz` archive stay in memory until
+    /// [`List::finish`].
+    ///
+    /// ```
+    /// use carom_formats::write::{Columns, List, ListFormat, Pair};
+    ///
+    /// let mut bytes = std::io::Cursor::new(Vec::new());
+    /// let mut list = List::to_writer(&mut bytes, ListFormat::Npy, Columns::default())?;
+    /// list.append(0, [Pair { a: 3, b: 7, numbers: [0.25, 0.0, 0.0, 0.0], ..Pair::default() }])?;
+    /// list.finish()?;
+    /// assert!(bytes.into_inner().starts_with(b"\x93NUMPY"));
+    /// # Ok::<(), carom_formats::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns an error if writing fails, for example because the disk is full or the output pipe is closed.
-    pub fn append(&mut self, frame: u64, pairs: impl Iterator<Item = Pair>) -> anyhow::Result<()> {
-        let written = self.rows.append(self.columns, frame, pairs);
-        let what = || {
-            let file = self.file.as_ref();
-            file.map_or(CANNOT_WRITE.to_owned(), OutputFile::cannot_write)
-        };
-        written.with_context(what)
+    /// Returns an error if writing fails.
+    pub fn to_writer(
+        out: impl Write + Seek + 'a,
+        format: ListFormat,
+        columns: Columns,
+    ) -> Result<Self> {
+        let rows = Rows::new(out, format, columns, Wait::InMemory);
+        Self::of(Out::Writer, columns, rows)
+    }
+
+    /// Creates an empty list of colliding pairs that goes to a writer as CSV. The writer need not be buffered,
+    /// and need not seek.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails.
+    pub fn csv(out: impl Write + 'a, columns: Columns) -> Result<Self> {
+        let rows = Rows::csv(BufWriter::new(out), columns);
+        Self::of(Out::Writer, columns, rows)
+    }
+
+    fn of(out: Out, columns: Columns, rows: io::Result<Rows<'a>>) -> Result<Self> {
+        let rows = rows.with_context(|| out.cannot_write())?;
+        Ok(Self { out, columns, rows })
+    }
+
+    /// Appends the touching pairs of one frame of the input to the list. `frame` is the number of the frame. It
+    /// is written if the list has a column for it.
+    ///
+    /// # Errors
+    /// Returns an error if writing fails, for example because the disk is full or the output pipe is closed. The
+    /// [`io::Error`] is the source of the error.
+    pub fn append(&mut self, frame: u64, pairs: impl IntoIterator<Item = Pair>) -> Result<()> {
+        let written = self.rows.append(self.columns, frame, pairs.into_iter());
+        written.with_context(|| self.out.cannot_write())
     }
 
     /// Completes the list of pairs, and gives the output file its name.
     ///
     /// # Errors
     /// Returns an error if writing fails, for example because the disk is full or the output pipe is closed.
-    pub fn finish(self) -> anyhow::Result<()> {
-        let Self { file, rows, .. } = self;
-        match file {
-            None => rows.finish().context(CANNOT_WRITE),
-            Some(file) => {
-                rows.finish().with_context(|| file.cannot_write())?;
-                file.finish()
-            }
+    pub fn finish(self) -> Result<()> {
+        let Self { out, rows, .. } = self;
+        rows.finish().with_context(|| out.cannot_write())?;
+        match out {
+            Out::File(file) => file.finish(),
+            Out::StandardOutput | Out::Writer => Ok(()),
         }
     }
 }
 
-const CANNOT_WRITE: &str = "cannot write to standard output";
+impl fmt::Debug for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List").finish_non_exhaustive()
+    }
+}
 
-impl Rows {
-    fn csv(mut out: Box<dyn Write>, columns: Columns) -> io::Result<Self> {
+impl Out {
+    fn cannot_write(&self) -> String {
+        match self {
+            Self::StandardOutput => "cannot write to standard output".to_owned(),
+            Self::File(file) => file.cannot_write(),
+            Self::Writer => "cannot write the list".to_owned(),
+        }
+    }
+}
+
+impl<'a> Rows<'a> {
+    fn new(
+        out: impl Write + Seek + 'a,
+        format: ListFormat,
+        columns: Columns,
+        wait: Wait,
+    ) -> io::Result<Self> {
+        let seekable = |out| BufWriter::new(Box::new(out) as Box<dyn WriteSeek + 'a>);
+        match format {
+            ListFormat::Csv => Self::csv(BufWriter::new(out), columns),
+            ListFormat::Npy => Self::npy(seekable(out), columns),
+            ListFormat::Npz => Npz::create(seekable(out), columns, wait).map(Self::Npz),
+        }
+    }
+
+    fn csv(mut out: impl Write + 'a, columns: Columns) -> io::Result<Self> {
         for (k, column) in columns.list().enumerate() {
             let comma = if k > 0 { "," } else { "" };
             write!(out, "{comma}{}", columns.name(column))?;
         }
         writeln!(out)?;
-        Ok(Self::Csv(out))
+        Ok(Self::Csv(Box::new(out)))
     }
 
-    fn npy(out: BufWriter<File>, columns: Columns) -> io::Result<Self> {
+    fn npy(out: Seekable<'a>, columns: Columns) -> io::Result<Self> {
         let fields = columns.list().map(|column| {
             Ok(Field {
                 name: columns.name(column).to_owned(),

@@ -8,33 +8,40 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::write::columns::{Column, Columns};
-use crate::write::list::plain;
+use crate::write::list::{Seekable, plain};
 use crate::write::pairs::Pair;
 
-/// A NumPy archive. Each column is collected in a temporary file until the list is complete, because the
-/// header of a NumPy array contains its length.
-pub(crate) struct Npz {
-    out: BufWriter<File>,
+/// A NumPy archive. Each column is collected until the list is complete, because the header of a NumPy array
+/// contains its length.
+pub(crate) struct Npz<'a> {
+    out: Seekable<'a>,
     columns: Columns,
-    waiting: Vec<(Column, BufWriter<File>)>,
+    waiting: Vec<(Column, Waiting)>,
     rows: u64,
 }
 
-impl Npz {
-    pub(crate) fn create(out: BufWriter<File>, columns: Columns) -> io::Result<Self> {
-        let folder = std::env::temp_dir();
-        let temporary = || {
-            tempfile::tempfile().map_err(|error| {
-                let folder = folder.display();
-                io::Error::other(format!(
-                    "cannot create a temporary file in {folder}; set TMPDIR to use another \
-                     folder: {error}"
-                ))
-            })
-        };
-        let waiting = columns
-            .list()
-            .map(|column| Ok((column, BufWriter::new(temporary()?))));
+/// Where the numbers of a column are collected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wait {
+    InFiles,
+    InMemory,
+}
+
+/// The numbers of a column that have been collected.
+enum Waiting {
+    InFile(BufWriter<File>),
+    InMemory(Vec<u8>),
+}
+
+impl<'a> Npz<'a> {
+    pub(crate) fn create(out: Seekable<'a>, columns: Columns, wait: Wait) -> io::Result<Self> {
+        let waiting = columns.list().map(|column| {
+            let waiting = match wait {
+                Wait::InFiles => Waiting::InFile(BufWriter::new(temporary()?)),
+                Wait::InMemory => Waiting::InMemory(Vec::new()),
+            };
+            Ok((column, waiting))
+        });
         Ok(Self {
             out,
             columns,
@@ -45,7 +52,11 @@ impl Npz {
 
     pub(crate) fn push(&mut self, frame: u64, pair: &Pair) -> io::Result<()> {
         for (column, out) in &mut self.waiting {
-            self.columns.value(*column, frame, pair).write(out)?;
+            let value = self.columns.value(*column, frame, pair);
+            match out {
+                Waiting::InFile(out) => value.write(out)?,
+                Waiting::InMemory(out) => value.write(out)?,
+            }
         }
         self.rows += 1;
         Ok(())
@@ -59,16 +70,31 @@ impl Npz {
             .compression_method(CompressionMethod::Stored)
             .large_file(true);
         for (column, waiting) in self.waiting {
-            let mut numbers = waiting.into_inner().map_err(io::Error::from)?;
-            numbers.seek(SeekFrom::Start(0))?;
             archive.start_file(format!("{}.npy", self.columns.name(column)), options)?;
             npyz::WriteOptions::new_header_only()
                 .dtype(plain(self.columns.dtype(column))?)
                 .shape(&[self.rows])
                 .writer(&mut archive)
                 .write_header_only()?;
-            io::copy(&mut numbers, &mut archive)?;
+            match waiting {
+                Waiting::InFile(numbers) => {
+                    let mut numbers = numbers.into_inner().map_err(io::Error::from)?;
+                    numbers.seek(SeekFrom::Start(0))?;
+                    io::copy(&mut numbers, &mut archive)?;
+                }
+                Waiting::InMemory(numbers) => archive.write_all(&numbers)?,
+            }
         }
         archive.finish()?.flush()
     }
+}
+
+fn temporary() -> io::Result<File> {
+    tempfile::tempfile().map_err(|error| {
+        let folder = std::env::temp_dir();
+        let folder = folder.display();
+        io::Error::other(format!(
+            "cannot create a temporary file in {folder}; set TMPDIR to use another folder: {error}"
+        ))
+    })
 }

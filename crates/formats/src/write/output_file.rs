@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
+
+use crate::error::{Context, Result, bail};
 
 /// An output file that appears under its name only when it is complete. The contents go to a temporary file
 /// in the same folder, which [`OutputFile::finish`] renames. Dropping an unfinished `OutputFile` deletes the
 /// temporary file.
+#[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
     temporary: NamedTempFile,
@@ -20,7 +22,7 @@ impl OutputFile {
     /// # Errors
     /// Returns an error if the folder is missing or not writable, or if `path` names something other than a
     /// regular file.
-    pub fn create(path: &Path) -> anyhow::Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
         // If the path is a symbolic link, the file to which the link points is replaced.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let old = path.metadata().ok();
@@ -62,7 +64,7 @@ impl OutputFile {
     ///
     /// # Errors
     /// Returns an error if the operating system cannot create another handle.
-    pub fn file(&self) -> anyhow::Result<File> {
+    pub fn file(&self) -> Result<File> {
         self.temporary
             .as_file()
             .try_clone()
@@ -74,7 +76,7 @@ impl OutputFile {
     /// # Errors
     /// Returns an error if the contents cannot be flushed to the disk, or the file cannot be
     /// renamed.
-    pub fn finish(self) -> anyhow::Result<()> {
+    pub fn finish(self) -> Result<()> {
         let Self { path, temporary } = self;
         // The contents must be on the disk before the temporary file is renamed, because a crash could
         // otherwise leave an empty output file.

@@ -4,6 +4,7 @@
 use std::io::BufRead;
 
 use super::{Mesh, position};
+use crate::error::Result;
 use crate::read::number;
 use crate::read::text::{Place, Text};
 
@@ -36,7 +37,7 @@ const IGNORED: [&[u8]; 20] = [
 ///
 /// # Errors
 /// Returns an error that names the line if the file cannot be read.
-pub fn read<R: BufRead>(source: &str, input: R) -> anyhow::Result<Mesh> {
+pub fn read<R: BufRead>(source: &str, input: R) -> Result<Mesh> {
     let mut text = Text::new(source, input, Place::default());
     let mut mesh = Mesh::of_text();
     // A face may name vertices that follow it in the file. So the largest vertex number in any face

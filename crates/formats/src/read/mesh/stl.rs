@@ -3,9 +3,8 @@
 
 use std::io::{BufRead, Cursor, ErrorKind, Read};
 
-use anyhow::{Context, bail};
-
 use super::{Merged, Mesh, at_triangle};
+use crate::error::{Context, Result, bail};
 use crate::read::number;
 use crate::read::text::{Place, Text};
 
@@ -20,7 +19,7 @@ const RECORD: usize = 50;
 ///
 /// # Errors
 /// Returns an error that names the triangle (binary) or the line (text) if the file cannot be read.
-pub fn read<R: BufRead>(source: &str, mut input: R) -> anyhow::Result<Mesh> {
+pub fn read<R: BufRead>(source: &str, mut input: R) -> Result<Mesh> {
     let mut head = Vec::with_capacity(HEAD);
     (&mut input)
         .take(HEAD as u64)
@@ -55,7 +54,7 @@ fn is_text(head: &[u8]) -> bool {
             .all(|&byte| byte >= b' ' || b"\t\n\r".contains(&byte))
 }
 
-fn read_binary(source: &str, count: u32, mut input: impl BufRead) -> anyhow::Result<Mesh> {
+fn read_binary(source: &str, count: u32, mut input: impl BufRead) -> Result<Mesh> {
     let mut mesh = Mesh::default();
     let mut merged = Merged::default();
     for triangle in 0..count as usize {
@@ -115,7 +114,7 @@ enum Inside {
     Loop,
 }
 
-fn read_text(source: &str, input: impl BufRead) -> anyhow::Result<Mesh> {
+fn read_text(source: &str, input: impl BufRead) -> Result<Mesh> {
     let mut text = Text::new(source, input, Place::default());
     let mut mesh = Mesh::of_text();
     let mut merged = Merged::default();
