@@ -301,7 +301,9 @@ impl NeighborList {
         let chunks = self.searched.par_chunks(CHUNK).enumerate();
         chunks.all(|(chunk, old)| {
             let mut all = true;
-            spheres.visit(chunk * CHUNK, old.iter(), |old, new| all &= is_near(old, new));
+            spheres.visit(chunk * CHUNK, old.iter(), |old, new| {
+                all &= is_near(old, new)
+            });
             all
         })
     }
@@ -340,7 +342,9 @@ impl NeighborList {
                 }),
                 None => {
                     let centers = search.spheres.centers();
-                    self.for_each_chunk(|_, mut entries| entries.measure(|index| centers.get(index)));
+                    self.for_each_chunk(|_, mut entries| {
+                        entries.measure(|index| centers.get(index))
+                    });
                 }
             }
         }

@@ -210,7 +210,8 @@ impl<'a> Spheres<'a> {
 impl Arrays<'_> {
     /// Copies the spheres from sphere `first` on.
     fn pack(&self, first: usize, to: &mut [Sphere]) {
-        self.center.copy(first, to.iter_mut().map(|sphere| &mut sphere.center));
+        self.center
+            .copy(first, to.iter_mut().map(|sphere| &mut sphere.center));
         let radii = to.iter_mut().map(|sphere| &mut sphere.radius);
         match self.radius {
             Values::Constant(radius) => radii.for_each(|to| *to = radius),

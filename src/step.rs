@@ -59,11 +59,7 @@ impl<'a> Step<'a> {
     /// of `first` (index a) and a sphere of `second` (index b), except pairs that collision groups leave out.
     ///
     /// The arguments are those of [`Step::new`].
-    pub fn between(
-        first: impl Into<Spheres<'a>>,
-        second: impl Into<Spheres<'a>>,
-        dt: f32,
-    ) -> Self {
+    pub fn between(first: impl Into<Spheres<'a>>, second: impl Into<Spheres<'a>>, dt: f32) -> Self {
         Self {
             first: first.into(),
             second: Some(second.into()),

@@ -82,9 +82,8 @@ impl MovingWalls {
             match round.and_then(|round| round.ball()) {
                 Some(bound) if !domain.is_open() => moving.bounded.push((number, bound)),
                 _ => {
-                    let images = round.and_then(|round| {
-                        Some((round, CylinderImages::new(&round, domain)?))
-                    });
+                    let images =
+                        round.and_then(|round| Some((round, CylinderImages::new(&round, domain)?)));
                     if let Some(wall) = moving.list.last_mut() {
                         let images = images.as_ref().map(|(_, images)| images);
                         wall.tells_apart = images.map_or([false; 3], CylinderImages::edges);

@@ -24,11 +24,7 @@ impl<'a> Step<'a, DeviceSpheres<'a>> {
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
     ///
     /// The units and the collision groups are the same as for [`on_device`](Self::on_device).
-    pub fn between_on_device(
-        first: DeviceSpheres<'a>,
-        second: DeviceSpheres<'a>,
-        dt: f32,
-    ) -> Self {
+    pub fn between_on_device(first: DeviceSpheres<'a>, second: DeviceSpheres<'a>, dt: f32) -> Self {
         Self {
             first,
             second: Some(second),

@@ -95,7 +95,7 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 ///     .with_velocity(Attribute::new(velocity, 0, 16));
 /// // Each frame:
 /// let mut encoder = device.create_command_encoder(&Default::default());
-/// simulation.record(&mut encoder, &spheres, None, 1.0 / 60.0)?;
+/// simulation.record(&mut encoder, &spheres, 1.0 / 60.0)?;
 /// let state = simulation.read_state(&mut encoder)?;
 /// queue.submit([encoder.finish()]);
 /// // In a later frame, `state.try_take()` returns the time reached.
@@ -898,11 +898,7 @@ impl SimulationBuffers {
     }
 
     /// Returns the dispatches that read and write the application's buffers.
-    fn ends(
-        &mut self,
-        spheres: &DeviceSpheres<'_>,
-        count: u32,
-    ) -> Result<BoundEnds, Error> {
+    fn ends(&mut self, spheres: &DeviceSpheres<'_>, count: u32) -> Result<BoundEnds, Error> {
         let context = &self.kernels.context;
         let own = &self.collisions.buffers;
         let bound = BoundSpheres::new(&context.limits, own, spheres)?;

@@ -127,7 +127,11 @@ impl Wall {
 
     /// Returns a pipe of infinite length at rest, which spheres touch from inside. The arguments are those of
     /// [`cylinder`](Self::cylinder).
-    pub fn cylinder_inside(point: impl Into<[f32; 3]>, axis: impl Into<[f32; 3]>, radius: f32) -> Self {
+    pub fn cylinder_inside(
+        point: impl Into<[f32; 3]>,
+        axis: impl Into<[f32; 3]>,
+        radius: f32,
+    ) -> Self {
         let [point, axis] = [point.into(), axis.into()];
         WallShape::Cylinder {
             point,
