@@ -28,7 +28,7 @@ pub struct Detector {
     gpu: Option<Gpu>,
     cpu: Cpu,
     reason: String,
-    both: ReusedVec<Sphere>,
+    packed: ReusedVec<Sphere>,
     bounded_walls: BoundedWalls,
     touching: Collisions,
 }
@@ -95,7 +95,7 @@ impl Detector {
             gpu,
             cpu: Cpu::default(),
             reason,
-            both: ReusedVec::default(),
+            packed: ReusedVec::default(),
             bounded_walls: BoundedWalls::default(),
             touching: Collisions::default(),
         })
@@ -144,6 +144,8 @@ impl Detector {
     ///
     /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidDomain`] or
     ///   [`Error::TooManySpheres`] for a step out of range.
+    /// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] for columns of [`Spheres`](crate::Spheres) that differ in
+    ///   length or have no values.
     /// - [`Error::ImageOutOfRange`] or [`Error::TooManyImages`] for spheres that reach too many cells of a
     ///   periodic domain.
     /// - [`Error::TooManyCandidates`] or [`Error::TooManyPairs`] for a step beyond the limits in [`Options`].
@@ -296,8 +298,9 @@ impl Detector {
             hits: std::mem::take(&mut used.walls),
             images: std::mem::take(&mut used.wall_images),
         };
-        let mut both = std::mem::take(&mut self.both);
-        let found = match (step.in_one_slice(&mut both), step.walls) {
+        let mut packed = std::mem::take(&mut self.packed);
+        let threads = Threads(self.pool.as_ref());
+        let found = match (step.in_one_slice(&mut packed, threads), step.walls) {
             (Ok(step), None) => {
                 hits.hits.clear();
                 hits.images.clear();
@@ -317,7 +320,7 @@ impl Detector {
             }
             (Err(error), _) => Err(error),
         };
-        self.both = both;
+        self.packed = packed;
         *collisions = found?;
         collisions.walls = hits.hits;
         collisions.wall_images = hits.images;

@@ -53,8 +53,8 @@ impl Domain {
     ///     .with_periodic([true, true, false]);
     /// assert!(!channel.is_open());
     /// ```
-    pub fn rectangular(origin: impl Into<Vec3>, lengths: impl Into<Vec3>) -> Self {
-        let [x, y, z] = lengths.into().to_array();
+    pub fn rectangular(origin: impl Into<[f32; 3]>, lengths: impl Into<[f32; 3]>) -> Self {
+        let [x, y, z] = lengths.into();
         let edges = [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]];
         Self::triclinic(origin, edges)
     }
@@ -63,9 +63,9 @@ impl Domain {
     ///
     /// `origin` is one corner of the cell, from which the edges start. The origin and the edges are
     /// in the unit of length of the spheres. The edges may be left-handed.
-    pub fn triclinic(origin: impl Into<Vec3>, edges: [[f32; 3]; 3]) -> Self {
+    pub fn triclinic(origin: impl Into<[f32; 3]>, edges: [[f32; 3]; 3]) -> Self {
         Self {
-            origin: origin.into().to_array(),
+            origin: origin.into(),
             edges,
             periodic: [true; 3],
         }

@@ -28,6 +28,33 @@ pub enum Error {
         /// The invalid number.
         value: f32,
     },
+    /// The columns of a set of spheres differ in length.
+    #[error(
+        "the column of the {what}{} has {length} values, but there are {spheres} centers; pass one \
+         value for each sphere{}",
+        in_set(*.set),
+        or_constant(what)
+    )]
+    #[non_exhaustive]
+    ColumnLength {
+        /// Attribute of the spheres whose column has the wrong length: radii, velocities or groups.
+        what: &'static str,
+        /// Set of the spheres in a step of two sets ([`Step::between`](crate::Step::between)): 0 or 1.
+        /// `None` in a step of one set.
+        set: Option<usize>,
+        /// Number of values in the column.
+        length: usize,
+        /// Number of spheres: the number of centres.
+        spheres: usize,
+    },
+    /// A column does not fit into its memory: see [`Column::from_bytes`](crate::Column::from_bytes) and
+    /// [`Column::of`](crate::Column::of).
+    #[error("the column {problem}")]
+    #[non_exhaustive]
+    InvalidColumn {
+        /// Description of the fault in the column, with advice.
+        problem: String,
+    },
     /// The duration of the time step is negative, NaN, or too large.
     #[error("the time step dt is {dt}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}")]
     #[non_exhaustive]
@@ -472,6 +499,13 @@ fn in_set(set: Option<usize>) -> &'static str {
         None => "",
         Some(0) => " of the first set",
         Some(_) => " of the second set",
+    }
+}
+
+fn or_constant(what: &str) -> &'static str {
+    match what {
+        "radii" | "groups" => ", or one number for all spheres",
+        _ => "",
     }
 }
 

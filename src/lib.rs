@@ -1,6 +1,6 @@
 //! Finds every pair of moving spheres that touch during a time step, and when they touch.
 //!
-//! A [`Detector`] takes a [`Step`] with a slice of spheres and returns the list of collisions:
+//! A [`Detector`] takes a [`Step`] with a set of spheres and returns the list of collisions:
 //!
 //! ```
 //! use carom::{Backend, Detector, Options, Sphere, Step};
@@ -104,6 +104,7 @@ mod blocking;
 mod cause;
 mod collision;
 mod collisions;
+mod column;
 mod contact;
 mod cpu;
 mod detector;
@@ -125,6 +126,7 @@ mod reduce;
 mod reuse;
 mod shared;
 mod sphere;
+mod spheres;
 mod statistics;
 mod step;
 mod threads;
@@ -135,6 +137,7 @@ mod walls;
 pub use cause::Cause;
 pub use collision::Collision;
 pub use collisions::Collisions;
+pub use column::{Column, Values};
 pub use contact::Contact;
 pub use detector::Detector;
 pub use domain::Domain;
@@ -151,6 +154,7 @@ pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
 pub use reduce::earliest::Earliest;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
+pub use spheres::Spheres;
 pub use statistics::{ActiveBackend, Statistics};
 pub use step::Step;
 pub use verify::{MistakenImages, Verification, verify, verify_walls};

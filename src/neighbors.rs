@@ -7,6 +7,7 @@
 )]
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use glam::{DVec3, Vec3};
@@ -15,7 +16,7 @@ use rayon::prelude::*;
 use crate::limits::CHUNK;
 use crate::memory::resized;
 use crate::sphere::MAX_MAGNITUDE;
-use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
+use crate::{Collision, Collisions, Domain, Error, Sphere, Spheres, Statistics};
 
 /// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
 /// memory.
@@ -37,24 +38,17 @@ pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 /// the neighbour list.
 ///
 /// The type parameter `S` is the type of the set of spheres, as in a [`Step`](crate::Step).
-pub struct NeighborSearch<'a, S: ?Sized = [Sphere]> {
-    pub(crate) spheres: &'a S,
+#[derive(Clone, Copy)]
+pub struct NeighborSearch<'a, S = Spheres<'a>> {
+    pub(crate) spheres: S,
     pub(crate) rule: Rule,
     pub(crate) skin: f32,
     pub(crate) full: bool,
     domain: Domain,
+    lifetime: PhantomData<&'a ()>,
 }
 
-// A derived `Clone` would require `S: Clone`, although the request only borrows its spheres.
-impl<S: ?Sized> Clone for NeighborSearch<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: ?Sized> Copy for NeighborSearch<'_, S> {}
-
-impl<S: ?Sized> fmt::Debug for NeighborSearch<'_, S> {
+impl<S> fmt::Debug for NeighborSearch<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NeighborSearch")
             .field("rule", &self.rule)
@@ -96,8 +90,8 @@ impl<'a> NeighborSearch<'a> {
     /// assert_eq!((list.vectors[0], list.distances[0]), ([-1.5, 0.0, 0.0], 1.5));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn within(spheres: &'a [Sphere], cutoff: f32) -> Self {
-        Self::new(spheres, Rule::Cutoff(cutoff))
+    pub fn within(spheres: impl Into<Spheres<'a>>, cutoff: f32) -> Self {
+        Self::new(spheres.into(), Rule::Cutoff(cutoff))
     }
 
     /// Requests all pairs of spheres that touch, whose distance is at most the sum of their radii.
@@ -110,19 +104,20 @@ impl<'a> NeighborSearch<'a> {
     /// assert_eq!((list.pairs, list.distances), (vec![[0, 1]], vec![4.0]));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn touching(spheres: &'a [Sphere]) -> Self {
-        Self::new(spheres, Rule::Radii)
+    pub fn touching(spheres: impl Into<Spheres<'a>>) -> Self {
+        Self::new(spheres.into(), Rule::Radii)
     }
 }
 
-impl<'a, S: ?Sized> NeighborSearch<'a, S> {
-    pub(crate) fn new(spheres: &'a S, rule: Rule) -> Self {
+impl<S> NeighborSearch<'_, S> {
+    pub(crate) fn new(spheres: S, rule: Rule) -> Self {
         Self {
             spheres,
             rule,
             skin: 0.0,
             full: false,
             domain: Domain::open(),
+            lifetime: PhantomData,
         }
     }
 
@@ -198,16 +193,16 @@ impl NeighborSearch<'_> {
     /// their particles are neighbours.
     pub(crate) fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
         self.check_lengths()?;
-        let searched = resized(searched, self.spheres.len(), "the spheres of the search")?;
-        searched
-            .par_chunks_mut(CHUNK)
-            .zip(self.spheres.par_chunks(CHUNK))
-            .for_each(|(searched, given)| {
-                for (searched, given) in searched.iter_mut().zip(given) {
-                    *searched = Sphere::new(given.center, self.reach(given.radius));
-                    searched.groups = given.groups;
-                }
+        self.spheres.check(None)?;
+        let spheres = self.spheres.without_motion();
+        let searched = resized(searched, spheres.len(), "the spheres of the search")?;
+        let chunks = searched.par_chunks_mut(CHUNK).enumerate();
+        chunks.for_each(|(chunk, searched)| {
+            spheres.visit(chunk * CHUNK, searched.iter_mut(), |searched, given| {
+                *searched = Sphere::new(given.center, self.reach(given.radius));
+                searched.groups = given.groups;
             });
+        });
         Ok(())
     }
 }
@@ -293,23 +288,24 @@ impl NeighborList {
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
         let same = (self.rule, self.skin, self.full, self.domain)
             == (search.rule, search.skin, search.full, search.domain);
-        if !same || self.searched.len() != search.spheres.len() {
+        let spheres = search.spheres.without_motion();
+        if !same || self.searched.len() != spheres.len() || search.spheres.check(None).is_err() {
             return false;
         }
         let limit = f64::from(self.skin).powi(2) / 4.0;
-        let is_near = |(old, new): (&Sphere, &Sphere)| {
+        let is_near = |old: &Sphere, new: &Sphere| {
             let [x, y, z] = [0, 1, 2].map(|k| f64::from(new.center[k]) - f64::from(old.center[k]));
             let same = (old.radius == search.reach(new.radius)) & (old.groups == new.groups);
             same & (x * x + y * y + z * z <= limit)
         };
-        let chunks = self.searched.par_chunks(CHUNK);
-        chunks
-            .zip(search.spheres.par_chunks(CHUNK))
-            .all(|(old, new)| {
-                old.iter()
-                    .zip(new)
-                    .fold(true, |all, both| all & is_near(both))
-            })
+        let chunks = self.searched.par_chunks(CHUNK).enumerate();
+        chunks.all(|(chunk, old)| {
+            let mut all = true;
+            spheres.visit(chunk * CHUNK, old.iter(), |old, new| {
+                all &= is_near(old, new)
+            });
+            all
+        })
     }
 
     /// If the list is still valid for a request ([`is_valid_for`](Self::is_valid_for)), computes the vectors
@@ -340,8 +336,17 @@ impl NeighborList {
     pub fn update(&mut self, search: &NeighborSearch<'_>) -> bool {
         let valid = self.is_valid_for(search);
         if valid {
-            let spheres = search.spheres;
-            self.for_each_chunk(|_, mut entries| entries.measure(spheres));
+            match search.spheres.records() {
+                Some(spheres) => self.for_each_chunk(|_, mut entries| {
+                    entries.measure(|index| Some(spheres.get(index)?.center));
+                }),
+                None => {
+                    let centers = search.spheres.centers();
+                    self.for_each_chunk(|_, mut entries| {
+                        entries.measure(|index| centers.get(index))
+                    });
+                }
+            }
         }
         valid
     }
@@ -383,7 +388,7 @@ impl NeighborList {
                     *pair = [found.a, found.b];
                 }
             }
-            part.measure(&searched);
+            part.measure(|index| Some(searched.get(index)?.center));
         });
         self.searched = searched;
         Ok(())
@@ -463,10 +468,11 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    fn measure(&mut self, spheres: &[Sphere]) {
+    /// Computes the vectors and distances of the entries. `center` returns the centre of a sphere.
+    fn measure(&mut self, center: impl Fn(usize) -> Option<[f32; 3]>) {
         let place = |index: u32| {
-            let sphere = spheres.get(index as usize);
-            sphere.map_or(DVec3::ZERO, |sphere| Vec3::from(sphere.center).as_dvec3())
+            let center = center(index as usize);
+            center.map_or(DVec3::ZERO, |center| Vec3::from(center).as_dvec3())
         };
         let measured = self
             .vectors

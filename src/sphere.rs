@@ -1,7 +1,6 @@
 //! Defines [`Sphere`]: centre, radius, velocity and collision groups of a moving sphere.
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
 
 /// Largest magnitude allowed for a coordinate, radius, velocity, displacement or time step: 2⁶⁰.
 ///
@@ -38,9 +37,9 @@ pub struct Sphere {
 
 impl Sphere {
     /// Creates a sphere at rest that collides with every other sphere.
-    pub fn new(center: impl Into<Vec3>, radius: f32) -> Self {
+    pub fn new(center: impl Into<[f32; 3]>, radius: f32) -> Self {
         Self {
-            center: center.into().to_array(),
+            center: center.into(),
             radius,
             ..Self::default()
         }
@@ -48,8 +47,8 @@ impl Sphere {
 
     /// Returns the same sphere with this velocity.
     #[must_use]
-    pub fn with_velocity(mut self, velocity: impl Into<Vec3>) -> Self {
-        self.velocity = velocity.into().to_array();
+    pub fn with_velocity(mut self, velocity: impl Into<[f32; 3]>) -> Self {
+        self.velocity = velocity.into();
         self
     }
 

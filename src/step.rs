@@ -9,15 +9,16 @@ use std::fmt;
 use crate::limits::MAX_SPHERES;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
+use crate::threads::Threads;
 use crate::validate::{InputSummary, check_and_visit, check_dt, check_spheres};
-use crate::{Domain, Error, Sphere, Walls};
+use crate::{Domain, Error, Sphere, Spheres, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
 ///
 /// [`Step::new`] requests the pairs within one set of spheres, and [`Step::between`] the pairs with
 /// one sphere from each of two sets. The numbers in the spheres are checked when the step is used.
 ///
-/// The type parameter `S` is the type of a set: `[Sphere]` for spheres in main memory, or
+/// The type parameter `S` is the type of a set: [`Spheres`] for spheres in main memory, or
 /// `gpu::DeviceSpheres` for spheres in GPU buffers (`Step::on_device`).
 ///
 /// ```
@@ -26,9 +27,10 @@ use crate::{Domain, Error, Sphere, Walls};
 /// let step = Step::new(&spheres, 1.0 / 60.0);
 /// assert_eq!(step.spheres().len(), 2);
 /// ```
-pub struct Step<'a, S: ?Sized = [Sphere]> {
-    pub(crate) first: &'a S,
-    pub(crate) second: Option<&'a S>,
+#[derive(Clone, Copy)]
+pub struct Step<'a, S = Spheres<'a>> {
+    pub(crate) first: S,
+    pub(crate) second: Option<S>,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
     pub(crate) walls: Option<&'a Walls>,
@@ -38,11 +40,14 @@ impl<'a> Step<'a> {
     /// Creates a time step in which one set of spheres moves. The result has every touching pair of
     /// `spheres`, except pairs that collision groups leave out ([`Sphere::with_groups`]).
     ///
+    /// `spheres` is a reference to a slice, a vector or an array of [`Sphere`], or it is [`Spheres`], which may have
+    /// separate columns of centres, radii, velocities and groups.
+    ///
     /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
     /// time of the velocities.
-    pub fn new(spheres: &'a [Sphere], dt: f32) -> Self {
+    pub fn new(spheres: impl Into<Spheres<'a>>, dt: f32) -> Self {
         Self {
-            first: spheres,
+            first: spheres.into(),
             second: None,
             dt,
             domain: Domain::default(),
@@ -53,11 +58,11 @@ impl<'a> Step<'a> {
     /// Creates a time step in which two sets of spheres move. The result has every touching pair of a sphere
     /// of `first` (index a) and a sphere of `second` (index b), except pairs that collision groups leave out.
     ///
-    /// `dt` is the duration of the step: see [`Step::new`].
-    pub fn between(first: &'a [Sphere], second: &'a [Sphere], dt: f32) -> Self {
+    /// The arguments are those of [`Step::new`].
+    pub fn between(first: impl Into<Spheres<'a>>, second: impl Into<Spheres<'a>>, dt: f32) -> Self {
         Self {
-            first,
-            second: Some(second),
+            first: first.into(),
+            second: Some(second.into()),
             dt,
             domain: Domain::default(),
             walls: None,
@@ -65,14 +70,14 @@ impl<'a> Step<'a> {
     }
 }
 
-impl<'a, S: ?Sized> Step<'a, S> {
+impl<'a, S: Copy> Step<'a, S> {
     /// Returns the spheres of the step, or the first of its two sets.
-    pub fn spheres(&self) -> &'a S {
+    pub fn spheres(&self) -> S {
         self.first
     }
 
     /// Returns the second of the step's two sets, or `None` for a step of one set.
-    pub fn second_set(&self) -> Option<&'a S> {
+    pub fn second_set(&self) -> Option<S> {
         self.second
     }
 
@@ -113,16 +118,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
     }
 }
 
-// A derived `Clone` would require `S: Clone`, but the step only borrows its sets.
-impl<S: ?Sized> Clone for Step<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: ?Sized> Copy for Step<'_, S> {}
-
-impl<S: ?Sized> fmt::Debug for Step<'_, S> {
+impl<S> fmt::Debug for Step<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Step")
             .field("sets", &if self.second.is_some() { 2 } else { 1 })
@@ -132,32 +128,79 @@ impl<S: ?Sized> fmt::Debug for Step<'_, S> {
 }
 
 impl Step<'_> {
-    /// Returns this step with all spheres in one slice. For this, the spheres of two sets are copied into
-    /// the vector `both`. A single set is used as it is.
+    /// Returns this step with all spheres in one slice. For this, the spheres of two sets, or the columns of one
+    /// set, are copied into the vector `packed`. A single slice is used as it is.
     pub(crate) fn in_one_slice<'b>(
         &'b self,
-        both: &'b mut ReusedVec<Sphere>,
+        packed: &'b mut ReusedVec<Sphere>,
+        threads: Threads<'_>,
     ) -> Result<UncheckedStep<'b>, Error> {
+        self.check_columns()?;
         let first = self.first;
-        let Some(second) = self.second else {
-            both.rest();
-            return Ok(UncheckedStep {
-                spheres: first,
-                sets: Sets::One,
-                dt: self.dt,
-                domain: self.domain,
-            });
+        let (spheres, sets) = match (self.second, first.records()) {
+            (None, Some(spheres)) => {
+                packed.rest();
+                (spheres, Sets::One)
+            }
+            (None, None) => {
+                let spheres = packed.enough(first.len(), "a copy of the spheres")?;
+                first.copy_to(spheres, threads)?;
+                (&*spheres, Sets::One)
+            }
+            (Some(second), _) => {
+                let spheres = packed.enough(first.len() + second.len(), "a copy of both sets")?;
+                let (of_first, of_second) = spheres.split_at_mut(first.len());
+                first.copy_to(of_first, threads)?;
+                second.copy_to(of_second, threads)?;
+                (&*spheres, Sets::Two { first: first.len() })
+            }
         };
-        let spheres = both.enough(first.len() + second.len(), "a copy of both sets")?;
-        let (of_first, of_second) = spheres.split_at_mut(first.len());
-        of_first.copy_from_slice(first);
-        of_second.copy_from_slice(second);
         Ok(UncheckedStep {
             spheres,
-            sets: Sets::Two { first: first.len() },
+            sets,
             dt: self.dt,
             domain: self.domain,
         })
+    }
+
+    /// Returns the spheres of each set in a slice. Columns are copied into the vector `packed`. A slice is used as it
+    /// is. The second slice is `None` for a step of one set.
+    pub(crate) fn in_slices<'b>(
+        &'b self,
+        packed: &'b mut ReusedVec<Sphere>,
+    ) -> Result<(&'b [Sphere], Option<&'b [Sphere]>), Error> {
+        self.check_columns()?;
+        let sets = [Some(self.first), self.second];
+        let packed_lengths = sets.map(|set| match set {
+            Some(set) if set.records().is_none() => set.len(),
+            _ => 0,
+        });
+        let mut room = match packed_lengths {
+            [0, 0] => {
+                packed.rest();
+                &mut []
+            }
+            [first, second] => packed.enough(first + second, "a copy of the spheres")?,
+        };
+        let mut in_slice = |set: Spheres<'b>| match set.records() {
+            Some(spheres) => Ok(spheres),
+            None => {
+                let (spheres, rest) = std::mem::take(&mut room).split_at_mut(set.len());
+                room = rest;
+                set.copy_to(spheres, Threads::default())?;
+                Ok(&*spheres)
+            }
+        };
+        let first = in_slice(self.first)?;
+        Ok((first, self.second.map(in_slice).transpose()?))
+    }
+
+    fn check_columns(&self) -> Result<(), Error> {
+        let Some(second) = self.second else {
+            return self.first.check(None);
+        };
+        self.first.check(Some(0))?;
+        second.check(Some(1))
     }
 }
 

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::exact::{ImageCollision, Impact, Listed, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
+use crate::reuse::ReusedVec;
 use crate::validate::{check_dt, check_spheres};
 use crate::{Collision, Error, Sphere, Step, WallCollision};
 
@@ -237,6 +238,8 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// Returns one of these errors:
 /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`] or [`Error::TooManySpheres`] if `step`
 ///   has an invalid time step or sphere, or too many spheres.
+/// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] if columns of the spheres differ in length or
+///   have no values.
 /// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
 ///   length 0.
 /// - [`Error::ImageCount`] if the arguments `images` and `list` differ in length in a periodic
@@ -248,12 +251,14 @@ pub fn verify(
     list: &[Collision],
     images: &[[i32; 3]],
 ) -> Result<Verification, Error> {
-    let (first, dt) = (step.spheres(), step.dt());
+    let dt = step.dt();
     check_dt(dt)?;
     let periodic = !step.domain.is_open();
     step.domain.check()?;
     check_image_count(step, list.len(), images.len())?;
-    let second = if let Some(second) = step.second_set() {
+    let mut packed = ReusedVec::default();
+    let (first, second) = step.in_slices(&mut packed)?;
+    let second = if let Some(second) = second {
         check_spheres(first, dt, Some(0))?;
         check_spheres(second, dt, Some(1))?;
         second

@@ -12,7 +12,7 @@ mod meshes;
 
 use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
-    SimulationBuffers, SimulationState, SimulationStatus, SphereCount, Status, wgpu,
+    SimulationBuffers, SimulationState, SimulationStatus, Status, wgpu,
 };
 use carom::{
     Domain, Error, HardSphere, Impact, Mesh, Partner, Simulation, SimulationOptions, Sphere, Wall,
@@ -62,9 +62,9 @@ impl World {
             Attribute::new(&self.places, 12, 16),
         )
         .with_velocity(Attribute::new(&self.motions, 0, 16))
-        .with_groups(Attribute::new(&self.groups, 0, 4));
-        let masses = Attribute::new(&self.motions, 12, 16);
-        let recorded = (self.buffers).record(encoder, &spheres, Some(masses), duration);
+        .with_groups(Attribute::new(&self.groups, 0, 4))
+        .with_inverse_mass(Attribute::new(&self.motions, 12, 16));
+        let recorded = (self.buffers).record(encoder, &spheres, duration);
         recorded.unwrap_or_else(|error| panic!("{error}"));
     }
 
@@ -488,7 +488,8 @@ fn dilute_worlds_move_as_on_the_cpu() {
         let mut spheres = random_spheres(24, seed, 1.0);
         spheres[3] = spheres[3].fixed();
         let mut walls = cube();
-        walls.simple_mut()[1].velocity = [-0.25, 0.0, 0.0];
+        let moving = &mut walls.simple_mut()[1];
+        *moving = moving.with_velocity([-0.25, 0.0, 0.0]);
         let rules = SimulationOptions::new()
             .with_walls(walls)
             .with_restitution(0.9)
@@ -1951,7 +1952,9 @@ fn options_that_only_the_cpu_has_are_named_errors() {
     assert!(
         problem(with(rules.clone().with_bodies(vec![None; 2]))).contains("`bodies` has length 2")
     );
-    assert!(problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::groups"));
+    assert!(
+        problem(with(rules.clone().with_groups(vec![0]))).contains("DeviceSpheres::with_groups")
+    );
     let wall = Wall::half_space([1.0, 0.0, 0.0], 0.0);
     let many = Walls::from_iter((0..33).map(|_| wall));
     assert!(problem(with(rules.clone().with_walls(many))).contains("33 walls"));
@@ -2011,39 +2014,37 @@ fn recordings_that_cannot_be_made_are_named_errors() {
     let words = device.words(&[0; 24]);
     let at = |offset| Attribute::new(&words, offset, 32);
     let balls = |count: u32| DeviceSpheres::new(count, at(0), 1.0).with_velocity(at(16));
-    let mut record = |spheres: &DeviceSpheres<'_>, masses, duration| {
+    let mut record = |spheres: &DeviceSpheres<'_>, duration| {
         let mut encoder = device.encoder();
-        let recorded = simulation.record(&mut encoder, spheres, masses, duration);
+        let recorded = simulation.record(&mut encoder, spheres, duration);
         encoder.finish();
         recorded
             .err()
             .map(|error| error.to_string())
             .unwrap_or_default()
     };
-    assert!(record(&balls(2), None, -1.0).contains("time step"));
-    assert!(record(&balls(3), None, 1.0).contains("made for 2"));
-    let counted = SphereCount::InBuffer {
-        buffer: &words,
-        offset: 0,
-        at_most: 1,
-    };
-    let counted = DeviceSpheres::new(counted, at(0), 1.0).with_velocity(at(16));
-    assert!(record(&counted, None, 1.0).contains("number of spheres is in a buffer"));
-    assert!(record(&DeviceSpheres::new(2, at(0), 1.0), None, 1.0).contains("no velocities"));
-    let shared = record(&balls(2), Some(at(4)), 1.0);
+    assert!(record(&balls(2), -1.0).contains("time step"));
+    assert!(record(&balls(3), 1.0).contains("made for 2"));
+    let counted = balls(1).with_count_in(&words, 0);
+    assert!(record(&counted, 1.0).contains("number of spheres is in a buffer"));
+    assert!(record(&DeviceSpheres::new(2, at(0), 1.0), 1.0).contains("no velocities"));
+    let shared = record(&balls(2).with_inverse_mass(at(4)), 1.0);
     assert!(
         shared.contains("inverse masses") && shared.contains("shares bytes"),
         "{shared}"
     );
-    let short = record(&balls(2), Some(Attribute::new(&words, 92, 8)), 1.0);
+    let short = record(
+        &balls(2).with_inverse_mass(Attribute::new(&words, 92, 8)),
+        1.0,
+    );
     assert!(short.contains("96 bytes long"), "{short}");
-    assert_eq!(record(&balls(2), Some(at(28)), 1.0), "");
+    assert_eq!(record(&balls(2).with_inverse_mass(at(28)), 1.0), "");
     device.assert_silent();
     // If only one recording may be in flight, a second recording fails while the first has not been submitted.
     let mut encoders = [device.encoder(), device.encoder()];
     let mut both = encoders
         .iter_mut()
-        .map(|encoder| simulation.record(encoder, &balls(2), None, 1.0));
+        .map(|encoder| simulation.record(encoder, &balls(2), 1.0));
     assert!(matches!(both.next(), Some(Ok(()))));
     assert!(matches!(
         both.next(),

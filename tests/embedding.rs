@@ -12,8 +12,7 @@ mod device;
 use backends::detector;
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
-    Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius, Status,
-    wgpu,
+    Readback, RequiredCapacity, Status, wgpu,
 };
 use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
 use carom_scenes::Scene;
@@ -82,7 +81,7 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     assert!(expected.len() > 300);
 
     let one = Interleaved::new(&device, &spheres);
-    let found = exact(&device, &mut buffers, &Step::on_device(&one.spheres(), 0.5));
+    let found = exact(&device, &mut buffers, &Step::on_device(one.spheres(), 0.5));
     assert_eq!(found.collisions.pairs, expected);
     assert_eq!(found.summary.spheres, 3000);
     let found = exact(&device, &mut buffers, &Step::new(&spheres, 0.5));
@@ -96,23 +95,18 @@ fn every_layout_of_the_callers_buffers_gives_the_detectors_list() -> Result {
     let groups = device.words(&laid_out(&spheres, 0, 2, |s| vec![s.groups]));
     let counts = device.words(&[9, 9, 9, count]);
     let at = |buffer, offset: u64, stride: u64| Attribute::new(buffer, 4 * offset, 4 * stride);
-    let known = SphereCount::InBuffer {
-        buffer: &counts,
-        offset: 12,
-        at_most: count,
-    };
-    let apart = DeviceSpheres::new(known, at(&centers, 77, 5), at(&radii, 1, 1))
+    let apart = DeviceSpheres::new(count, at(&centers, 77, 5), at(&radii, 1, 1))
+        .with_count_in(&counts, 12)
         .with_velocity(at(&velocities, 1000, 3))
         .with_groups(at(&groups, 0, 2));
-    let found = exact(&device, &mut buffers, &Step::on_device(&apart, 0.5));
+    let found = exact(&device, &mut buffers, &Step::on_device(apart, 0.5));
     assert_eq!(found.collisions.pairs, expected);
 
     let alike: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, 0.7)).collect();
-    let mut still = apart;
-    still.radius = SphereRadius::Constant(0.7);
-    still.motion = SphereMotion::Still;
-    still.groups = SphereGroups::Constant(1);
-    let found = exact(&device, &mut buffers, &Step::on_device(&still, 0.5));
+    let still = DeviceSpheres::new(count, at(&centers, 77, 5), 0.7)
+        .with_count_in(&counts, 12)
+        .with_groups(1);
+    let found = exact(&device, &mut buffers, &Step::on_device(still, 0.5));
     assert_eq!(found.collisions.pairs, truth(&alike, 0.5));
     device.assert_silent();
     Ok(())
@@ -143,7 +137,7 @@ fn previous_centers_define_the_motion() -> Result {
     for pair in &mut expected {
         pair.toi *= 0.125;
     }
-    let found = exact(&device, &mut buffers, &Step::on_device(&source, 0.125));
+    let found = exact(&device, &mut buffers, &Step::on_device(source, 0.125));
     assert!(expected.len() > 300);
     assert_eq!(found.collisions.pairs, expected);
     device.assert_silent();
@@ -157,13 +151,13 @@ fn two_sets_give_the_same_list_from_buffers_and_from_the_host() -> Result {
     let (first, second) = (gas(1000, 2), gas(2500, 3));
     let expected = truth_between(&first, &second, 1.0);
     assert!(expected.len() > 100);
-    let [one, other] = [&first, &second].map(|set| Interleaved::new(&device, set));
-    let (one, other) = (one.spheres(), other.spheres());
+    let sets = [&first, &second].map(|set| Interleaved::new(&device, set));
+    let [one, other] = sets.each_ref().map(Interleaved::spheres);
     let found = [
         exact(
             &device,
             &mut buffers,
-            &Step::between_on_device(&one, &other, 1.0),
+            &Step::between_on_device(one, other, 1.0),
         ),
         exact(&device, &mut buffers, &Step::between(&first, &second, 1.0)),
     ];
@@ -176,21 +170,15 @@ fn two_sets_give_the_same_list_from_buffers_and_from_the_host() -> Result {
         );
     }
     let none = device.words(&[0]);
-    let mut empty = one;
-    empty.count = SphereCount::Known(0);
-    let mut counted = one;
-    counted.count = SphereCount::InBuffer {
-        buffer: &none,
-        offset: 0,
-        at_most: 1000,
-    };
+    let empty = sets[0].first(0);
+    let counted = one.with_count_in(&none, 0);
     let on_device = [
-        Step::between_on_device(&empty, &other, 1.0),
-        Step::between_on_device(&counted, &other, 1.0),
-        Step::between_on_device(&other, &empty, 1.0),
-        Step::between_on_device(&other, &counted, 1.0),
-        Step::on_device(&empty, 1.0),
-        Step::on_device(&counted, 1.0),
+        Step::between_on_device(empty, other, 1.0),
+        Step::between_on_device(counted, other, 1.0),
+        Step::between_on_device(other, empty, 1.0),
+        Step::between_on_device(other, counted, 1.0),
+        Step::on_device(empty, 1.0),
+        Step::on_device(counted, 1.0),
     ];
     let on_host = [
         Step::between(&[], &second, 1.0),
@@ -242,7 +230,7 @@ fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
                 buffers.record(&mut encoder, &Step::new(&spheres, dt))?;
             } else {
                 let source = Interleaved::new(&device, &spheres);
-                buffers.record(&mut encoder, &Step::on_device(&source.spheres(), dt))?;
+                buffers.record(&mut encoder, &Step::on_device(source.spheres(), dt))?;
             }
             tickets.push((buffers.read_exact(&mut encoder)?, truth(&spheres, dt)));
         }
@@ -274,24 +262,15 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
     ));
     let source = Interleaved::new(&device, &spheres);
     let count = device.words(&[3000]);
-    let mut counted = source.spheres();
-    counted.count = SphereCount::InBuffer {
-        buffer: &count,
-        offset: 0,
-        at_most: 100,
-    };
     let mut seen = Vec::new();
     let found = loop {
         if seen.len() > 10 {
             panic!("the buffers are still too small after these steps: {seen:?}");
         }
-        counted.count = SphereCount::InBuffer {
-            buffer: &count,
-            offset: 0,
-            at_most: buffers.options().spheres.min(3000),
-        };
+        let most = buffers.options().spheres.min(3000);
+        let counted = source.first(most).with_count_in(&count, 0);
         let mut encoder = device.encoder();
-        buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;
+        buffers.record(&mut encoder, &Step::on_device(counted, 1.0))?;
         let counts = buffers.read_summary(&mut encoder)?;
         let raw = buffers.read_raw(&mut encoder)?;
         let exact = buffers.read_exact(&mut encoder)?;
@@ -386,7 +365,7 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
     let found = exact(
         &device,
         &mut buffers,
-        &Step::on_device(&source.spheres(), 2.0),
+        &Step::on_device(source.spheres(), 2.0),
     );
     assert_eq!(found.collisions.pairs, truth(&valid, 2.0));
     let mut named = found.summary.invalid_spheres.clone();
@@ -398,11 +377,7 @@ fn invalid_spheres_are_set_aside_and_named() -> Result {
     );
 
     let none = Interleaved::new(&device, &vec![Sphere::new([f32::NAN; 3], 1.0); 3000]);
-    let found = exact(
-        &device,
-        &mut buffers,
-        &Step::on_device(&none.spheres(), 1.0),
-    );
+    let found = exact(&device, &mut buffers, &Step::on_device(none.spheres(), 1.0));
     assert_eq!(
         (found.collisions.pairs.len(), found.summary.invalid),
         (0, 3000)
@@ -446,7 +421,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
         let found = exact(
             &device,
             &mut buffers,
-            &Step::on_device(&source.spheres(), dt),
+            &Step::on_device(source.spheres(), dt),
         );
         let what = format!("length {length:e}, time {time:e}");
         assert_eq!(found.collisions.pairs, truth(&scaled, dt), "{what}");
@@ -466,7 +441,7 @@ fn worlds_in_any_unit_are_scaled_on_the_device() -> Result {
     let found = exact(
         &device,
         &mut buffers,
-        &Step::on_device(&source.spheres(), 0.0),
+        &Step::on_device(source.spheres(), 0.0),
     );
     assert_eq!(found.collisions.pairs, truth(&spheres, 0.0));
     Ok(())
@@ -580,7 +555,7 @@ fn stages_are_timed_on_request() -> Result {
     let found = exact(
         &device,
         &mut buffers,
-        &Step::on_device(&source.spheres(), 1.0),
+        &Step::on_device(source.spheres(), 1.0),
     );
     let names: Vec<_> = found.summary.stages.iter().map(|(name, _)| *name).collect();
     assert_eq!(
@@ -714,27 +689,22 @@ fn changes_survive_growth_and_dropped_encoders() -> Result {
 }
 
 #[test]
-fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
+fn the_error_of_a_count_above_the_largest_permitted_one_names_it() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 1000)?;
     let spheres = gas(500, 13);
     let source = Interleaved::new(&device, &spheres);
     let count = device.words(&[500]);
-    let mut counted = source.spheres();
-    counted.count = SphereCount::InBuffer {
-        buffer: &count,
-        offset: 0,
-        at_most: 400,
-    };
+    let counted = source.first(400).with_count_in(&count, 0);
     let mut encoder = device.encoder();
-    buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;
+    buffers.record(&mut encoder, &Step::on_device(counted, 1.0))?;
     let ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
     let error = ticket.try_take().err().map(|error| error.to_string());
     let told = error.unwrap_or_default();
     assert!(
-        told.contains("500 spheres") && told.contains("at_most"),
+        told.contains("500 spheres") && told.contains("largest permitted"),
         "{told}"
     );
     Ok(())
@@ -754,8 +724,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
     wrong[3].radius = -1.0;
     let [few_on_device, many_on_device] =
         [&spheres, &many].map(|set| Interleaved::new(&device, set));
-    let mut too_long = few_on_device.spheres();
-    too_long.count = SphereCount::Known(501);
+    let too_long = few_on_device.first(501);
     let fail = |buffers: &mut CollisionBuffers, encoder: &mut wgpu::CommandEncoder| {
         let on_host = [
             Step::new(&spheres, f32::NAN),
@@ -767,7 +736,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
             assert!(buffers.record(encoder, step).is_err());
         }
         for spheres in [many_on_device.spheres(), too_long] {
-            let step = Step::on_device(&spheres, 1.0);
+            let step = Step::on_device(spheres, 1.0);
             assert!(buffers.record(encoder, &step).is_err());
         }
     };
@@ -892,23 +861,18 @@ fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     Ok(())
 }
 
-/// A step fails if the count in a device buffer says that there are more spheres than the caller's
-/// limit `at_most`. carom's own buffers are not too small in this case, so the summary of the step
+/// A step fails if the count in a device buffer says that there are more spheres than the caller
+/// permits. carom's own buffers are not too small in this case, so the summary of the step
 /// must not request larger ones.
 #[test]
-fn a_count_above_at_most_requires_no_capacity() -> Result {
+fn a_count_above_the_largest_permitted_one_requires_no_capacity() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 500)?;
     let source = Interleaved::new(&device, &gas(10, 1));
     let count = device.words(&[5]);
-    let mut spheres = source.spheres();
-    spheres.count = SphereCount::InBuffer {
-        buffer: &count,
-        offset: 0,
-        at_most: 4,
-    };
+    let spheres = source.first(4).with_count_in(&count, 0);
     let mut encoder = device.encoder();
-    buffers.record(&mut encoder, &Step::on_device(&spheres, 1.0))?;
+    buffers.record(&mut encoder, &Step::on_device(spheres, 1.0))?;
     let list = buffers.read_exact(&mut encoder)?;
     let ticket = buffers.read_summary(&mut encoder)?;
     let summary = ready(device.finish(encoder, ticket));
@@ -916,7 +880,9 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     assert_eq!(summary.required_capacity(), None);
     let error = list.try_take().err().map(|error| error.to_string());
     assert!(
-        error.as_ref().is_some_and(|told| told.contains("at_most")),
+        error
+            .as_ref()
+            .is_some_and(|told| told.contains("largest permitted")),
         "{error:?}"
     );
     device.assert_silent();
@@ -930,7 +896,7 @@ fn a_step_of_minus_zero_has_times_of_zero() -> Result {
     let source = Interleaved::new(&device, &[Sphere::new([0.0; 3], 1.0); 2]);
     let at = |offset| Attribute::new(&source.buffer, offset, 32);
     let spheres = DeviceSpheres::new(2, at(0), at(12)).with_previous_center(at(0));
-    let found = exact(&device, &mut buffers, &Step::on_device(&spheres, -0.0));
+    let found = exact(&device, &mut buffers, &Step::on_device(spheres, -0.0));
     let times: Vec<u32> = found
         .collisions
         .pairs

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use backends::detector;
 use carom::gpu::{
     BufferOptions, CollisionBuffers, CollisionPipeline, ExactStep, PairList, Readback,
-    RecordableSpheres, RequiredCapacity, SphereCount, Ticket,
+    RecordableSpheres, RequiredCapacity, Ticket,
 };
 use carom::{Backend, Collision, Detector, Error, Options, Sphere, Step};
 use device::{Device, Interleaved};
@@ -66,7 +66,7 @@ fn small() -> BufferOptions {
 impl Application {
     /// Records and submits a time step without waiting for it. If `expected` is given, the collisions are
     /// compared with it when they have arrived.
-    fn step<S: RecordableSpheres + ?Sized>(
+    fn step<S: RecordableSpheres>(
         &mut self,
         step: &Step<'_, S>,
         expected: Option<Vec<Collision>>,
@@ -120,7 +120,7 @@ impl Application {
     /// Runs a time step. If `expected` is given, waits for the list of collisions and compares it
     /// with `expected`. Otherwise, reads no list, but at random times requests a readback and drops
     /// its ticket without taking the result.
-    fn frame<S: RecordableSpheres + ?Sized>(
+    fn frame<S: RecordableSpheres>(
         &mut self,
         step: &Step<'_, S>,
         expected: Option<Vec<Collision>>,
@@ -140,7 +140,7 @@ impl Application {
 
     /// Runs a time step and compares its list of collisions with the expected list. If the list is truncated,
     /// grows carom's buffers and repeats the step.
-    fn whole<S: RecordableSpheres + ?Sized>(
+    fn whole<S: RecordableSpheres>(
         &mut self,
         step: &Step<'_, S>,
         expected: &[Collision],
@@ -197,12 +197,7 @@ fn ten_thousand_steps_of_changing_counts_lose_no_pair_and_leak_no_memory() -> Re
             (true, _) => spheres(&mut rng, count, 12.0),
             (false, _) => all[..count].to_vec(),
         };
-        let mut on_device = buffer.spheres();
-        on_device.count = SphereCount::InBuffer {
-            buffer: word,
-            offset: 0,
-            at_most: MOST as u32,
-        };
+        let on_device = buffer.first(MOST as u32).with_count_in(word, 0);
         let compared = step % COMPARED == COMPARED - 1 || crowded;
         let expected = compared.then(|| application.cpu.detect(&Step::new(&held, dt)));
         let expected = expected.transpose()?.map(|found| found.pairs);
@@ -212,7 +207,7 @@ fn ten_thousand_steps_of_changing_counts_lose_no_pair_and_leak_no_memory() -> Re
             let words = [count as u32];
             let word_bytes = bytemuck::cast_slice(&words);
             application.device.queue.write_buffer(word, 0, word_bytes);
-            application.frame(&Step::on_device(&on_device, dt), expected, &mut rng)?;
+            application.frame(&Step::on_device(on_device, dt), expected, &mut rng)?;
         }
         if step % RENEWED == RENEWED - 1 {
             application.buffers = application.pipeline.create_buffers(&small())?;

@@ -41,7 +41,7 @@ fn run(
     let mut sum = [0; 2];
     for _ in 0..steps {
         let before = allocated();
-        if let Err(error) = detector.detect_into(&Step::new(spheres, dt), found) {
+        if let Err(error) = detector.detect_into(&Step::new(&*spheres, dt), found) {
             panic!("{error}");
         }
         let after = allocated();

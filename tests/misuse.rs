@@ -6,8 +6,7 @@ mod device;
 
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactStep,
-    PairList, Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius,
-    Ticket, wgpu,
+    PairList, Readback, RequiredCapacity, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step, Wall, Walls};
 use device::{Device, Interleaved};
@@ -66,7 +65,7 @@ fn walls_need_room() -> Result {
     let on_host = Step::new(&SPHERES, 1.0).with_walls(&walls);
     let says = ["BufferOptions::walls"];
     assert_says(buffers.record(&mut encoder, &on_host), &says);
-    let step = Step::on_device(&on_device, 1.0).with_walls(&walls);
+    let step = Step::on_device(on_device, 1.0).with_walls(&walls);
     assert_says(buffers.record(&mut encoder, &step), &says);
     assert_works(&device, &mut buffers)
 }
@@ -264,35 +263,15 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
     let short = buffer(156, BufferUsages::STORAGE);
     let long = buffer(4096, BufferUsages::STORAGE);
     let at = Attribute::new;
-    let center = |center| {
-        let mut wrong = right;
-        wrong.center = center;
-        wrong
+    let own = |offset| at(&source.buffer, offset, 32);
+    let placed = |center, radius| {
+        DeviceSpheres::new(10, center, radius)
+            .with_velocity(own(16))
+            .with_groups(own(28))
     };
-    let radius = |radius| {
-        let mut wrong = right;
-        wrong.radius = SphereRadius::PerSphere(radius);
-        wrong
-    };
-    let groups = |groups| {
-        let mut wrong = right;
-        wrong.groups = SphereGroups::PerSphere(groups);
-        wrong
-    };
-    let motion = |motion| {
-        let mut wrong = right;
-        wrong.motion = motion;
-        wrong
-    };
-    let count = |buffer, offset| {
-        let mut wrong = right;
-        wrong.count = SphereCount::InBuffer {
-            buffer,
-            offset,
-            at_most: 10,
-        };
-        wrong
-    };
+    let center = |center| placed(center, own(12));
+    let radius = |radius| placed(own(0), radius);
+    let count = |buffer, offset| right.with_count_in(buffer, offset);
     let last = 4 * u64::from(u32::MAX);
     let cases = [
         (center(at(&vertices, 0, 32)), vec!["centers", "STORAGE"]),
@@ -331,26 +310,24 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
         (radius(at(&vertices, 0, 4)), vec!["radii", "STORAGE"]),
         (
             radius(at(&source.buffer, 12, 0)),
-            vec![
-                "radii",
-                "stride of 0 bytes",
-                "takes 4",
-                "SphereRadius::Constant",
-            ],
+            vec!["radii", "stride of 0 bytes", "takes 4", "Values::Constant"],
         ),
         (
-            groups(at(&source.buffer, 28, 0)),
-            vec!["groups", "stride of 0 bytes", "SphereGroups::Constant"],
+            right.with_groups(at(&source.buffer, 28, 0)),
+            vec!["groups", "stride of 0 bytes", "Values::Constant"],
         ),
         (
-            motion(SphereMotion::Velocity(at(&short, 120, 16))),
+            right.with_velocity(at(&short, 120, 16)),
             vec!["velocities", "156 bytes"],
         ),
         (
-            motion(SphereMotion::PreviousCenter(at(&short, 120, 16))),
+            right.with_previous_center(at(&short, 120, 16)),
             vec!["previous centers", "156 bytes"],
         ),
-        (groups(at(&short, 156, 4)), vec!["groups", "156 bytes"]),
+        (
+            right.with_groups(at(&short, 156, 4)),
+            vec!["groups", "156 bytes"],
+        ),
         (count(&vertices, 0), vec!["count", "STORAGE"]),
         (
             count(&short, 1),
@@ -376,19 +353,19 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             ],
         ),
         (
-            motion(SphereMotion::Velocity(at(&source.buffer, 8, 32))),
+            right.with_velocity(at(&source.buffer, 8, 32)),
             vec!["velocities", "value 0 of the centers", "offset", "stride"],
         ),
         (
-            motion(SphereMotion::PreviousCenter(at(&source.buffer, 8, 32))),
+            right.with_previous_center(at(&source.buffer, 8, 32)),
             vec!["previous centers", "value 0 of the centers"],
         ),
         (
-            motion(SphereMotion::Velocity(at(&source.buffer, 16, 28))),
+            right.with_velocity(at(&source.buffer, 16, 28)),
             vec!["velocities", "of the centers"],
         ),
         (
-            groups(at(&source.buffer, 24, 32)),
+            right.with_groups(at(&source.buffer, 24, 32)),
             vec![
                 "groups",
                 "value 0, at byte 24",
@@ -437,19 +414,17 @@ fn buffers_that_do_not_fit_their_description_are_named() -> Result {
             vec!["11 spheres", "made for 10"],
         ),
     ];
-    for (spheres, says) in &cases {
+    for (spheres, says) in cases {
         let mut encoder = device.encoder();
         let named = buffers.record(&mut encoder, &Step::on_device(spheres, 1.0));
-        assert_says(named, says);
-        let between = Step::between_on_device(&right, spheres, 1.0);
+        assert_says(named, &says);
+        let between = Step::between_on_device(right, spheres, 1.0);
         assert!(buffers.record(&mut encoder, &between).is_err());
         device.assert_silent();
     }
     assert_works(&device, &mut buffers)?;
     let mut encoder = device.encoder();
-    let mut few = right;
-    few.count = SphereCount::Known(9);
-    buffers.record(&mut encoder, &Step::on_device(&few, 1.0))?;
+    buffers.record(&mut encoder, &Step::on_device(source.first(9), 1.0))?;
     device.queue.submit([encoder.finish()]);
     device.assert_silent();
     Ok(())
@@ -461,11 +436,6 @@ fn unusual_layouts_are_accepted() -> Result {
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let buffer = device.words(&[0; 1024]);
     let at = |offset, stride| Attribute::new(&buffer, offset, stride);
-    let counted = SphereCount::InBuffer {
-        buffer: &buffer,
-        offset: 320,
-        at_most: 10,
-    };
     let taken = [
         // All attributes of a sphere are fields of one struct, after a header.
         DeviceSpheres::new(10, at(48, 32), at(60, 32))
@@ -473,7 +443,8 @@ fn unusual_layouts_are_accepted() -> Result {
             .with_groups(at(32, 32)),
         // The attributes of the spheres are separate arrays in one buffer, followed by the number
         // of spheres.
-        DeviceSpheres::new(counted, at(0, 12), at(240, 4))
+        DeviceSpheres::new(10, at(0, 12), at(240, 4))
+            .with_count_in(&buffer, 320)
             .with_velocity(at(120, 12))
             .with_groups(at(280, 4)),
         // Each centre of 12 bytes is followed by 4 bytes of padding. The array of radii begins in
@@ -482,15 +453,7 @@ fn unusual_layouts_are_accepted() -> Result {
         // The array of radii precedes the array of centres in a shared buffer.
         DeviceSpheres::new(10, at(40, 12), at(0, 4)),
         // The number of spheres is stored in the padding after the centre of sphere 1.
-        DeviceSpheres::new(
-            SphereCount::InBuffer {
-                buffer: &buffer,
-                offset: 28,
-                at_most: 10,
-            },
-            at(0, 16),
-            1.0,
-        ),
+        DeviceSpheres::new(10, at(0, 16), 1.0).with_count_in(&buffer, 28),
         // The previous and the current centre of each sphere alternate in one array.
         DeviceSpheres::new(10, at(16, 32), at(12, 32)).with_previous_center(at(0, 32)),
         // Two attributes of the spheres may read the same bytes if their offsets and strides are equal.
@@ -514,10 +477,10 @@ fn unusual_layouts_are_accepted() -> Result {
         DeviceSpheres::new(1, at(0, 12), at(12, 4)).with_velocity(at(16, 12)),
         DeviceSpheres::new(0, at(0, 16), at(0, 16)),
     ];
-    for spheres in &taken {
+    for spheres in taken {
         for step in [
             Step::on_device(spheres, 1.0),
-            Step::between_on_device(spheres, &taken[14], 1.0),
+            Step::between_on_device(spheres, taken[14], 1.0),
         ] {
             let mut encoder = device.encoder();
             if let Err(error) = buffers.record(&mut encoder, &step) {
@@ -548,10 +511,7 @@ fn a_buffer_of_another_device_is_refused() -> Result {
     let mut buffers = world(&own, &BufferOptions::new(10))?;
     let foreign = Interleaved::new(&other, &SPHERES);
     assert_says(
-        buffers.record(
-            &mut own.encoder(),
-            &Step::on_device(&foreign.spheres(), 1.0),
-        ),
+        buffers.record(&mut own.encoder(), &Step::on_device(foreign.spheres(), 1.0)),
         &["pipeline's device"],
     );
     other.assert_silent();

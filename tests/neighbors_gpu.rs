@@ -45,10 +45,7 @@ impl World {
         Self { device, buffers }
     }
 
-    fn record<S: RecordableSpheres + ?Sized>(
-        &mut self,
-        search: &NeighborSearch<'_, S>,
-    ) -> StepSummary {
+    fn record<S: RecordableSpheres>(&mut self, search: &NeighborSearch<'_, S>) -> StepSummary {
         let mut encoder = self.device.encoder();
         let recorded = self.buffers.record_neighbors(&mut encoder, search);
         recorded.unwrap_or_else(|error| panic!("{error}"));
@@ -59,7 +56,7 @@ impl World {
     }
 
     /// Repeats a search with larger buffers until the neighbour list fits, and reads the list.
-    fn search<S: RecordableSpheres + ?Sized>(&mut self, search: &NeighborSearch<'_, S>) -> Read {
+    fn search<S: RecordableSpheres>(&mut self, search: &NeighborSearch<'_, S>) -> Read {
         let mut summary = self.record(search);
         for _ in 0..4 {
             let Some(required) = summary.required_capacity() else {
@@ -170,7 +167,7 @@ impl Settings {
         }
     }
 
-    fn set<'a, S: ?Sized>(&self, search: NeighborSearch<'a, S>) -> NeighborSearch<'a, S> {
+    fn set<'a, S>(&self, search: NeighborSearch<'a, S>) -> NeighborSearch<'a, S> {
         let search = search.in_domain(&self.domain).with_skin(self.skin);
         if self.full { search.full() } else { search }
     }
@@ -182,10 +179,7 @@ impl Settings {
         })
     }
 
-    fn on_device<'a, 'b>(
-        &self,
-        spheres: &'a DeviceSpheres<'b>,
-    ) -> NeighborSearch<'a, DeviceSpheres<'b>> {
+    fn on_device<'a>(&self, spheres: DeviceSpheres<'a>) -> NeighborSearch<'a, DeviceSpheres<'a>> {
         self.set(match self.cutoff {
             Some(cutoff) => NeighborSearch::within_on_device(spheres, cutoff),
             None => NeighborSearch::touching_on_device(spheres),
@@ -223,7 +217,7 @@ fn lists_are_those_of_the_cpu() {
             sphere.velocity = [f32::NAN; 3];
         }
         let interleaved = Interleaved::new(&world.device, &spheres);
-        let on_device = world.search(&settings.on_device(&interleaved.spheres()));
+        let on_device = world.search(&settings.on_device(interleaved.spheres()));
         assert_eq!(on_device.entries, read.entries);
         assert_eq!(on_device.vectors, read.vectors);
         assert_eq!(on_device.offsets, read.offsets);
@@ -286,7 +280,7 @@ fn a_search_that_was_not_asked_for_or_is_invalid_is_an_error() {
     let on_device = interleaved.spheres();
     let mut refused = |skin| {
         let mut encoder = world.device.encoder();
-        let search = NeighborSearch::touching_on_device(&on_device).with_skin(skin);
+        let search = NeighborSearch::touching_on_device(on_device).with_skin(skin);
         let recorded = world.buffers.record_neighbors(&mut encoder, &search);
         matches!(recorded, Err(Error::InvalidCutoff { what: "skin", .. }))
     };
@@ -307,6 +301,7 @@ fn a_list_is_kept_until_something_changes() {
     let mut world = World::new(&options);
     let first = particles(&mut rng, 150);
     let search = |spheres| {
+        let spheres: &[Sphere] = spheres;
         let search = NeighborSearch::touching(spheres).in_domain(&domain);
         search.with_skin(0.5)
     };
@@ -423,7 +418,7 @@ fn invalid_particles_on_the_device_are_set_aside() {
     let mut world = World::new(&BufferOptions::new(3).with_neighbors());
     let interleaved = Interleaved::new(&world.device, &spheres);
     let on_device = interleaved.spheres();
-    let search = NeighborSearch::within_on_device(&on_device, 2.0).with_skin(0.1);
+    let search = NeighborSearch::within_on_device(on_device, 2.0).with_skin(0.1);
     for kept in [false, true] {
         let summary = world.record(&search);
         assert_eq!(summary.status, Status::INVALID_SPHERES);
@@ -435,7 +430,7 @@ fn invalid_particles_on_the_device_are_set_aside() {
     let interleaved = Interleaved::new(&world.device, &spheres);
     let on_device = interleaved.spheres();
     let skin = carom::MAX_MAGNITUDE / 4.0;
-    let search = NeighborSearch::touching_on_device(&on_device).with_skin(skin);
+    let search = NeighborSearch::touching_on_device(on_device).with_skin(skin);
     let summary = world.record(&search);
     assert_eq!(summary.invalid_spheres, [1]);
     assert_eq!(summary.neighbors, 1);

@@ -251,7 +251,7 @@ fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
                 exact(
                     &device,
                     &mut buffers,
-                    &Step::on_device(&first, 0.25).in_domain(&domain),
+                    &Step::on_device(first, 0.25).in_domain(&domain),
                 ),
             ];
             for step in steps {
@@ -259,7 +259,7 @@ fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
                 assert_eq!(step.collisions.images, one.images);
             }
             let two = expect(&mut cpu, &Step::between(set, &spheres[..9], 0.25));
-            let step = Step::between_on_device(&first, &second, 0.25).in_domain(&domain);
+            let step = Step::between_on_device(first, second, 0.25).in_domain(&domain);
             let step = exact(&device, &mut buffers, &step);
             assert_eq!(step.collisions.pairs, two.pairs);
             assert_eq!(step.collisions.images, two.images);
@@ -321,7 +321,7 @@ fn misuse_of_periodic_domains_is_told() {
     // a sphere too far from the periodic cell, and the status on the GPU reports this sphere.
     let on_device = Interleaved::new(&device, &spheres);
     let on_device = on_device.spheres();
-    let step = Step::on_device(&on_device, 1.0).in_domain(&cube);
+    let step = Step::on_device(on_device, 1.0).in_domain(&cube);
     let mut encoder = device.encoder();
     periodic
         .record(&mut encoder, &step)

@@ -455,12 +455,17 @@ fn many_spheres_keep_their_numbers_and_errors() {
 /// axis during the step.
 fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i32; 3]> {
     let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
-    let (point, axis, radius) = match wall.shape {
-        WallShape::Sphere { center, radius } => (center, None, radius),
+    let (point, axis, radius) = match wall.shape() {
+        WallShape::Sphere {
+            center,
+            radius,
+            hollow: false,
+        } => (center, None, radius),
         WallShape::Cylinder {
             point,
             axis,
             radius,
+            hollow: false,
         } => (point, Some(vector(axis).normalize()), radius),
         _ => return vec![[0; 3]],
     };
@@ -477,7 +482,7 @@ fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i
         };
         if fixed { 0..=0 } else { -most..=most }
     };
-    let speed = vector(sphere.velocity) - vector(wall.velocity);
+    let speed = vector(sphere.velocity) - vector(wall.velocity());
     let reach = f64::from(radius + sphere.radius) + speed.length() * f64::from(dt) + 0.1;
     let mut images = Vec::new();
     for i in range(0) {

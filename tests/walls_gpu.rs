@@ -17,7 +17,7 @@ use carom::gpu::{
 };
 use carom::{
     Backend, Collisions, Detector, Domain, Error, Mesh, Options, Sphere, Step, Wall, WallFeature,
-    Walls,
+    WallShape, Walls,
 };
 use device::{Device, Interleaved, complete, exact, ready};
 use fastrand::Rng;
@@ -85,13 +85,13 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
         let by = step.domain().displacement(image);
         let size = Vec3::from(sphere.center).abs().element_sum()
             + Vec3::from(sphere.velocity).abs().element_sum() * step.dt()
-            + Vec3::from(wall.velocity).abs().element_sum() * step.dt()
+            + Vec3::from(wall.velocity()).abs().element_sum() * step.dt()
             + sphere.radius
             + extent(&wall);
         sphere.center = [0, 1, 2].map(|k| (f64::from(sphere.center[k]) + by[k]) as f32);
         let away = distance(&sphere, &wall, Some(found.toi.into()));
-        let gap = match wall.shape {
-            carom::WallShape::SphereInside { .. } | carom::WallShape::CylinderInside { .. } => {
+        let gap = match wall.shape() {
+            WallShape::Sphere { hollow: true, .. } | WallShape::Cylinder { hollow: true, .. } => {
                 -away - f64::from(sphere.radius)
             }
             _ => away - f64::from(sphere.radius),
@@ -116,14 +116,13 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
 }
 
 fn extent(wall: &Wall) -> f32 {
-    let (point, size) = match wall.shape {
-        carom::WallShape::HalfSpace { normal, offset } => {
+    let (point, size) = match wall.shape() {
+        WallShape::HalfSpace { normal, offset } => {
             ([0.0; 3], offset.abs() / Vec3::from(normal).length())
         }
-        carom::WallShape::Sphere { center, radius }
-        | carom::WallShape::SphereInside { center, radius } => (center, radius),
-        carom::WallShape::Cylinder { point, radius, .. }
-        | carom::WallShape::CylinderInside { point, radius, .. } => (point, radius),
+        WallShape::Sphere { center, radius, .. } => (center, radius),
+        WallShape::Cylinder { point, radius, .. } => (point, radius),
+        shape => panic!("an unknown shape: {shape:?}"),
     };
     Vec3::from(point).abs().element_sum() + size
 }
@@ -165,7 +164,7 @@ fn check_lists(
 
     let on_device = Interleaved::new(device, spheres);
     let spheres = on_device.spheres();
-    let step = Step::on_device(&spheres, step.dt())
+    let step = Step::on_device(spheres, step.dt())
         .with_walls(step.walls().expect("the step has walls"))
         .in_domain(step.domain());
     let found = exact(device, buffers, &step);
@@ -245,7 +244,7 @@ fn both_sets_meet_walls_even_if_one_is_empty() {
 
         let sets = [first, second].map(|set| Interleaved::new(&device, set));
         let [first, second] = [sets[0].spheres(), sets[1].spheres()];
-        let step = Step::between_on_device(&first, &second, world.dt).with_walls(&world.walls);
+        let step = Step::between_on_device(first, second, world.dt).with_walls(&world.walls);
         let found = exact(&device, &mut buffers, &step);
         assert_same(
             &found.collisions,
@@ -264,15 +263,14 @@ fn spheres_with_previous_centres_meet_moving_walls() {
     let mut buffers = buffers(&device, &options());
     let spheres = Interleaved::new(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)]);
     let before = device.words(bytemuck::cast_slice(&[0.0_f32; 3]));
-    let values = spheres.spheres();
-    let at = Attribute::new(&spheres.buffer, 0, 32);
-    let moving = DeviceSpheres::new(1, at, values.radius)
-        .with_previous_center(Attribute::new(&before, 0, 12));
+    let at = |offset| Attribute::new(&spheres.buffer, offset, 32);
+    let moving =
+        DeviceSpheres::new(1, at(0), at(12)).with_previous_center(Attribute::new(&before, 0, 12));
     let wall = Wall::half_space([-1.0, 0.0, 0.0], -7.0).with_velocity([-6.0, 0.0, 0.0]);
     let walls = Walls::from_iter([wall]);
     // During the step of 1/2, the sphere moves by 5 and the wall by 3 towards it. So the gap of 6 is closed
     // at the time 3/8.
-    let step = Step::on_device(&moving, 0.5).with_walls(&walls);
+    let step = Step::on_device(moving, 0.5).with_walls(&walls);
     let found = exact(&device, &mut buffers, &step).collisions;
     assert_eq!(found.walls.len(), 1);
     assert_eq!((found.walls[0].toi, found.walls[0].depth), (0.375, 0.0));
@@ -452,7 +450,7 @@ fn misuse_is_named() {
         let on_host = buffers.record(&mut encoder, &step);
         let on_device = Interleaved::new(&device, &spheres);
         let on_device = on_device.spheres();
-        let step = Step::on_device(&on_device, 1.0).with_walls(walls);
+        let step = Step::on_device(on_device, 1.0).with_walls(walls);
         for failed in [on_host, buffers.record(&mut encoder, &step)] {
             let error = failed.expect_err(text).to_string();
             assert!(error.contains(text), "{error}");

@@ -204,17 +204,16 @@ impl Simulation {
             Attribute::new(&self.positions, 0, SPHERE),
             Attribute::new(&self.positions, 12, SPHERE),
         )
-        .with_velocity(Attribute::new(&self.velocities, 0, SPHERE));
+        .with_velocity(Attribute::new(&self.velocities, 0, SPHERE))
+        .with_inverse_mass(Attribute::new(&self.velocities, 12, SPHERE));
         // A state of zeros is that of a simulation which has not begun.
         if std::mem::take(&mut self.restarts) {
             encoder.clear_buffer(self.buffers.state(), 0, None);
         }
-        let masses = Attribute::new(&self.velocities, 12, SPHERE);
         // `SimulationBuffers::record` only adds commands to the encoder. It does not submit, poll
         // or block. When the commands run, the GPU simulates the time `dt`, and any time that
         // earlier frames have not completed.
-        self.buffers
-            .record(encoder, &spheres, Some(masses), self.dt)?;
+        self.buffers.record(encoder, &spheres, self.dt)?;
         // The state is copied to the host, unless an earlier copy is still in flight.
         if self.ticket.is_none() {
             self.ticket = Some(self.buffers.read_state(encoder)?);

@@ -95,8 +95,7 @@ impl OnGpu {
             let spheres = DeviceSpheres::new(self.count, center, radius)
                 .with_velocity(at(offset_of!(Sphere, velocity)));
             let mut encoder = self.device.create_command_encoder(&Default::default());
-            self.simulation
-                .record(&mut encoder, &spheres, None, duration)?;
+            self.simulation.record(&mut encoder, &spheres, duration)?;
             let ticket = self.simulation.read_state(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             self.device.poll(wgpu::PollType::wait_indefinitely())?;

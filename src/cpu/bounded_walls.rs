@@ -46,11 +46,11 @@ struct Targets<'a> {
 impl<'a> Targets<'a> {
     fn new(walls: &'a Walls, domain: &Domain) -> Self {
         let solid_sphere = |(number, wall): (usize, &crate::Wall)| match wall.solid() {
-            Solid::Sphere(sphere) if !domain.is_open() => Some((
+            Solid::Round(round) if !domain.is_open() => Some((
                 number as u32,
                 Sphere {
-                    groups: wall.groups,
-                    ..sphere
+                    groups: wall.groups(),
+                    ..round.ball()?
                 },
             )),
             _ => None,

@@ -196,7 +196,7 @@ impl Tested {
     fn new(wall: &Wall, domain: &Domain, dt: f32) -> Self {
         let solid = wall.solid();
         let images = match &solid {
-            Solid::Sphere(_) if !domain.is_open() => Images::Elsewhere,
+            Solid::Round(round) if !domain.is_open() && round.ball().is_some() => Images::Elsewhere,
             Solid::Round(round) => {
                 CylinderImages::new(round, domain).map_or(Images::None, Images::Around)
             }
@@ -271,7 +271,7 @@ impl Task<'_> {
     ) -> Result<(), Error> {
         let tested = &self.walls[wall as usize];
         let groups = Sphere {
-            groups: tested.wall.groups,
+            groups: tested.wall.groups(),
             ..Sphere::default()
         };
         if sphere.ignores(&groups) {
@@ -466,20 +466,9 @@ enum Filter {
 
 impl Filter {
     fn new(wall: &Wall, dt: f32) -> Self {
-        let moved = vector(wall.velocity) * f64::from(dt);
+        let moved = vector(wall.velocity()) * f64::from(dt);
         let unit = |x: [f32; 3]| vector(x).normalize();
         let splat = |x: DVec3| x.as_vec3().to_array().map(f32x4::splat);
-        let round = |point, axis: Option<[f32; 3]>, radius, inside| {
-            let size = vector(point).abs().element_sum() + moved.length() + f64::from(radius);
-            let around = moved.length() + size * f64::from(ERROR) + LEAST;
-            let radius = f64::from(radius) + if inside { -around } else { around };
-            Self::Round {
-                point: splat(vector(point)),
-                axis: axis.map(|axis| splat(unit(axis))),
-                radius: f32x4::splat(radius as f32),
-                inside,
-            }
-        };
         match wall.solid() {
             Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 let offset = f64::from(offset) / vector(normal).length();
@@ -490,14 +479,23 @@ impl Filter {
                     offset: f32x4::splat((offset + moved + margin) as f32),
                 }
             }
-            Solid::Sphere(Sphere { center, radius, .. }) => round(center, None, radius, false),
             Solid::Round(Round {
                 point,
                 axis,
                 radius,
                 inside,
                 ..
-            }) => round(point, axis, radius, inside),
+            }) => {
+                let size = vector(point).abs().element_sum() + moved.length() + f64::from(radius);
+                let around = moved.length() + size * f64::from(ERROR) + LEAST;
+                let radius = f64::from(radius) + if inside { -around } else { around };
+                Self::Round {
+                    point: splat(vector(point)),
+                    axis: axis.map(|axis| splat(unit(axis))),
+                    radius: f32x4::splat(radius as f32),
+                    inside,
+                }
+            }
         }
     }
 

@@ -20,7 +20,7 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
         gpu: Some(gpu.with_first_capacities(pairs, segments)),
         cpu: Cpu::default(),
         reason: String::new(),
-        both: ReusedVec::default(),
+        packed: ReusedVec::default(),
         bounded_walls: BoundedWalls::default(),
         touching: Collisions::default(),
     }

@@ -4,8 +4,8 @@ use glam::DVec3;
 
 use super::descent::{Polynomial, first_descent};
 use super::predict::RESTING;
-use crate::walls::vector;
-use crate::{Wall, WallShape};
+use crate::Wall;
+use crate::walls::{HalfSpace, Round, Solid, vector};
 
 /// Motion of the centre of a sphere relative to a surface: place and velocity at time 0, and acceleration.
 #[derive(Clone, Copy, Debug)]
@@ -98,32 +98,26 @@ fn beside(x: DVec3, axis: Option<DVec3>) -> DVec3 {
 
 impl Surface {
     pub(crate) fn of_wall(wall: &Wall) -> Self {
-        let round = |point, axis: Option<[f32; 3]>, radius: f32, inside| Self::Round {
-            point: vector(point),
-            axis: axis.map(|axis| vector(axis).normalize()),
-            radius: radius.into(),
-            inside,
-        };
-        match wall.shape {
-            WallShape::HalfSpace { normal, offset } => {
+        match wall.solid() {
+            Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 let normal = vector(normal);
                 Self::Plane {
                     normal: normal.normalize(),
                     offset: f64::from(offset) / normal.length(),
                 }
             }
-            WallShape::Sphere { center, radius } => round(center, None, radius, false),
-            WallShape::SphereInside { center, radius } => round(center, None, radius, true),
-            WallShape::Cylinder {
+            Solid::Round(Round {
                 point,
                 axis,
                 radius,
-            } => round(point, Some(axis), radius, false),
-            WallShape::CylinderInside {
-                point,
-                axis,
-                radius,
-            } => round(point, Some(axis), radius, true),
+                inside,
+                ..
+            }) => Self::Round {
+                point: vector(point),
+                axis: axis.map(|axis| vector(axis).normalize()),
+                radius: radius.into(),
+                inside,
+            },
         }
     }
 

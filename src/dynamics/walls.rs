@@ -9,7 +9,7 @@ use super::lattice::Lattice;
 use super::report::Partner;
 use super::surface::Surface;
 use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid, vector};
-use crate::{Detector, Domain, Error, Sphere, Step, WallShape, Walls};
+use crate::{Detector, Domain, Error, Sphere, Step, Walls};
 
 /// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.
 #[derive(Clone, Copy, Debug)]
@@ -71,22 +71,19 @@ impl MovingWalls {
         for (wall, number) in walls.simple().iter().zip(0..) {
             moving.list.push(MovingWall {
                 surface: Surface::of_wall(wall),
-                velocity: vector(wall.velocity),
-                groups: wall.groups,
+                velocity: vector(wall.velocity()),
+                groups: wall.groups(),
                 tells_apart: [true; 3],
             });
-            match wall.shape {
-                WallShape::Sphere { center, radius } if !domain.is_open() => {
-                    let bound = Sphere::new(center, radius).with_velocity(wall.velocity);
-                    moving.bounded.push((number, bound));
-                }
+            let round = match wall.solid() {
+                Solid::HalfSpace(_) => None,
+                Solid::Round(round) => Some(round),
+            };
+            match round.and_then(|round| round.ball()) {
+                Some(bound) if !domain.is_open() => moving.bounded.push((number, bound)),
                 _ => {
-                    let images = match wall.solid() {
-                        Solid::Round(round) => {
-                            CylinderImages::new(&round, domain).map(|images| (round, images))
-                        }
-                        _ => None,
-                    };
+                    let images =
+                        round.and_then(|round| Some((round, CylinderImages::new(&round, domain)?)));
                     if let Some(wall) = moving.list.last_mut() {
                         let images = images.as_ref().map(|(_, images)| images);
                         wall.tells_apart = images.map_or([false; 3], CylinderImages::edges);

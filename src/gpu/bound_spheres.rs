@@ -6,12 +6,10 @@ use bytemuck::Zeroable;
 use wgpu::BufferUsages;
 
 use super::buffers::Buffers;
-use super::device_spheres::{
-    Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
-};
+use super::device_spheres::{Attribute, DeviceSpheres, Motion};
 use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
-use crate::Error;
+use crate::{Error, Values};
 
 #[derive(Clone, Copy)]
 pub(super) struct Window<'a> {
@@ -65,8 +63,8 @@ impl<'a> Asked<'a> {
         }
         if stride < width {
             let one_for_all = match self.what {
-                "radii" => ", or use `SphereRadius::Constant` if all spheres have the same radius",
-                "groups" => ", or use `SphereGroups::Constant` if all spheres have the same groups",
+                "radii" => ", or use `Values::Constant` if all spheres have the same radius",
+                "groups" => ", or use `Values::Constant` if all spheres have the same groups",
                 _ => "",
             };
             return self.refused(format!(
@@ -240,25 +238,18 @@ impl<'a> BoundSpheres<'a> {
         };
         let mut count = unused;
         let mut seen = ArrayVec::<Asked<'_>, 5>::new();
-        layout.at_most = match spheres.count {
-            SphereCount::Known(count) => count,
-            SphereCount::InBuffer {
-                buffer,
-                offset,
-                at_most,
-            } => {
-                let word = Asked {
-                    what: "count",
-                    attribute: Attribute::new(buffer, offset, WORD),
-                    width: WORD,
-                    count: 1,
-                };
-                (count, [layout.count_word, _]) = word.window(limits)?;
-                layout.counted = 1;
-                seen.push(word);
-                at_most
-            }
-        };
+        layout.at_most = spheres.count;
+        if let Some((buffer, offset)) = spheres.count_in {
+            let word = Asked {
+                what: "count",
+                attribute: Attribute::new(buffer, offset, WORD),
+                width: WORD,
+                count: 1,
+            };
+            (count, [layout.count_word, _]) = word.window(limits)?;
+            layout.counted = 1;
+            seen.push(word);
+        }
         let at_most = layout.at_most;
         let mut place = |what, attribute, width| {
             let asked = Asked {
@@ -280,25 +271,25 @@ impl<'a> BoundSpheres<'a> {
         let mut values = [unused; 4];
         (values[0], layout.center) = place("centers", spheres.center, VECTOR)?;
         match spheres.radius {
-            SphereRadius::Constant(radius) => layout.constant_radius = radius,
-            SphereRadius::PerSphere(radii) => {
+            Values::Constant(radius) => layout.constant_radius = radius,
+            Values::PerSphere(radii) => {
                 (values[1], layout.radius) = place("radii", radii, WORD)?;
             }
         }
         match spheres.motion {
-            SphereMotion::Still => layout.motion_kind = MOTION_NONE,
-            SphereMotion::Velocity(velocities) => {
+            Motion::Still => layout.motion_kind = MOTION_NONE,
+            Motion::Velocity(velocities) => {
                 layout.motion_kind = MOTION_VELOCITY;
                 (values[2], layout.motion) = place("velocities", velocities, VECTOR)?;
             }
-            SphereMotion::PreviousCenter(previous) => {
+            Motion::PreviousCenter(previous) => {
                 layout.motion_kind = MOTION_PREVIOUS;
                 (values[2], layout.motion) = place("previous centers", previous, VECTOR)?;
             }
         }
         match spheres.groups {
-            SphereGroups::Constant(groups) => layout.constant_groups = groups,
-            SphereGroups::PerSphere(groups) => {
+            Values::Constant(groups) => layout.constant_groups = groups,
+            Values::PerSphere(groups) => {
                 (values[3], layout.groups) = place("groups", groups, WORD)?;
             }
         }

@@ -16,8 +16,9 @@ use super::staging::Staging;
 use super::ticket::Known;
 use super::timing::{StageTiming, TimedBy};
 use super::upload::{Submitted, UploadRing};
-use crate::Error;
 use crate::limits::MAX_SPHERES;
+use crate::reuse::ReusedVec;
+use crate::{Error, Sphere};
 
 /// Holds the GPU buffers of one world of spheres on the application's device, and records the
 /// world's time steps. Created by
@@ -35,6 +36,9 @@ pub struct CollisionBuffers {
     pub(super) outgrown: Option<Outgrown>,
     pub(super) timing: Option<StageTiming>,
     pub(super) uploads: UploadRing,
+    /// Spheres of steps from main memory that are given by columns. The vector is kept from step to step, so that its
+    /// memory is reused.
+    pub(super) packed: ReusedVec<Sphere>,
     pub(super) loads: Loads,
     pub(super) staging: Staging,
     pub(super) gathering: Option<Gathering>,
@@ -95,6 +99,7 @@ impl CollisionBuffers {
             outgrown: None,
             timing,
             uploads: UploadRing::default(),
+            packed: ReusedVec::default(),
             loads: Loads::default(),
             gathering: None,
             recorded: None,

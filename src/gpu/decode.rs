@@ -156,8 +156,8 @@ impl Read {
             return Err(Error::SourceBuffer {
                 what: "count",
                 problem: format!(
-                    "holds a number larger than its `at_most` ({counted} spheres in all sets \
-                     together); raise `at_most`"
+                    "holds a number larger than the largest permitted one ({counted} spheres in all sets \
+                     together); raise the `count` of `DeviceSpheres::new`"
                 ),
                 source: None,
             });

@@ -1,5 +1,7 @@
 //! Types with which an application describes spheres in its own GPU buffers.
 
+use crate::Values;
+
 /// Describes where the application's GPU buffers hold the spheres, in any layout.
 ///
 /// The buffers of sphere attributes need the usage `STORAGE`. Several attributes may be in one
@@ -38,72 +40,122 @@
 /// - The stride of an attribute is not less than the size of one value.
 /// - Each buffer is long enough for the values of its attributes.
 /// - Different attributes share no bytes, with two exceptions. Two attributes may be the same data,
-///   with equal offset and stride. And with [`SphereMotion::PreviousCenter`], the centre of one
-///   sphere and the previous centre of another may be the same bytes.
+///   with equal offset and stride. And the centre of one sphere and the
+///   [previous centre](Self::with_previous_center) of another may be the same bytes.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct DeviceSpheres<'a> {
-    /// Number of spheres, known on the host or read from a GPU buffer.
-    pub count: SphereCount<'a>,
-    /// Centres at the start of the step, three float32 each. With [`SphereMotion::PreviousCenter`],
-    /// the centres at the end of the step.
-    pub center: Attribute<'a>,
-    /// Radii of the spheres.
-    pub radius: SphereRadius<'a>,
-    /// Motion of the spheres: at rest, with velocities, or from previous centres.
-    pub motion: SphereMotion<'a>,
-    /// Collision groups of the spheres: bits that exclude some pairs of spheres.
-    pub groups: SphereGroups<'a>,
+    pub(super) count: u32,
+    /// The buffer from which the GPU reads the number of spheres, and the offset in it. `count` is then the largest
+    /// permitted number.
+    pub(super) count_in: Option<(&'a wgpu::Buffer, u64)>,
+    pub(super) center: Attribute<'a>,
+    pub(super) radius: Values<f32, Attribute<'a>>,
+    pub(super) motion: Motion<'a>,
+    pub(super) groups: Values<u32, Attribute<'a>>,
+    pub(super) inverse_mass: Option<Attribute<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Motion<'a> {
+    Still,
+    Velocity(Attribute<'a>),
+    PreviousCenter(Attribute<'a>),
 }
 
 impl<'a> DeviceSpheres<'a> {
-    /// Describes spheres at rest, without collision groups.
+    /// Describes `count` spheres at rest, without collision groups.
     ///
-    /// `count` is a number of spheres or a [`SphereCount`]. `radius` is one radius for all spheres,
-    /// or an [`Attribute`] with one radius per sphere.
+    /// `center` has the centres at the start of the step, three float32 each. `radius` is one radius for all spheres,
+    /// or an [`Attribute`] with a float32 for each sphere.
     pub fn new(
-        count: impl Into<SphereCount<'a>>,
+        count: u32,
         center: Attribute<'a>,
-        radius: impl Into<SphereRadius<'a>>,
+        radius: impl Into<Values<f32, Attribute<'a>>>,
     ) -> Self {
         Self {
-            count: count.into(),
+            count,
+            count_in: None,
             center,
             radius: radius.into(),
-            motion: SphereMotion::Still,
-            groups: SphereGroups::Constant(0),
+            motion: Motion::Still,
+            groups: Values::Constant(0),
+            inverse_mass: None,
         }
     }
 
-    /// Returns this description of the spheres with the given velocities: see
-    /// [`SphereMotion::Velocity`].
+    /// Returns the same spheres, but their number is a `u32` at byte `offset` of `buffer`. The GPU reads it when it
+    /// runs the recorded step.
+    ///
+    /// The `count` passed to [`new`](Self::new) is then the largest permitted number. If the number in the buffer
+    /// exceeds it, the step finds no pairs, and its status has
+    /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES). The largest permitted number must not exceed the
+    /// capacity of the [`CollisionBuffers`](super::CollisionBuffers). With two sets, the sum of both sets' largest
+    /// numbers must not exceed this capacity.
+    ///
+    /// The buffer needs the usage `STORAGE`, and the offset must be a multiple of 4.
+    #[must_use]
+    pub fn with_count_in(self, buffer: &'a wgpu::Buffer, offset: u64) -> Self {
+        Self {
+            count_in: Some((buffer, offset)),
+            ..self
+        }
+    }
+
+    /// Returns the same spheres with velocities, three float32 for each sphere.
+    ///
+    /// A description has velocities or [previous centres](Self::with_previous_center); the last call counts.
     #[must_use]
     pub fn with_velocity(self, velocity: Attribute<'a>) -> Self {
         Self {
-            motion: SphereMotion::Velocity(velocity),
+            motion: Motion::Velocity(velocity),
             ..self
         }
     }
 
-    /// Sets where the centres were at the start of the step, from which carom computes the
-    /// velocities: see [`SphereMotion::PreviousCenter`].
+    /// Returns the same spheres with previous centres, from which carom computes the velocities: three float32 for
+    /// each sphere.
+    ///
+    /// During a step, each sphere moves in a straight line from its previous centre to its centre. So the attribute
+    /// `center` has the centres at the end of the step.
+    ///
+    /// The displacement of a sphere in a step is the float32 difference of its two centres. This difference is exact
+    /// if each coordinate changes by less than half of its magnitude.
+    ///
+    /// The time of impact of a pair is the step's duration `dt` times the fraction of the step before the impact.
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
         Self {
-            motion: SphereMotion::PreviousCenter(previous),
+            motion: Motion::PreviousCenter(previous),
             ..self
         }
     }
 
-    /// Returns this description of the spheres with collision groups, which exclude some pairs of
-    /// spheres.
+    /// Returns the same spheres with collision groups, which exclude some pairs of spheres: see
+    /// [`Sphere::with_groups`](crate::Sphere::with_groups).
     ///
-    /// `groups` is one number for all spheres, or an [`Attribute`] with one number per sphere, with
-    /// the bits of [`Sphere::groups`](crate::Sphere::groups).
+    /// `groups` is one number for all spheres, or an [`Attribute`] with a `u32` for each sphere, with
+    /// the bits of [`Sphere::groups`](crate::Sphere::groups). 0 excludes no pair.
     #[must_use]
-    pub fn with_groups(self, groups: impl Into<SphereGroups<'a>>) -> Self {
+    pub fn with_groups(self, groups: impl Into<Values<u32, Attribute<'a>>>) -> Self {
         Self {
             groups: groups.into(),
+            ..self
+        }
+    }
+
+    /// Returns the same spheres with inverse masses for
+    /// [`SimulationBuffers::record`](super::SimulationBuffers::record): 1/mass of each sphere, as a float32. Without
+    /// this call, all masses are 1.
+    ///
+    /// 0 means an infinite mass: such a sphere keeps its velocity, gravity does not act on it, and it passes through
+    /// walls.
+    ///
+    /// [`CollisionBuffers`](super::CollisionBuffers) refuse spheres with inverse masses by an
+    /// [`Error::SourceBuffer`](crate::Error::SourceBuffer), because collisions do not depend on masses.
+    #[must_use]
+    pub fn with_inverse_mass(self, inverse_mass: Attribute<'a>) -> Self {
+        Self {
+            inverse_mass: Some(inverse_mass),
             ..self
         }
     }
@@ -137,92 +189,8 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// Number of spheres, given by the host or read from a GPU buffer.
-#[derive(Clone, Copy, Debug)]
-pub enum SphereCount<'a> {
-    /// Number of spheres, known on the host when the step is recorded.
-    Known(u32),
-    /// Number of spheres as a `u32` in a GPU buffer, which the GPU reads when it runs the recorded
-    /// step.
-    ///
-    /// If the number of spheres exceeds `at_most`, the step finds no pairs, and its status has
-    /// [`Status::TOO_MANY_SPHERES`](super::Status::TOO_MANY_SPHERES).
-    InBuffer {
-        /// GPU buffer of the number of spheres, with the usage `STORAGE`.
-        buffer: &'a wgpu::Buffer,
-        /// Offset of the number of spheres in the buffer, in bytes. It must be a multiple of 4.
-        offset: u64,
-        /// Largest permitted number of spheres. It must not exceed the capacity of the
-        /// [`CollisionBuffers`](super::CollisionBuffers). With two sets, the sum of both sets'
-        /// largest numbers must not exceed this capacity.
-        at_most: u32,
-    },
-}
-
-impl From<u32> for SphereCount<'_> {
-    fn from(count: u32) -> Self {
-        Self::Known(count)
-    }
-}
-
-/// Radii of the spheres: one radius for all spheres, or one for each sphere.
-#[derive(Clone, Copy, Debug)]
-pub enum SphereRadius<'a> {
-    /// One radius for all spheres.
-    Constant(f32),
-    /// One radius for each sphere, as float32 values in a GPU buffer.
-    PerSphere(Attribute<'a>),
-}
-
-impl From<f32> for SphereRadius<'_> {
-    fn from(radius: f32) -> Self {
-        Self::Constant(radius)
-    }
-}
-
-impl<'a> From<Attribute<'a>> for SphereRadius<'a> {
-    fn from(radii: Attribute<'a>) -> Self {
-        Self::PerSphere(radii)
-    }
-}
-
-/// How an application gives the motion of its spheres during a time step.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum SphereMotion<'a> {
-    /// The spheres are at rest.
-    Still,
-    /// Each sphere moves with its own constant velocity, three float32.
-    Velocity(Attribute<'a>),
-    /// During a step, each sphere moves in a straight line. It starts at its previous centre, which
-    /// is three float32 in this attribute. It ends at its [`DeviceSpheres::center`].
-    ///
-    /// The displacement of a sphere in a step is the float32 difference of its two centres. This
-    /// difference is exact if each coordinate changes by less than half of its magnitude.
-    ///
-    /// The time of impact of a pair is the step's duration `dt` times the fraction of the step
-    /// before the impact.
-    PreviousCenter(Attribute<'a>),
-}
-
-/// Collision groups, which exclude some pairs of spheres: see
-/// [`Sphere::with_groups`](crate::Sphere::with_groups).
-#[derive(Clone, Copy, Debug)]
-pub enum SphereGroups<'a> {
-    /// The same collision groups for all spheres. 0 excludes no pair.
-    Constant(u32),
-    /// Collision groups of each sphere, as `u32` values in a GPU buffer.
-    PerSphere(Attribute<'a>),
-}
-
-impl From<u32> for SphereGroups<'_> {
-    fn from(groups: u32) -> Self {
-        Self::Constant(groups)
-    }
-}
-
-impl<'a> From<Attribute<'a>> for SphereGroups<'a> {
-    fn from(groups: Attribute<'a>) -> Self {
-        Self::PerSphere(groups)
+impl<'a, T> From<Attribute<'a>> for Values<T, Attribute<'a>> {
+    fn from(values: Attribute<'a>) -> Self {
+        Self::PerSphere(values)
     }
 }

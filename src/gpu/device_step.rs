@@ -3,13 +3,13 @@
 use super::device_spheres::DeviceSpheres;
 use crate::{Domain, Step};
 
-impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
+impl<'a> Step<'a, DeviceSpheres<'a>> {
     /// Requests every pair of `spheres` that touches during a step of length `dt`, for
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
     ///
     /// The spheres are in GPU buffers of the application. `dt` and the times of impact are in the
     /// unit of time of the spheres' velocities. Pairs that collision groups exclude are left out.
-    pub fn on_device(spheres: &'a DeviceSpheres<'b>, dt: f32) -> Self {
+    pub fn on_device(spheres: DeviceSpheres<'a>, dt: f32) -> Self {
         Self {
             first: spheres,
             second: None,
@@ -24,11 +24,7 @@ impl<'a, 'b> Step<'a, DeviceSpheres<'b>> {
     /// [`CollisionBuffers::record`](super::CollisionBuffers::record).
     ///
     /// The units and the collision groups are the same as for [`on_device`](Self::on_device).
-    pub fn between_on_device(
-        first: &'a DeviceSpheres<'b>,
-        second: &'a DeviceSpheres<'b>,
-        dt: f32,
-    ) -> Self {
+    pub fn between_on_device(first: DeviceSpheres<'a>, second: DeviceSpheres<'a>, dt: f32) -> Self {
         Self {
             first,
             second: Some(second),

@@ -34,7 +34,7 @@
 //!     let spheres = DeviceSpheres::new(count, center, radius)
 //!         .with_velocity(Attribute::new(velocity, 0, 16));
 //!     let mut encoder = device.create_command_encoder(&Default::default());
-//!     buffers.record(&mut encoder, &Step::on_device(&spheres, dt))?;
+//!     buffers.record(&mut encoder, &Step::on_device(spheres, dt))?;
 //!     // … the application's own passes that read buffers.earliest() or buffers.pairs() …
 //!
 //!     // Read the list back, if the host needs it, too. (read_summary costs next to nothing, and
@@ -209,10 +209,10 @@
 //! which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
 //! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED) and [`MESH_TRUNCATED`](Status::MESH_TRUNCATED).
 //!
-//! The host gives a number of spheres as [`SphereCount::Known`], as the length of a slice, or as
-//! `at_most` of [`SphereCount::InBuffer`]. If it exceeds the capacity, recording the step returns
-//! an error. If the number that the GPU reads from a buffer exceeds `at_most`, the step finds no
-//! pairs, and its [`Status`] has [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
+//! The host gives a number of spheres as the `count` of [`DeviceSpheres::new`] or as the length of
+//! [`Spheres`](crate::Spheres). If it exceeds the capacity, recording the step returns an error. If
+//! the number that the GPU reads from a buffer ([`DeviceSpheres::with_count_in`]) exceeds `count`,
+//! the step finds no pairs, and its [`Status`] has [`TOO_MANY_SPHERES`](Status::TOO_MANY_SPHERES).
 //!
 //! # When the device is lost
 //!
@@ -273,9 +273,7 @@ mod wiring_tests;
 
 pub use collision_buffers::CollisionBuffers;
 pub(crate) use detector_backend::Gpu;
-pub use device_spheres::{
-    Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
-};
+pub use device_spheres::{Attribute, DeviceSpheres};
 pub use options::BufferOptions;
 pub use pair_list::{ExactStep, PairList, RawCollision, RawStep, RawWallCollision};
 pub use pipeline::CollisionPipeline;

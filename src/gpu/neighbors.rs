@@ -11,7 +11,7 @@ use super::allocator::{Allocator, filled};
 use super::buffers::Buffers;
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
-use super::device_spheres::{DeviceSpheres, SphereMotion, SphereRadius};
+use super::device_spheres::{DeviceSpheres, Motion};
 use super::dispatch::{Dispatch, workgroups};
 use super::host_step::HostStep;
 use super::named_buffers::NamedBuffers;
@@ -23,7 +23,7 @@ use super::shader::layout::{
 };
 use super::stages::{Recording, Stage};
 use crate::neighbors::Rule;
-use crate::{Error, NeighborSearch, Sphere, Step};
+use crate::{Error, NeighborSearch, Sphere, Step, Values};
 
 /// Lower limit for half of the skin of a list that stays valid while particles move. Devices that flush
 /// subnormal numbers would round far smaller lengths to 0.
@@ -191,7 +191,7 @@ impl NeighborRequest {
     /// Returns the parameters of a search for neighbours, as the kernels read them. The kernels add
     /// `padding` to the radii of spheres in GPU buffers of the application. For spheres in host
     /// memory, `padding` is 0, because the host has already enlarged their radii.
-    fn new<S: ?Sized>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
+    fn new<S>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {
             Rule::Cutoff(cutoff) => (0, cutoff),
@@ -217,13 +217,13 @@ impl NeighborRequest {
     }
 }
 
-impl<'a, 'b> NeighborSearch<'a, DeviceSpheres<'b>> {
+impl<'a> NeighborSearch<'a, DeviceSpheres<'a>> {
     /// Requests all pairs of particles whose distance is at most `cutoff`, for
     /// [`CollisionBuffers::record_neighbors`].
     ///
     /// The particles are the centres of spheres in GPU buffers of the application. Radii and
     /// motions do not count and are not read.
-    pub fn within_on_device(spheres: &'a DeviceSpheres<'b>, cutoff: f32) -> Self {
+    pub fn within_on_device(spheres: DeviceSpheres<'a>, cutoff: f32) -> Self {
         Self::new(spheres, Rule::Cutoff(cutoff))
     }
 
@@ -232,7 +232,7 @@ impl<'a, 'b> NeighborSearch<'a, DeviceSpheres<'b>> {
     ///
     /// The spheres are in GPU buffers of the application. Their motions do not count and are not
     /// read.
-    pub fn touching_on_device(spheres: &'a DeviceSpheres<'b>) -> Self {
+    pub fn touching_on_device(spheres: DeviceSpheres<'a>) -> Self {
         Self::new(spheres, Rule::Radii)
     }
 }
@@ -267,16 +267,16 @@ pub(super) fn ready_device(
     search.check_lengths()?;
     search.domain().check()?;
     let (radius, padding) = match search.rule {
-        Rule::Cutoff(_) => (SphereRadius::Constant(search.reach(0.0)), 0.0),
+        Rule::Cutoff(_) => (Values::Constant(search.reach(0.0)), 0.0),
         Rule::Radii => (search.spheres.radius, search.skin / 2.0),
     };
     let spheres = DeviceSpheres {
         radius,
-        motion: SphereMotion::Still,
-        ..*search.spheres
+        motion: Motion::Still,
+        ..search.spheres
     };
     let request = NeighborRequest::new(search, padding);
-    let step = Step::on_device(&spheres, 0.0).in_domain(search.domain());
+    let step = Step::on_device(spheres, 0.0).in_domain(search.domain());
     buffers.ready_device(&step, Some(request))
 }
 
@@ -309,7 +309,7 @@ impl CollisionBuffers {
     /// fn record(
     ///     buffers: &mut CollisionBuffers, // with BufferOptions::with_neighbors()
     ///     encoder: &mut wgpu::CommandEncoder,
-    ///     atoms: &DeviceSpheres<'_>,
+    ///     atoms: DeviceSpheres<'_>,
     /// ) -> Result<(), carom::Error> {
     ///     let search = NeighborSearch::within_on_device(atoms, 2.5).with_skin(0.3);
     ///     buffers.record_neighbors(encoder, &search)
@@ -332,7 +332,7 @@ impl CollisionBuffers {
     ///   [`BufferOptions::neighbors`](super::BufferOptions::neighbors), or if the search asks for a
     ///   full list and they were created without
     ///   [`BufferOptions::contacts`](super::BufferOptions::contacts).
-    pub fn record_neighbors<S: RecordableSpheres + ?Sized>(
+    pub fn record_neighbors<S: RecordableSpheres>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         search: &NeighborSearch<'_, S>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::buffers::Capacity;
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
-use super::device_spheres::{Attribute, DeviceSpheres, SphereCount};
+use super::device_spheres::{Attribute, DeviceSpheres};
 use super::host_step::HostStep;
 use super::load::Loading;
 use super::neighbors::{self, Neighbors};
@@ -24,13 +24,13 @@ use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
 use crate::threads::Threads;
 use crate::validate::check_dt;
-use crate::{Domain, Error, NeighborSearch, Sphere, Walls};
+use crate::{Domain, Error, NeighborSearch, Sphere, Spheres, Walls};
 
 mod sealed {
     use super::{CollisionBuffers, Error, NeighborSearch, Ready, Step};
 
     /// Prepares the recording of a step: all parts that can fail.
-    pub trait Recordable {
+    pub trait Recordable: Sized {
         fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
 
         fn ready_neighbors(
@@ -40,28 +40,29 @@ mod sealed {
     }
 }
 
-/// Spheres that [`CollisionBuffers::record`] accepts: `[Sphere]` on the host, or [`DeviceSpheres`]
+/// Spheres that [`CollisionBuffers::record`] accepts: [`Spheres`] on the host, or [`DeviceSpheres`]
 /// in GPU buffers of the application.
 pub trait RecordableSpheres: sealed::Recordable {}
 
-impl RecordableSpheres for [Sphere] {}
+impl RecordableSpheres for Spheres<'_> {}
 impl RecordableSpheres for DeviceSpheres<'_> {}
 
-impl sealed::Recordable for [Sphere] {
+impl sealed::Recordable for Spheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let Step {
-            first,
-            second,
-            dt,
-            domain,
-            walls,
-        } = *step;
+        let &Step {
+            dt, domain, walls, ..
+        } = step;
         domain.check()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
         // If one of two sets is empty, the spheres of the other set may still touch walls.
         let alone = buffers.buffers.walls.is_some();
-        let step = HostStep::checked(first, second, dt, domain, alone)?;
-        buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
+        let mut packed = std::mem::take(&mut buffers.packed);
+        let ready = step.in_slices(&mut packed).and_then(|(first, second)| {
+            let step = HostStep::checked(first, second, dt, domain, alone)?;
+            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
+        });
+        buffers.packed = packed;
+        ready
     }
 
     fn ready_neighbors(
@@ -121,10 +122,7 @@ impl<'a> Extras<'a> {
 
 /// Returns the description of spheres that are stored in one of carom's own buffers, as [`Sphere`] lays
 /// them out.
-pub(super) fn in_own_layout<'a>(
-    buffer: &'a wgpu::Buffer,
-    count: SphereCount<'a>,
-) -> DeviceSpheres<'a> {
+pub(super) fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
     let at = |offset: usize| Attribute::new(buffer, offset as u64, size_of::<Sphere>() as u64);
     let (center, radius) = (
         at(offset_of!(Sphere, center)),
@@ -133,6 +131,20 @@ pub(super) fn in_own_layout<'a>(
     DeviceSpheres::new(count, center, radius)
         .with_velocity(at(offset_of!(Sphere, velocity)))
         .with_groups(at(offset_of!(Sphere, groups)))
+}
+
+/// Returns an error if spheres have inverse masses, which only a simulation reads.
+fn refuse_masses(spheres: &DeviceSpheres<'_>) -> Result<(), Error> {
+    match spheres.inverse_mass {
+        None => Ok(()),
+        Some(_) => Err(Error::SourceBuffer {
+            what: "inverse masses",
+            problem: "is for `SimulationBuffers::record` only, because collisions do not depend on masses; leave out \
+                      `DeviceSpheres::with_inverse_mass`"
+                .into(),
+            source: None,
+        }),
+    }
 }
 
 fn recording_of<'a>(
@@ -208,7 +220,8 @@ impl CollisionBuffers {
     /// Returns one of these errors:
     /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
     ///   large.
-    /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value.
+    /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value, [`Error::ColumnLength`] or
+    ///   [`Error::InvalidColumn`] if columns of spheres on the host differ in length or have no values.
     /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
     ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
     ///   [`Error::NotAskedFor`] if the buffers were created without
@@ -218,7 +231,8 @@ impl CollisionBuffers {
     ///   [`BufferOptions::walls`](super::BufferOptions::walls), [`Error::TooManyWalls`] if the step
     ///   has more walls than this option allows. The same applies to triangles of meshes, with the
     ///   option [`triangles`](super::BufferOptions::triangles).
-    /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described.
+    /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described, or if spheres
+    ///   have inverse masses.
     /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
     ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) recordings are in flight
@@ -228,7 +242,7 @@ impl CollisionBuffers {
     ///
     /// On an error, nothing is recorded into the encoder, the number of recordings in flight stays
     /// the same, and readbacks still refer to the step that was recorded before.
-    pub fn record<S: RecordableSpheres + ?Sized>(
+    pub fn record<S: RecordableSpheres>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         step: &Step<'_, S>,
@@ -322,9 +336,16 @@ impl CollisionBuffers {
         } = step;
         let lattice = self.lattice(&domain)?;
         let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
-        let loading = self
-            .loads
-            .load(&self.kernels, &self.buffers, neighbors, first, second)?;
+        for spheres in [Some(&first), second.as_ref()].into_iter().flatten() {
+            refuse_masses(spheres)?;
+        }
+        let loading = self.loads.load(
+            &self.kernels,
+            &self.buffers,
+            neighbors,
+            &first,
+            second.as_ref(),
+        )?;
         self.fits(loading.spheres)?;
         // If the spheres have previous centres instead of velocities, the displacement of each
         // sphere serves as its velocity, and the length of the step is 1.
@@ -411,14 +432,11 @@ impl CollisionBuffers {
         let (Some(mesh), Some(walls)) = (&mut self.mesh, &self.buffers.walls) else {
             return Ok(None);
         };
-        let spheres = SphereCount::InBuffer {
-            buffer: &self.buffers.params,
-            offset: offset_of!(Params, spheres) as u64,
-            at_most: self.buffers.capacity.spheres as u32,
-        };
-        let spheres = in_own_layout(&self.buffers.spheres, spheres);
-        let bounds = in_own_layout(&walls.bounds, SphereCount::Known(triangles));
-        let step = Step::between_on_device(&spheres, &bounds, recorded.dt);
+        let most = self.buffers.capacity.spheres as u32;
+        let spheres = in_own_layout(&self.buffers.spheres, most)
+            .with_count_in(&self.buffers.params, offset_of!(Params, spheres) as u64);
+        let bounds = in_own_layout(&walls.bounds, triangles);
+        let step = Step::between_on_device(spheres, bounds, recorded.dt);
         let ready = mesh.ready_device(&step.in_domain(&recorded.domain), None)?;
         Ok(Some(Box::new(ready)))
     }

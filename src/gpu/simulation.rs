@@ -16,7 +16,7 @@ use super::allocator::{Allocator, ScanTable, filled};
 use super::bound_spheres::{BoundSpheres, Window, Words, bind_masses};
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
-use super::device_spheres::{Attribute, DeviceSpheres, SphereCount, SphereMotion};
+use super::device_spheres::{DeviceSpheres, Motion};
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
 use super::neighbors::indirect;
@@ -95,7 +95,7 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 ///     .with_velocity(Attribute::new(velocity, 0, 16));
 /// // Each frame:
 /// let mut encoder = device.create_command_encoder(&Default::default());
-/// simulation.record(&mut encoder, &spheres, None, 1.0 / 60.0)?;
+/// simulation.record(&mut encoder, &spheres, 1.0 / 60.0)?;
 /// let state = simulation.read_state(&mut encoder)?;
 /// queue.submit([encoder.finish()]);
 /// // In a later frame, `state.try_take()` returns the time reached.
@@ -696,9 +696,7 @@ impl SimulationBuffers {
     /// commands read and write the application's centres and velocities, and only read radii and collision
     /// groups. Between two recordings, the application may change all of them.
     ///
-    /// `inverse_masses` has 1/mass of each sphere, as a float32. 0 means an infinite mass: such a sphere
-    /// keeps its velocity, gravity does not act on it, and it passes through walls. If `inverse_masses` is
-    /// `None`, all masses are 1.
+    /// The masses are those of [`DeviceSpheres::with_inverse_mass`], or 1.
     ///
     /// The spheres move by `duration` plus the part of earlier durations that earlier recordings did not complete.
     /// So a recording with a duration of 0 only completes what is left.
@@ -719,13 +717,12 @@ impl SimulationBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         spheres: &DeviceSpheres<'_>,
-        inverse_masses: Option<Attribute<'_>>,
         duration: f32,
     ) -> Result<(), Error> {
         self.kernels.context.alive()?;
         check_dt(duration)?;
         let count = self.checked(spheres)?;
-        let ends = self.ends(spheres, inverse_masses, count)?;
+        let ends = self.ends(spheres, count)?;
         let serial = self.request.serial.wrapping_add(1).max(1);
         let layout = ends.layout;
         let request = SimulationRequest {
@@ -840,12 +837,13 @@ impl SimulationBuffers {
         let invalid = |problem: &str| Error::InvalidSimulation {
             problem: problem.into(),
         };
-        let SphereCount::Known(count) = spheres.count else {
+        if spheres.count_in.is_some() {
             return Err(invalid(
                 "the number of spheres is in a buffer; give it as a number",
             ));
-        };
-        if !matches!(spheres.motion, SphereMotion::Velocity(_)) {
+        }
+        let count = spheres.count;
+        if !matches!(spheres.motion, Motion::Velocity(_)) {
             return Err(invalid(
                 "the spheres have no velocities; describe them `with_velocity`",
             ));
@@ -869,36 +867,27 @@ impl SimulationBuffers {
             encoder.clear_buffer(rows, 0, None);
         }
         pass(encoder, "carom simulation", &self.before);
-        let at_most = count;
-        let count = SphereCount::InBuffer {
-            buffer: &self.state,
-            offset: offset_of!(GpuSimulation, spheres) as u64,
-            at_most,
-        };
         let padded = DeviceSpheres {
-            motion: SphereMotion::Still,
+            motion: Motion::Still,
             ..in_own_layout(&self.padded, count)
         };
+        let padded = padded.with_count_in(&self.state, offset_of!(GpuSimulation, spheres) as u64);
         let domain = &self.options.simulation.domain;
-        let step = Step::on_device(&padded, 0.0).in_domain(domain);
+        let step = Step::on_device(padded, 0.0).in_domain(domain);
         self.collisions.record_sized(encoder, &step, &self.sizes)?;
         if let Some((mesh, buffer)) = self.mesh.as_mut().zip(rows) {
             // `buffer` has an entry for each sphere, and one more at its end: the number of spheres
             // near meshes.
-            let count = SphereCount::InBuffer {
-                buffer,
-                offset: u64::from(at_most) * size_of::<u32>() as u64,
-                at_most,
-            };
             let near = DeviceSpheres {
-                motion: SphereMotion::Still,
+                motion: Motion::Still,
                 ..in_own_layout(&mesh.near, count)
             };
+            let near = near.with_count_in(buffer, u64::from(count) * size_of::<u32>() as u64);
             let bounds = DeviceSpheres {
-                motion: SphereMotion::Still,
-                ..in_own_layout(&mesh.bounds, SphereCount::Known(mesh.triangles))
+                motion: Motion::Still,
+                ..in_own_layout(&mesh.bounds, mesh.triangles)
             };
-            let step = Step::between_on_device(&near, &bounds, 0.0).in_domain(domain);
+            let step = Step::between_on_device(near, bounds, 0.0).in_domain(domain);
             (mesh.collisions).record_sized(encoder, &step, &self.sizes)?;
         }
         if let Some(rows) = rows {
@@ -909,12 +898,7 @@ impl SimulationBuffers {
     }
 
     /// Returns the dispatches that read and write the application's buffers.
-    fn ends(
-        &mut self,
-        spheres: &DeviceSpheres<'_>,
-        inverse_masses: Option<Attribute<'_>>,
-        count: u32,
-    ) -> Result<BoundEnds, Error> {
+    fn ends(&mut self, spheres: &DeviceSpheres<'_>, count: u32) -> Result<BoundEnds, Error> {
         let context = &self.kernels.context;
         let own = &self.collisions.buffers;
         let bound = BoundSpheres::new(&context.limits, own, spheres)?;
@@ -923,8 +907,8 @@ impl SimulationBuffers {
             start: 0,
         };
         let mut mass_words = [0; 2];
-        if let (Some(attribute), SphereMotion::Velocity(velocity)) =
-            (inverse_masses, spheres.motion)
+        if let (Some(attribute), Motion::Velocity(velocity)) =
+            (spheres.inverse_mass, spheres.motion)
         {
             let changed = [("centers", spheres.center), ("velocities", velocity)];
             (masses, mass_words) = bind_masses(&context.limits, attribute, changed, count)?;

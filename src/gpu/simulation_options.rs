@@ -59,7 +59,7 @@ pub struct SimulationBufferOptions {
     ///
     /// The option `bodies` (the compound body of each sphere) may have at most as many entries as
     /// the buffers have room for spheres. The option `groups` must be empty, because collision
-    /// groups of spheres on a GPU are in [`DeviceSpheres::groups`](super::DeviceSpheres::groups).
+    /// groups of spheres on a GPU are in [`DeviceSpheres::with_groups`](super::DeviceSpheres::with_groups).
     pub simulation: SimulationOptions,
 }
 
@@ -153,7 +153,7 @@ impl SimulationBufferOptions {
         let invalid = |problem| Err(Error::InvalidSimulation { problem });
         if !rules.groups.is_empty() {
             return invalid(
-                "the collision groups of spheres on a GPU belong into `DeviceSpheres::groups`"
+                "the collision groups of spheres on a GPU belong into `DeviceSpheres::with_groups`"
                     .into(),
             );
         }

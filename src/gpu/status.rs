@@ -21,9 +21,9 @@ bitflags::bitflags! {
         /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows. Most of
         /// them were not tested, so the list of pairs is incomplete.
         const TOO_CROWDED = 4;
-        /// The number of spheres that the GPU read from a buffer exceeds
-        /// [`at_most`](super::SphereCount::InBuffer::at_most), and perhaps the capacity of carom's
-        /// buffers. So the step did not search for pairs.
+        /// The number of spheres that the GPU read from a buffer exceeds the largest permitted
+        /// number ([`DeviceSpheres::with_count_in`](super::DeviceSpheres::with_count_in)), and
+        /// perhaps the capacity of carom's buffers. So the step did not search for pairs.
         const TOO_MANY_SPHERES = 8;
         /// Some spheres have invalid values and were left out. All pairs of the other spheres are
         /// in the list, unless a bit of `INCOMPLETE` is also set.

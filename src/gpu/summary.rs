@@ -144,7 +144,7 @@ pub struct StepSummary {
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<RequiredCapacity>,
-    /// Number of spheres of a step that has more spheres than the limit `at_most` of the
+    /// Number of spheres of a step that has more spheres than the largest permitted number of the
     /// application, although carom's buffers have room for all of them. `None` for any other step.
     pub(super) past_at_most: Option<u64>,
 }
@@ -235,9 +235,9 @@ impl StepSummary {
 
     /// Returns the capacity that the step needed if the buffers were too small, otherwise `None`.
     ///
-    /// A step also finds no pairs if a GPU buffer gives more spheres than
-    /// [`at_most`](super::SphereCount::InBuffer::at_most) allows. If carom's buffers have room for
-    /// that many spheres, they are not too small, so this method returns `None`.
+    /// A step also finds no pairs if a GPU buffer gives more spheres than permitted:
+    /// [`DeviceSpheres::with_count_in`](super::DeviceSpheres::with_count_in). If carom's buffers
+    /// have room for that many spheres, they are not too small, so this method returns `None`.
     pub fn required_capacity(&self) -> Option<RequiredCapacity> {
         self.required
     }

@@ -106,7 +106,7 @@ impl<T> Ticket<T> {
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
     ///   [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
-    ///   `at_most`, but not the capacity of carom's buffers.
+    ///   the largest permitted number, but not the capacity of carom's buffers.
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read
     ///   back.
     /// - [`Error::Device`] if the GPU driver ended loops of a shader early.

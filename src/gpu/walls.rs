@@ -9,8 +9,8 @@ use super::shader::layout::{
     GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
 };
 use crate::exact::{GRAZING, Impact, Translation};
-use crate::walls::{Triangle, is_parallel, vector};
-use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
+use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
+use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, Walls};
 
 /// Lower limit for `extent`, the largest length among the walls of a step, from which the shaders choose
 /// their unit of length. Rounding a subnormal number changes it by at most 2⁻¹⁵⁰, which is negligible
@@ -31,17 +31,13 @@ pub(super) struct StepWalls {
 
 /// Returns the largest coordinate, radius, offset or displacement of a wall.
 fn extent_of(wall: &Wall, dt: f32) -> f64 {
-    let (point, size) = match wall.shape {
-        WallShape::HalfSpace { normal, offset } => {
+    let (point, size) = match wall.solid() {
+        Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
             ([0.0; 3], f64::from(offset) / vector(normal).length())
         }
-        WallShape::Sphere { center, radius } | WallShape::SphereInside { center, radius } => {
-            (center, radius.into())
-        }
-        WallShape::Cylinder { point, radius, .. }
-        | WallShape::CylinderInside { point, radius, .. } => (point, radius.into()),
+        Solid::Round(Round { point, radius, .. }) => (point, radius.into()),
     };
-    let moved = vector(wall.velocity) * f64::from(dt);
+    let moved = vector(wall.velocity()) * f64::from(dt);
     let largest = |x: DVec3| x.abs().max_element();
     largest(vector(point)).max(largest(moved)).max(size.abs())
 }
@@ -156,7 +152,7 @@ fn slower(walls: &Walls, times: f32) -> Walls {
         return slower;
     }
     for wall in slower.simple_mut() {
-        wall.velocity = wall.velocity.map(|v| v * times);
+        *wall = wall.with_velocity(wall.velocity().map(|v| v * times));
     }
     for mesh in slower.meshes_mut() {
         let velocity = mesh.velocity().map(|v| v * times);
@@ -177,31 +173,34 @@ impl GpuWall {
 
     pub(super) fn new(wall: &Wall) -> Self {
         let unit = |x: [f32; 3]| vector(x).normalize().as_vec3().to_array();
-        let (kind, point, direction, size) = match wall.shape {
-            WallShape::HalfSpace { normal, offset } => {
+        let (kind, point, direction, size) = match wall.solid() {
+            Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 let offset = f64::from(offset) / vector(normal).length();
                 (HALF_SPACE, [0.0; 3], unit(normal), offset as f32)
             }
-            WallShape::Sphere { center, radius } => (SOLID_SPHERE, center, [0.0; 3], radius),
-            WallShape::SphereInside { center, radius } => (HOLLOW_SPHERE, center, [0.0; 3], radius),
-            WallShape::Cylinder {
+            Solid::Round(Round {
                 point,
                 axis,
                 radius,
-            } => (SOLID_CYLINDER, point, unit(axis), radius),
-            WallShape::CylinderInside {
-                point,
-                axis,
-                radius,
-            } => (HOLLOW_CYLINDER, point, unit(axis), radius),
+                inside,
+                ..
+            }) => {
+                let kind = match (axis.is_some(), inside) {
+                    (false, false) => SOLID_SPHERE,
+                    (false, true) => HOLLOW_SPHERE,
+                    (true, false) => SOLID_CYLINDER,
+                    (true, true) => HOLLOW_CYLINDER,
+                };
+                (kind, point, axis.map_or([0.0; 3], unit), radius)
+            }
         };
         Self {
             point,
             size,
             direction,
             kind,
-            velocity: wall.velocity,
-            groups: wall.groups,
+            velocity: wall.velocity(),
+            groups: wall.groups(),
         }
     }
 }
@@ -274,9 +273,8 @@ impl GpuWallLattice {
     /// distance from the wall may change. There are none if all images (periodic copies) of a sphere are at
     /// the same distance from the wall.
     pub(super) fn new(wall: &Wall, domain: &Domain) -> Self {
-        match wall.shape {
-            WallShape::Sphere { .. } => Self::of_all_edges(domain),
-            WallShape::Cylinder { axis, .. } => Self::across(Some(axis), domain),
+        match wall.solid() {
+            Solid::Round(round) if !round.inside => Self::across(round.axis, domain),
             _ => Self::zeroed(),
         }
     }

@@ -6,6 +6,7 @@ use super::{Reach, Row, Verification, check_image_count, compare, sorted};
 use crate::exact::Translation;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
+use crate::reuse::ReusedVec;
 use crate::validate::{check_dt, check_spheres};
 use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
 use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
@@ -38,6 +39,8 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidWall`] or
 ///   [`Error::TooManySpheres`] if `step` has an invalid time step, sphere or wall, or too many
 ///   spheres.
+/// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] if columns of the spheres differ in length or
+///   have no values.
 /// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
 ///   length 0.
 /// - [`Error::ImageCount`] if the arguments `images` and `list` differ in length in a periodic
@@ -49,10 +52,12 @@ pub fn verify_walls(
     list: &[WallCollision],
     images: &[[i32; 3]],
 ) -> Result<Verification<WallCollision>, Error> {
-    let (first, second, dt) = (step.spheres(), step.second_set(), step.dt());
+    let dt = step.dt();
     check_dt(dt)?;
     step.domain.check()?;
     check_image_count(step, list.len(), images.len())?;
+    let mut packed = ReusedVec::default();
+    let (first, second) = step.in_slices(&mut packed)?;
     check_spheres(first, dt, second.map(|_| 0))?;
     let second = second.unwrap_or_default();
     check_spheres(second, dt, Some(1))?;
@@ -116,7 +121,8 @@ struct Target {
 
 enum Kind {
     HalfSpace(HalfSpace),
-    Sphere(Sphere, Reach),
+    /// A solid sphere, and a ball that contains it during the whole step.
+    Sphere(Round, Reach),
     Round(Round),
     Triangle(Triangle, Reach),
 }
@@ -131,10 +137,12 @@ impl Target {
         targets.extend(walls.simple().iter().map(|wall| Self {
             kind: match wall.solid() {
                 Solid::HalfSpace(wall) => Kind::HalfSpace(wall),
-                Solid::Sphere(wall) => Kind::Sphere(wall, Reach::new(&wall, dt)),
-                Solid::Round(wall) => Kind::Round(wall),
+                Solid::Round(wall) => match wall.ball() {
+                    Some(ball) => Kind::Sphere(wall, Reach::new(&ball, dt)),
+                    None => Kind::Round(wall),
+                },
             },
-            groups: of_groups(wall.groups),
+            groups: of_groups(wall.groups()),
         }));
         for mesh in walls.meshes() {
             let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
@@ -182,7 +190,7 @@ impl Target {
             }
             Kind::Sphere(other, reach) => {
                 for (image, shift) in world.images(reach, near, world.edges) {
-                    let touch = Solid::Sphere(*other).impact_in_integers(sphere, shift, dt);
+                    let touch = Solid::Round(*other).impact_in_integers(sphere, shift, dt);
                     row.compare(wall, image, touch);
                 }
             }

@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 use super::triangle::Feature;
 use super::wall::Solid;
 use super::{Walls, vector};
-use crate::exact::{Shift, Touch, Translation, first_touch};
+use crate::exact::{Shift, Touch, Translation};
 use crate::{Domain, Sphere};
 
 /// A sphere and a wall that touch during a time step, with their time of impact.
@@ -154,11 +154,7 @@ impl Solid {
     fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Option<Touch> {
         match self {
             Self::HalfSpace(wall) => Some(wall.touch(sphere)),
-            Self::Sphere(wall) => first_touch(wall, sphere, shift).map(|touch| Touch {
-                normal: -touch.normal,
-                ..touch
-            }),
-            Self::Round(wall) => Some(wall.touch(sphere, shift)),
+            Self::Round(wall) => wall.touch(sphere, shift),
         }
     }
 }

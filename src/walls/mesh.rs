@@ -79,8 +79,8 @@ impl Mesh {
 
     /// Returns the same mesh with this velocity.
     #[must_use]
-    pub fn with_velocity(mut self, velocity: impl Into<Vec3>) -> Self {
-        self.velocity = velocity.into().to_array();
+    pub fn with_velocity(mut self, velocity: impl Into<[f32; 3]>) -> Self {
+        self.velocity = velocity.into();
         for bound in &mut self.bounds {
             bound.velocity = self.velocity;
         }

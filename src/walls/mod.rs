@@ -72,8 +72,8 @@ impl Walls {
     ///
     /// `low` and `high` are any two opposite corners of the box. The walls are numbered 0 (low x), 1 (high x),
     /// 2 (low y), 3 (high y), 4 (low z) and 5 (high z).
-    pub fn inside_box(low: impl Into<Vec3>, high: impl Into<Vec3>) -> Self {
-        let (a, b) = (low.into(), high.into());
+    pub fn inside_box(low: impl Into<[f32; 3]>, high: impl Into<[f32; 3]>) -> Self {
+        let (a, b) = (Vec3::from(low.into()), Vec3::from(high.into()));
         let swapped = a.cmpgt(b);
         let (low, high) = (Vec3::select(swapped, b, a), Vec3::select(swapped, a, b));
         let faces = Vec3::AXES.into_iter().flat_map(|axis| {

@@ -1,5 +1,5 @@
-//! Decides whether a moving sphere touches a round wall: an infinite cylinder, from outside or from inside, or
-//! the inner surface of a hollow sphere. (A solid sphere as a wall is tested like a pair of spheres.)
+//! Decides whether a moving sphere touches a round wall: an infinite cylinder or a sphere, from outside or from
+//! inside. A solid sphere as a wall is tested like a pair of spheres, and the rest of this file is about the others.
 //!
 //! p is the position of the sphere's centre relative to the wall, v its relative velocity, r its radius and R
 //! the radius of the wall. For a cylinder with axis a, the distance of the centre from the axis at time t is
@@ -18,9 +18,9 @@ use glam::DVec3;
 use super::approx::{Approx, cross, difference, dot};
 use crate::Sphere;
 use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
-use crate::exact::{Impact, Shift, Touch, Translation};
+use crate::exact::{Impact, Shift, Touch, Translation, first_touch, impact};
 
-/// An infinite cylinder, or the inner surface of a hollow sphere, that moves with constant velocity.
+/// An infinite cylinder or a sphere, solid or hollow, that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     /// Centre of the sphere, or a point on the axis of the cylinder.
@@ -34,9 +34,18 @@ pub(crate) struct Round {
 }
 
 impl Round {
+    /// Returns the wall as a moving sphere if it is a solid sphere.
+    pub(crate) fn ball(&self) -> Option<Sphere> {
+        let is_ball = self.axis.is_none() && !self.inside;
+        is_ball.then(|| Sphere::new(self.point, self.radius).with_velocity(self.velocity))
+    }
+
     /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
     /// does not touch the wall. `shift` is the displacement of the sphere's periodic image.
     pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
+        if let Some(ball) = self.ball() {
+            return impact(&ball, sphere, shift, dt).0;
+        }
         if self.certainly_misses(sphere, shift, dt) {
             return None;
         }
@@ -44,13 +53,17 @@ impl Round {
         in_float64.unwrap_or_else(|| self.impact_in_integers(sphere, shift, dt))
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
+    /// Returns the same impact as [`impact`](Self::impact), always decided in integers. For a solid sphere, the two
+    /// functions do not differ: both call the test of two spheres.
     pub(super) fn impact_in_integers(
         &self,
         sphere: &Sphere,
         shift: impl Shift,
         dt: f32,
     ) -> Option<Impact> {
+        if let Some(ball) = self.ball() {
+            return impact(&ball, sphere, shift, dt).0;
+        }
         Integers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift))
     }
 
@@ -115,8 +128,15 @@ impl Round {
         }
     }
 
-    /// Returns the first contact in float64. The sphere must be known to touch the wall at some time.
-    pub(super) fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Touch {
+    /// Returns the first contact in float64, or `None` if the sphere does not touch a solid sphere. It must be known
+    /// to touch any other wall at some time.
+    pub(super) fn touch(&self, sphere: &Sphere, shift: impl Shift) -> Option<Touch> {
+        if let Some(ball) = self.ball() {
+            return first_touch(&ball, sphere, shift).map(|touch| Touch {
+                normal: -touch.normal,
+                ..touch
+            });
+        }
         let [p, v] = self.relative(sphere, shift);
         let at_once = (p.length() >= self.reach(sphere)) == self.inside;
         let time = if at_once {
@@ -129,11 +149,11 @@ impl Round {
             .try_normalize()
             .unwrap_or_else(|| self.any_direction());
         let normal = if self.inside { outwards } else { -outwards };
-        Touch {
+        Some(Touch {
             time,
             normal,
             approach: v.dot(normal),
-        }
+        })
     }
 
     /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.

@@ -4,12 +4,13 @@ use glam::{DVec3, Vec3};
 
 use super::half_space::HalfSpace;
 use super::round::Round;
-use crate::exact::{Impact, Shift, impact};
+use crate::exact::{Impact, Shift};
 use crate::{Domain, Error, MAX_MAGNITUDE, Sphere};
 
 /// Shape of a wall. Every vector has the components x, y and z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum WallShape {
     /// A half-space, bounded by a plane. The points x with normal·x ≥ offset are free, all others are solid.
     HalfSpace {
@@ -19,21 +20,16 @@ pub enum WallShape {
         /// The number normal·x for the points x of the plane.
         offset: f32,
     },
-    /// A solid sphere, which other spheres touch from outside.
+    /// A sphere, which other spheres touch from outside, or from inside if it is hollow.
     Sphere {
         /// Centre of the sphere.
         center: [f32; 3],
         /// Radius of the sphere, 0 or more.
         radius: f32,
+        /// Whether all points outside the sphere are solid, instead of those inside.
+        hollow: bool,
     },
-    /// A hollow sphere, which other spheres touch from inside. All points outside are solid.
-    SphereInside {
-        /// Centre of the sphere.
-        center: [f32; 3],
-        /// Radius of the sphere, 0 or more.
-        radius: f32,
-    },
-    /// A solid cylinder of infinite length, which spheres touch from outside.
+    /// A cylinder of infinite length, which spheres touch from outside, or from inside if it is hollow, as a pipe is.
     Cylinder {
         /// A point on the axis.
         point: [f32; 3],
@@ -41,15 +37,8 @@ pub enum WallShape {
         axis: [f32; 3],
         /// Radius of the cylinder, 0 or more.
         radius: f32,
-    },
-    /// A pipe of infinite length, which spheres touch from inside. All points outside the pipe are solid.
-    CylinderInside {
-        /// A point on the axis.
-        point: [f32; 3],
-        /// Direction of the axis, a vector of any length but 0.
-        axis: [f32; 3],
-        /// Inner radius of the pipe, 0 or more.
-        radius: f32,
+        /// Whether all points outside the cylinder are solid, instead of those inside.
+        hollow: bool,
     },
 }
 
@@ -59,19 +48,15 @@ pub enum WallShape {
 /// use carom::Wall;
 /// let floor = Wall::half_space([0.0, 0.0, 1.0], 0.0); // solid below z = 0
 /// let piston = Wall::half_space([-1.0, 0.0, 0.0], -5.0).with_velocity([-0.5, 0.0, 0.0]);
-/// assert_eq!(piston.velocity, [-0.5, 0.0, 0.0]);
+/// assert_eq!(piston.velocity(), [-0.5, 0.0, 0.0]);
 /// # let _ = floor;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Wall {
-    /// Shape of the wall, and its place at the start of the step.
-    pub shape: WallShape,
-    /// Velocity during the step, in units of length per unit of `dt`. In a step `dt`, the wall moves by
-    /// `velocity * dt`.
-    pub velocity: [f32; 3],
-    /// Collision groups, as in [`Sphere::groups`]. With 0, the default, every sphere may touch the wall.
-    pub groups: u32,
+    shape: WallShape,
+    velocity: [f32; 3],
+    groups: u32,
 }
 
 impl From<WallShape> for Wall {
@@ -89,15 +74,20 @@ impl Wall {
     ///
     /// `normal` is perpendicular to the boundary plane, and points away from the solid side. It may
     /// have any length but 0.
-    pub fn half_space(normal: impl Into<Vec3>, offset: f32) -> Self {
-        let normal = normal.into().to_array();
+    pub fn half_space(normal: impl Into<[f32; 3]>, offset: f32) -> Self {
+        let normal = normal.into();
         WallShape::HalfSpace { normal, offset }.into()
     }
 
     /// Returns a solid sphere at rest, which other spheres touch from outside.
-    pub fn sphere(center: impl Into<Vec3>, radius: f32) -> Self {
-        let center = center.into().to_array();
-        WallShape::Sphere { center, radius }.into()
+    pub fn sphere(center: impl Into<[f32; 3]>, radius: f32) -> Self {
+        let center = center.into();
+        WallShape::Sphere {
+            center,
+            radius,
+            hollow: false,
+        }
+        .into()
     }
 
     /// Returns a hollow sphere at rest, which other spheres touch from inside.
@@ -111,40 +101,67 @@ impl Wall {
     /// assert_eq!(found.walls[0].toi, 9.6);
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn sphere_inside(center: impl Into<Vec3>, radius: f32) -> Self {
-        let center = center.into().to_array();
-        WallShape::SphereInside { center, radius }.into()
+    pub fn sphere_inside(center: impl Into<[f32; 3]>, radius: f32) -> Self {
+        let center = center.into();
+        WallShape::Sphere {
+            center,
+            radius,
+            hollow: true,
+        }
+        .into()
     }
 
     /// Returns a solid cylinder of infinite length at rest, which spheres touch from outside.
     ///
     /// `point` is a point on the axis, and `axis` is the direction of the axis, a vector of any length but 0.
-    pub fn cylinder(point: impl Into<Vec3>, axis: impl Into<Vec3>, radius: f32) -> Self {
-        let [point, axis] = [point.into().to_array(), axis.into().to_array()];
+    pub fn cylinder(point: impl Into<[f32; 3]>, axis: impl Into<[f32; 3]>, radius: f32) -> Self {
+        let [point, axis] = [point.into(), axis.into()];
         WallShape::Cylinder {
             point,
             axis,
             radius,
+            hollow: false,
         }
         .into()
     }
 
     /// Returns a pipe of infinite length at rest, which spheres touch from inside. The arguments are those of
     /// [`cylinder`](Self::cylinder).
-    pub fn cylinder_inside(point: impl Into<Vec3>, axis: impl Into<Vec3>, radius: f32) -> Self {
-        let [point, axis] = [point.into().to_array(), axis.into().to_array()];
-        WallShape::CylinderInside {
+    pub fn cylinder_inside(
+        point: impl Into<[f32; 3]>,
+        axis: impl Into<[f32; 3]>,
+        radius: f32,
+    ) -> Self {
+        let [point, axis] = [point.into(), axis.into()];
+        WallShape::Cylinder {
             point,
             axis,
             radius,
+            hollow: true,
         }
         .into()
     }
 
+    /// Returns the shape of the wall, and its place at the start of the step.
+    pub fn shape(&self) -> WallShape {
+        self.shape
+    }
+
+    /// Returns the velocity during the step, in units of length per unit of `dt`. In a step `dt`, the wall moves by
+    /// `velocity * dt`.
+    pub fn velocity(&self) -> [f32; 3] {
+        self.velocity
+    }
+
+    /// Returns the collision groups, as in [`Sphere::groups`]. With 0, the default, every sphere may touch the wall.
+    pub fn groups(&self) -> u32 {
+        self.groups
+    }
+
     /// Returns the same wall with this velocity.
     #[must_use]
-    pub fn with_velocity(mut self, velocity: impl Into<Vec3>) -> Self {
-        self.velocity = velocity.into().to_array();
+    pub fn with_velocity(mut self, velocity: impl Into<[f32; 3]>) -> Self {
+        self.velocity = velocity.into();
         self
     }
 
@@ -157,36 +174,33 @@ impl Wall {
 
     pub(crate) fn solid(&self) -> Solid {
         let velocity = self.velocity;
-        let round = |point, axis, radius, inside| {
-            Solid::Round(Round {
-                point,
-                axis,
-                radius,
-                inside,
-                velocity,
-            })
-        };
-        match self.shape {
-            WallShape::HalfSpace { normal, offset } => Solid::HalfSpace(HalfSpace {
-                normal,
-                offset,
-                velocity,
-            }),
-            WallShape::Sphere { center, radius } => {
-                Solid::Sphere(Sphere::new(center, radius).with_velocity(velocity))
+        let (point, axis, radius, hollow) = match self.shape {
+            WallShape::HalfSpace { normal, offset } => {
+                return Solid::HalfSpace(HalfSpace {
+                    normal,
+                    offset,
+                    velocity,
+                });
             }
-            WallShape::SphereInside { center, radius } => round(center, None, radius, true),
+            WallShape::Sphere {
+                center,
+                radius,
+                hollow,
+            } => (center, None, radius, hollow),
             WallShape::Cylinder {
                 point,
                 axis,
                 radius,
-            } => round(point, Some(axis), radius, false),
-            WallShape::CylinderInside {
-                point,
-                axis,
-                radius,
-            } => round(point, Some(axis), radius, true),
-        }
+                hollow,
+            } => (point, Some(axis), radius, hollow),
+        };
+        Solid::Round(Round {
+            point,
+            axis,
+            radius,
+            inside: hollow,
+            velocity,
+        })
     }
 
     /// Checks that the numbers of the wall are valid, and that the wall fits the periodic domain. An error
@@ -201,8 +215,8 @@ impl Wall {
 
     fn check_numbers(&self, dt: f32) -> Result<(), String> {
         check_motion(self.velocity, dt)?;
-        let (place, direction, radius) = match self.shape {
-            WallShape::HalfSpace { normal, offset } => {
+        let round = match self.solid() {
+            Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 check_direction("normal", normal)?;
                 check_number("offset", offset)?;
                 let length = Vec3::from(normal).as_dvec3().length();
@@ -215,24 +229,14 @@ impl Wall {
                 }
                 return Ok(());
             }
-            WallShape::Sphere { center, radius } | WallShape::SphereInside { center, radius } => {
-                (("center", center), None, radius)
-            }
-            WallShape::Cylinder {
-                point,
-                axis,
-                radius,
-            }
-            | WallShape::CylinderInside {
-                point,
-                axis,
-                radius,
-            } => (("point", point), Some(axis), radius),
+            Solid::Round(round) => round,
         };
-        check_vector(place.0, place.1)?;
-        if let Some(axis) = direction {
+        let place = round.axis.map_or("center", |_| "point");
+        check_vector(place, round.point)?;
+        if let Some(axis) = round.axis {
             check_direction("axis", axis)?;
         }
+        let radius = round.radius;
         if (0.0..=MAX_MAGNITUDE).contains(&radius) {
             return Ok(());
         }
@@ -249,49 +253,50 @@ impl Wall {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
         let along = |axis: [f32; 3]| move |edge: &DVec3| is_parallel(axis, *edge);
-        let repeats = match self.shape {
-            WallShape::Sphere { .. } => true,
-            WallShape::SphereInside { .. } => edges().next().is_none(),
-            WallShape::HalfSpace { normal, .. } => edges().all(|edge| {
-                let normal = Vec3::from(normal).as_dvec3();
-                normal.dot(edge).abs() <= ALIGNED * normal.length() * edge.length()
-            }),
-            WallShape::CylinderInside { axis, .. } => edges().all(|edge| along(axis)(&edge)),
+        let (repeats, problem) = match self.shape {
+            WallShape::HalfSpace { normal, .. } => (
+                edges().all(|edge| {
+                    let normal = Vec3::from(normal).as_dvec3();
+                    normal.dot(edge).abs() <= ALIGNED * normal.length() * edge.length()
+                }),
+                "the half-space does not repeat with the periodic domain; make its normal \
+                 perpendicular to each periodic edge, or the edge open",
+            ),
+            WallShape::Sphere { hollow, .. } => (
+                !hollow || edges().next().is_none(),
+                "a hollow sphere cannot be in a periodic domain, because every sphere has infinitely \
+                 many images outside it, and all of them touch it; make all edges open",
+            ),
+            WallShape::Cylinder {
+                axis, hollow: true, ..
+            } => (
+                edges().all(|edge| along(axis)(&edge)),
+                "a hollow wall does not repeat with the periodic domain unless it is a cylinder along \
+                 the only periodic edge; make the other edges open",
+            ),
             WallShape::Cylinder { axis, .. } => {
                 let beside: Vec<_> = edges().filter(|edge| !along(axis)(edge)).collect();
                 let axis = Vec3::from(axis).as_dvec3();
-                match beside[..] {
+                let repeats = match beside[..] {
                     [] | [_] => true,
                     [a, b] => {
                         let volume = axis.dot(a.cross(b)).abs();
                         volume > ALIGNED * axis.length() * a.length() * b.length()
                     }
                     _ => false,
-                }
+                };
+                (
+                    repeats,
+                    "the cylinder does not repeat with the periodic domain; make its axis parallel to a \
+                     periodic edge",
+                )
             }
         };
         if repeats {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(problem.to_owned())
         }
-        Err(match self.shape {
-            WallShape::HalfSpace { .. } => {
-                "the half-space does not repeat with the periodic domain; make its normal \
-                 perpendicular to each periodic edge, or the edge open"
-            }
-            WallShape::Cylinder { .. } => {
-                "the cylinder does not repeat with the periodic domain; make its axis parallel to a \
-                 periodic edge"
-            }
-            WallShape::SphereInside { .. } => {
-                "a hollow sphere cannot be in a periodic domain, because every sphere has infinitely \
-                 many images outside it, and all of them touch it; make all edges open"
-            }
-            _ => {
-                "a hollow wall does not repeat with the periodic domain unless it is a cylinder along \
-                 the only periodic edge; make the other edges open"
-            }
-        }
-        .to_owned())
     }
 }
 
@@ -339,9 +344,6 @@ fn check_number(name: &str, x: f32) -> Result<(), String> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Solid {
     HalfSpace(HalfSpace),
-    /// A wall in the form of a solid sphere. The test of a moving sphere against this wall is the
-    /// same as the test of two spheres.
-    Sphere(Sphere),
     Round(Round),
 }
 
@@ -352,7 +354,6 @@ impl Solid {
     pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
         match self {
             Self::HalfSpace(wall) => wall.impact(sphere, dt),
-            Self::Sphere(wall) => impact(wall, sphere, shift, dt).0,
             Self::Round(wall) => wall.impact(sphere, shift, dt),
         }
     }
@@ -368,7 +369,6 @@ impl Solid {
     ) -> Option<Impact> {
         match self {
             Self::HalfSpace(wall) => wall.impact_in_integers(sphere, dt),
-            Self::Sphere(wall) => impact(wall, sphere, shift, dt).0,
             Self::Round(wall) => wall.impact_in_integers(sphere, shift, dt),
         }
     }

@@ -139,10 +139,14 @@ impl Interleaved {
     }
 
     pub(crate) fn spheres(&self) -> DeviceSpheres<'_> {
+        self.first(self.count)
+    }
+
+    pub(crate) fn first(&self, count: u32) -> DeviceSpheres<'_> {
         let at =
             |offset: usize| Attribute::new(&self.buffer, offset as u64, size_of::<Sphere>() as u64);
         DeviceSpheres::new(
-            self.count,
+            count,
             at(offset_of!(Sphere, center)),
             at(offset_of!(Sphere, radius)),
         )
@@ -167,7 +171,7 @@ pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T
 
 /// Runs a time step on the device and returns its exact list of collisions. Grows carom's buffers
 /// as often as necessary.
-pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
+pub(crate) fn exact<S: RecordableSpheres>(
     device: &Device,
     buffers: &mut CollisionBuffers,
     step: &Step<'_, S>,

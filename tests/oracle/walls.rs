@@ -70,23 +70,27 @@ enum Kind {
 
 impl AtWall {
     pub(crate) fn new(sphere: &Sphere, wall: &Wall, domain: &Domain, image: [i32; 3]) -> Self {
-        let (kind, point) = match wall.shape {
+        let (kind, point) = match wall.shape() {
             WallShape::HalfSpace { normal, offset } => {
                 let (normal, offset) = (vector(normal), fixed(offset.into()));
                 (Kind::HalfSpace { normal, offset }, [0.0; 3])
             }
-            WallShape::Sphere { center, radius } => (round(None, radius, false), center),
-            WallShape::SphereInside { center, radius } => (round(None, radius, true), center),
+            WallShape::Sphere {
+                center,
+                radius,
+                hollow,
+            } => (round(None, radius, hollow), center),
             WallShape::Cylinder {
                 point,
                 axis,
                 radius,
-            } => (round(Some(axis), radius, false), point),
-            WallShape::CylinderInside {
-                point,
-                axis,
-                radius,
-            } => (round(Some(axis), radius, true), point),
+                hollow,
+            } => (round(Some(axis), radius, hollow), point),
+            #[allow(
+                unreachable_patterns,
+                reason = "the unit tests of carom know all shapes"
+            )]
+            shape => panic!("an unknown shape: {shape:?}"),
         };
         let (mut p, point) = (vector(sphere.center), vector(point));
         for k in 0..3 {
@@ -97,7 +101,7 @@ impl AtWall {
                 }
             }
         }
-        let (mut v, w) = (vector(sphere.velocity), vector(wall.velocity));
+        let (mut v, w) = (vector(sphere.velocity), vector(wall.velocity()));
         for k in 0..3 {
             v[k] -= &w[k];
         }

@@ -32,26 +32,21 @@ pub(crate) const WHOLE: [[f32; 3]; 7] = [
 /// time is that of the closest approach to the wall's axis or centre.
 pub(crate) fn distance(sphere: &Sphere, wall: &Wall, time: Option<f64>) -> f64 {
     let vector = |x: [f32; 3]| Vec3::from(x).as_dvec3();
-    let velocity = vector(sphere.velocity) - vector(wall.velocity);
-    let (point, axis, radius) = match wall.shape {
+    let velocity = vector(sphere.velocity) - vector(wall.velocity());
+    let (point, axis, radius) = match wall.shape() {
         WallShape::HalfSpace { normal, offset } => {
             let center = vector(sphere.center) + velocity * time.unwrap_or(1.0);
             let normal = vector(normal);
             return (normal.dot(center) - f64::from(offset)) / normal.length();
         }
-        WallShape::Sphere { center, radius } | WallShape::SphereInside { center, radius } => {
-            (center, None, radius)
-        }
+        WallShape::Sphere { center, radius, .. } => (center, None, radius),
         WallShape::Cylinder {
             point,
             axis,
             radius,
-        }
-        | WallShape::CylinderInside {
-            point,
-            axis,
-            radius,
+            ..
         } => (point, Some(axis), radius),
+        shape => panic!("an unknown shape: {shape:?}"),
     };
     let axis = axis.map(|axis| vector(axis).normalize());
     let across = |x: DVec3| axis.map_or(x, |axis| axis.cross(x));

@@ -36,20 +36,14 @@ pub(crate) fn draw(canvas: &mut Canvas, walls: &Walls, view: &View) {
 }
 
 fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
-    match wall.shape {
+    match wall.shape() {
         WallShape::HalfSpace { normal, offset } => trace(canvas, view, normal, offset),
-        WallShape::Sphere { center, radius } | WallShape::SphereInside { center, radius } => {
-            circle(canvas, view, center, radius);
-        }
+        WallShape::Sphere { center, radius, .. } => circle(canvas, view, center, radius),
         WallShape::Cylinder {
             point,
             axis,
             radius,
-        }
-        | WallShape::CylinderInside {
-            point,
-            axis,
-            radius,
+            ..
         } => {
             let [x, y] = view.flat(axis);
             let length = x.hypot(y);
@@ -67,6 +61,8 @@ fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
                 endless(canvas, view, [px - by * y, py + by * x], [x, y]);
             }
         }
+        // The tool makes no walls of other shapes.
+        _ => {}
     }
 }
 
