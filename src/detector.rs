@@ -14,8 +14,8 @@ use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads::Threads;
 use crate::{
-    ActiveBackend, Backend, Collision, Collisions, Error, NeighborList, NeighborSearch, Options,
-    Sphere, Statistics, Step, Walls,
+    Backend, Collision, Collisions, Error, Hits, NeighborList, NeighborSearch, Options, Sphere,
+    Statistics, Step, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -101,14 +101,14 @@ impl Detector {
         })
     }
 
-    /// Returns the backend (CPU or GPU) that this detector uses.
+    /// Returns the backend that this detector uses, never [`Backend::Auto`].
     ///
     /// With [`Backend::Auto`], single steps may still run on the CPU: see [`Statistics::backend`].
-    pub fn backend(&self) -> ActiveBackend {
+    pub fn backend(&self) -> Backend {
         if self.gpu.is_some() {
-            ActiveBackend::Gpu
+            Backend::Gpu
         } else {
-            ActiveBackend::Cpu
+            Backend::Cpu
         }
     }
 
@@ -254,6 +254,20 @@ impl Detector {
         block_on(self.search_waiting(search, list, Wait::Block))
     }
 
+    /// Finds neighbours like [`find_neighbors`](Self::find_neighbors), without blocking the thread while a GPU
+    /// works: see [`detect_async`](Self::detect_async).
+    ///
+    /// # Errors
+    /// Returns the same errors as [`find_neighbors`](Self::find_neighbors).
+    pub async fn find_neighbors_async(
+        &mut self,
+        search: &NeighborSearch<'_>,
+    ) -> Result<NeighborList, Error> {
+        let mut list = NeighborList::default();
+        self.find_neighbors_into_async(search, &mut list).await?;
+        Ok(list)
+    }
+
     /// Finds neighbours like [`find_neighbors_into`](Self::find_neighbors_into), without blocking the thread
     /// while a GPU works: see [`detect_async`](Self::detect_async). If the future is dropped
     /// before it completes, the list is empty.
@@ -295,8 +309,8 @@ impl Detector {
     ) -> Result<(), Error> {
         let mut used = std::mem::take(collisions);
         let mut hits = WallHits {
-            hits: std::mem::take(&mut used.walls),
-            images: std::mem::take(&mut used.wall_images),
+            hits: std::mem::take(&mut used.walls.items),
+            images: std::mem::take(&mut used.walls.images),
         };
         let mut packed = std::mem::take(&mut self.packed);
         let threads = Threads(self.pool.as_ref());
@@ -322,8 +336,11 @@ impl Detector {
         };
         self.packed = packed;
         *collisions = found?;
-        collisions.walls = hits.hits;
-        collisions.wall_images = hits.images;
+        let WallHits { hits, images } = hits;
+        collisions.walls = Hits {
+            items: hits,
+            images,
+        };
         Ok(())
     }
 
@@ -370,8 +387,11 @@ impl Detector {
         step.check_size()?;
         let UncheckedStep { spheres, sets, .. } = step;
         let Collisions {
-            mut pairs,
-            mut images,
+            pairs:
+                Hits {
+                    items: mut pairs,
+                    mut images,
+                },
             statistics: Statistics {
                 mut reason, stages, ..
             },
@@ -395,16 +415,14 @@ impl Detector {
             match found.await {
                 Ok(outcome) => {
                     limits.allow_pairs(pairs.len() as u64)?;
-                    statistics.backend = ActiveBackend::Gpu;
+                    statistics.backend = Backend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());
                     let statistics = completed(statistics, outcome, &pairs);
-                    return Ok(Collisions::new(
-                        pairs,
+                    let pairs = Hits {
+                        items: pairs,
                         images,
-                        spheres.len(),
-                        sets,
-                        statistics,
-                    ));
+                    };
+                    return Ok(Collisions::new(pairs, spheres.len(), sets, statistics));
                 }
                 Err(
                     error @ (Error::DeviceLimit { .. }
@@ -422,15 +440,13 @@ impl Detector {
         let cpu = &mut self.cpu;
         let work = || cpu.run(check()?, limits, threads, &mut pairs, &mut images, stages);
         let outcome = threads.run(spheres.len(), work)?;
-        statistics.backend = ActiveBackend::Cpu;
+        statistics.backend = Backend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);
-        Ok(Collisions::new(
-            pairs,
+        let pairs = Hits {
+            items: pairs,
             images,
-            spheres.len(),
-            sets,
-            statistics,
-        ))
+        };
+        Ok(Collisions::new(pairs, spheres.len(), sets, statistics))
     }
 }
 

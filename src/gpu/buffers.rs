@@ -16,7 +16,7 @@ use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Capacity {
+pub(crate) struct BufferCapacity {
     /// Largest number of spheres, in both sets together if a step has two sets of spheres.
     pub(crate) spheres: u64,
     /// Largest number of time segments (parts of fast spheres' paths), without the first segment of
@@ -34,7 +34,7 @@ pub(crate) struct Capacity {
     pub(crate) wall_collisions: u64,
 }
 
-impl Capacity {
+impl BufferCapacity {
     pub(crate) fn has_walls(&self) -> bool {
         self.walls > 0 || self.triangles > 0
     }
@@ -67,7 +67,7 @@ pub(crate) struct WallBuffers {
 }
 
 pub(crate) struct Buffers {
-    pub(crate) capacity: Capacity,
+    pub(crate) capacity: BufferCapacity,
     /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
     /// with equal hash share an entry.
     pub(crate) slots: u32,
@@ -124,7 +124,11 @@ fn uniform(
     })
 }
 
-fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Result<(), Error> {
+fn working(
+    made: &mut Allocator<'_>,
+    capacity: BufferCapacity,
+    periodic: bool,
+) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
     let proxies = capacity.spheres + capacity.segments;
@@ -151,7 +155,7 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Resu
 
 fn periodic_buffers(
     made: &mut Allocator<'_>,
-    capacity: Capacity,
+    capacity: BufferCapacity,
 ) -> Result<PeriodicBuffers, Error> {
     let none = BufferUsages::empty();
     let proxies = capacity.spheres + capacity.segments;
@@ -176,7 +180,7 @@ fn periodic_buffers(
 
 fn wall_buffers(
     made: &mut Allocator<'_>,
-    capacity: Capacity,
+    capacity: BufferCapacity,
     periodic: bool,
 ) -> Result<WallBuffers, Error> {
     let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
@@ -188,7 +192,7 @@ fn wall_buffers(
         BufferUsages::empty(),
     );
     made.named.one::<WallParams>("wall_params", &params);
-    let Capacity {
+    let BufferCapacity {
         walls,
         wall_collisions: room,
         ..
@@ -245,7 +249,7 @@ impl Buffers {
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,
-        capacity: Capacity,
+        capacity: BufferCapacity,
         periodic: bool,
     ) -> Result<Self, Error> {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::decode::Recorded;
 use super::device_kernels::DeviceKernels;
 use super::gathering::Gathering;
@@ -75,7 +75,7 @@ impl CollisionBuffers {
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         mut options: BufferOptions,
-        capacity: Capacity,
+        capacity: BufferCapacity,
     ) -> Result<Self, Error> {
         check(&options)?;
         kernels.context.probe()?;

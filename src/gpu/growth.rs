@@ -1,9 +1,9 @@
 //! Replaces the GPU buffers of a world of spheres by larger ones.
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
-use super::summary::{MeshCapacity, RequiredCapacity};
+use super::summary::{Capacity, MeshCapacity};
 use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
@@ -15,19 +15,19 @@ fn with_room(needed: u64, most: u64) -> u64 {
 
 /// Returns the capacity that the buffers `mesh` need. In these separate buffers, carom searches for
 /// spheres near the triangles of meshes.
-fn of_mesh(required: &RequiredCapacity, mesh: &CollisionBuffers) -> RequiredCapacity {
+fn of_mesh(required: &Capacity, mesh: &CollisionBuffers) -> Capacity {
     let MeshCapacity {
         segments,
         pairs,
         images,
         segment,
     } = required.mesh;
-    RequiredCapacity {
+    Capacity {
         segments,
         pairs,
         images,
         segment,
-        ..RequiredCapacity::for_spheres(mesh.buffers.capacity.spheres)
+        ..Capacity::for_spheres(mesh.buffers.capacity.spheres)
     }
 }
 
@@ -56,7 +56,7 @@ impl CollisionBuffers {
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
     /// On an error, the buffers are unchanged.
-    pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
+    pub fn grow(&mut self, required: &Capacity) -> Result<bool, Error> {
         let (mut capacity, shortest_segment) = self.grown(required)?;
         let mesh = self.mesh.as_ref();
         let mesh = mesh.map(|mesh| mesh.grown(&of_mesh(required, mesh)));
@@ -76,7 +76,7 @@ impl CollisionBuffers {
         Ok(grows)
     }
 
-    pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
+    pub(super) fn grown(&self, required: &Capacity) -> Result<(BufferCapacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
         let most = Buffers::most_proxies(limits);
@@ -133,7 +133,7 @@ impl CollisionBuffers {
         Ok((capacity, shortest_segment))
     }
 
-    fn resize(&mut self, capacity: Capacity) -> Result<(), Error> {
+    fn resize(&mut self, capacity: BufferCapacity) -> Result<(), Error> {
         let context = &self.kernels.context;
         let SizedParts {
             buffers,

@@ -1,6 +1,6 @@
 //! Options for carom's GPU buffers: their capacities, and the results that each step computes.
 
-use super::buffers::Capacity;
+use super::buffers::BufferCapacity;
 use super::reductions::Wanted;
 
 /// Options for the GPU buffers of one world of spheres: their capacities, and the results that each
@@ -222,7 +222,7 @@ impl BufferOptions {
         }
     }
 
-    pub(super) fn set(&mut self, capacity: Capacity) {
+    pub(super) fn set(&mut self, capacity: BufferCapacity) {
         self.spheres = capacity.spheres as u32;
         self.segments = Some(capacity.segments as u32);
         self.pairs = Some(capacity.pairs.min(u64::from(u32::MAX)) as u32);
@@ -232,11 +232,11 @@ impl BufferOptions {
         }
     }
 
-    pub(super) fn capacity(&self) -> Capacity {
+    pub(super) fn capacity(&self) -> BufferCapacity {
         let spheres = u64::from(self.spheres);
         let triangles = u64::from(self.triangles);
         let or = |asked: Option<u32>, usual: u64| asked.map_or(usual, u64::from);
-        Capacity {
+        BufferCapacity {
             spheres,
             segments: or(self.segments, spheres / 4 + 1024),
             pairs: or(self.pairs, 2 * spheres + 1024),

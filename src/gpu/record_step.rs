@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use super::buffers::Capacity;
+use super::buffers::BufferCapacity;
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
 use super::device_spheres::{Attribute, DeviceSpheres};
@@ -175,7 +175,7 @@ struct WallUpload {
 
 impl WallUpload {
     /// `uploaded` is the number of spheres in the upload buffer.
-    fn new(capacity: Capacity, uploaded: u64) -> Self {
+    fn new(capacity: BufferCapacity, uploaded: u64) -> Self {
         let room = if uploaded > 0 { capacity.spheres } else { 0 };
         let params = UploadLayout::SPHERES + room * size_of::<Sphere>() as u64;
         let after_params = if capacity.has_walls() {
@@ -385,7 +385,7 @@ impl CollisionBuffers {
         let Some(walls) = walls else {
             return Ok(());
         };
-        let Capacity {
+        let BufferCapacity {
             walls: simple,
             triangles,
             ..
@@ -666,7 +666,7 @@ impl CollisionBuffers {
 mod tests {
     use super::super::options::BufferOptions;
     use super::super::pipeline::CollisionPipeline;
-    use super::super::summary::RequiredCapacity;
+    use super::super::summary::Capacity;
     use super::*;
 
     #[test]
@@ -674,7 +674,7 @@ mod tests {
         let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         let options = BufferOptions::new(10).with_changes().with_recordings(1);
         let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
-        buffers.grow(&RequiredCapacity::for_spheres(20))?;
+        buffers.grow(&Capacity::for_spheres(20))?;
         let spheres = [Sphere::new([0.0; 3], 1.0)];
         let record = |buffers: &mut CollisionBuffers, submit: bool| {
             let mut encoder = device.create_command_encoder(&Default::default());
