@@ -12,7 +12,8 @@ impl Collision {
     /// and the approach speed is 0.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere, Step, glam::Vec3};
+    /// use carom::{Detector, Options, Sphere, Step};
+    /// use glam::Vec3;
     /// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]);
     /// let wall = Sphere::new([5.0, 0.0, 0.0], 1.0);
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&[ball, wall], 1.0))?;
@@ -30,7 +31,8 @@ impl Collision {
     /// domain, like [`contact`](Self::contact). Sphere `a` is not displaced.
     ///
     /// ```
-    /// use carom::{Detector, Domain, Options, Sphere, Step, glam::Vec3};
+    /// use carom::{Detector, Domain, Options, Sphere, Step};
+    /// use glam::Vec3;
     /// let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
     /// let spheres = [[0.5, 5.0, 5.0], [9.0, 5.0, 5.0]].map(|center| Sphere::new(center, 1.0));
     /// let step = Step::new(&spheres, 1.0).in_domain(&domain);

@@ -139,12 +139,11 @@ pub use contact::Contact;
 pub use detector::Detector;
 pub use domain::Domain;
 pub use dynamics::{
-    Encounter, HardSphere, Impact, Partner, Removal, Response, Simulation, SimulationOptions,
-    StepReport,
+    Encounter, HardSphere, Impact, Outcome, Partner, Removal, Response, Simulation,
+    SimulationOptions, StepReport,
 };
 pub use error::{Error, Field};
 pub use exact::time_of_impact;
-pub use glam;
 pub use neighbors::{NeighborList, NeighborSearch};
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;

@@ -87,7 +87,8 @@ impl WallCollision {
     /// the wall does not exist.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere, Step, Wall, Walls, glam::Vec3};
+    /// use carom::{Detector, Options, Sphere, Step, Wall, Walls};
+    /// use glam::Vec3;
     /// let ball = [Sphere::new([0.0, 0.0, 3.0], 1.0).with_velocity([1.0, 0.0, -4.0])];
     /// let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&ball, 1.0).with_walls(&walls))?;
