@@ -82,17 +82,15 @@ impl World {
     /// Writes the duration that the GPU intends for the next substep.
     fn set_pace(&self, pace: f32) {
         let module = naga::front::wgsl::parse_str(WGSL).expect("valid WGSL");
-        let offsets = module.types.iter().filter_map(|(_, of)| match &of.inner {
-            naga::TypeInner::Struct { members, .. }
-                if of.name.as_deref() == Some("CaromSimulation") =>
-            {
-                let mut members = members.iter();
-                members.find(|member| member.name.as_deref() == Some("pace"))
+        let state = module.types.iter().find_map(|(_, of)| match &of.inner {
+            naga::TypeInner::Struct { members, .. } => {
+                (of.name.as_deref() == Some("CaromSimulation")).then_some(members)
             }
             _ => None,
         });
-        let pace_member = offsets.last().expect("`CaromSimulation` has a pace");
-        let offset = pace_member.offset.into();
+        let mut members = state.expect("a structure for the state").iter();
+        let member = members.find(|member| member.name.as_deref() == Some("pace"));
+        let offset = member.expect("the state has a pace").offset.into();
         let state = self.buffers.state();
         (self.device.queue).write_buffer(state, offset, bytemuck::bytes_of(&pace));
     }

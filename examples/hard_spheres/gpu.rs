@@ -68,15 +68,16 @@ impl OnGpu {
             .with_substeps(SUBSTEPS)
             .with_simulation(rules);
         let simulation = CollisionPipeline::new(&device)?.create_simulation(&options)?;
-        let narrow = |sphere: &HardSphere| {
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "the GPU computes in float32"
-            )]
-            let [center, velocity] = [sphere.center, sphere.velocity].map(|x| x.map(|x| x as f32));
-            Sphere::new(center, sphere.radius as f32).with_velocity(velocity)
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the GPU computes in float32"
+        )]
+        let narrow = |x: f64| x as f32;
+        let narrow_sphere = |sphere: &HardSphere| {
+            Sphere::new(sphere.center.map(narrow), narrow(sphere.radius))
+                .with_velocity(sphere.velocity.map(narrow))
         };
-        let narrowed: Vec<_> = spheres.iter().map(narrow).collect();
+        let narrowed: Vec<_> = spheres.iter().map(narrow_sphere).collect();
         let spheres = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("spheres"),
             contents: bytemuck::cast_slice(&narrowed),
