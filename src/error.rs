@@ -161,15 +161,15 @@ pub enum Error {
     #[error(
         "sphere {sphere}, alone or together with others, has more than {limit} impacts in one \
          substep, as if inelastic spheres collapsed, or walls left too little room; set a contact \
-         time (`SimulationOptions::contact_time`), leave more room, or raise \
-         `SimulationOptions::max_impacts`"
+         time (`SimulationOptions::with_contact_time`), leave more room, or raise \
+         `SimulationOptions::with_max_impacts`"
     )]
     #[non_exhaustive]
     TooManyImpacts {
         /// Index, from 0, of the sphere that has the last of these impacts.
         sphere: usize,
         /// Largest number of impacts of one sphere in a substep:
-        /// [`SimulationOptions::max_impacts`](crate::SimulationOptions::max_impacts).
+        /// [`SimulationOptions::with_max_impacts`](crate::SimulationOptions::with_max_impacts).
         limit: u32,
     },
     /// The overlapping spheres of a simulation could not be moved apart. The spheres fill more space than there
@@ -362,7 +362,8 @@ pub enum Error {
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
-         finished tickets, or raise `BufferOptions::recordings` or `SimulationBufferOptions::recordings`"
+         finished tickets, or raise `BufferOptions::with_recordings` or \
+         `SimulationBufferOptions::with_recordings`"
     )]
     #[non_exhaustive]
     TooManyInFlight {
@@ -386,13 +387,13 @@ pub enum Error {
     /// The buffers were created without a result that the caller wants to read, such as the contacts of each
     /// sphere.
     #[error(
-        "these results are not computed; set `{}BufferOptions::{option}` when you create the buffers",
+        "these results are not computed; set `{}BufferOptions::with_{option}` when you create the buffers",
         if *.option == "impacts" { "Simulation" } else { "" }
     )]
     #[non_exhaustive]
     NotAskedFor {
-        /// Name of the option that requests the result: a field of `gpu::BufferOptions` or
-        /// `gpu::SimulationBufferOptions`.
+        /// Name of the option that requests the result: `gpu::BufferOptions` or `gpu::SimulationBufferOptions` has a
+        /// method `with_` of this name.
         option: &'static str,
     },
     /// The list of a step has no room in carom's GPU buffers, or in the readback. The list is not returned

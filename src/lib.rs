@@ -143,12 +143,11 @@ pub use contact::{Contact, Feature};
 pub use detector::Detector;
 pub use domain::Domain;
 pub use dynamics::{
-    Encounter, HardSphere, Impact, Partner, Removal, Response, Simulation, SimulationOptions,
-    StepReport,
+    Encounter, HardSphere, Impact, Outcome, Partner, Removal, Response, Simulation,
+    SimulationOptions, StepReport,
 };
 pub use error::{Error, ErrorKind, Field};
 pub use exact::toi;
-pub use glam;
 pub use hits::Hits;
 pub use neighbors::{NeighborList, NeighborSearch};
 pub use options::{Backend, Options};

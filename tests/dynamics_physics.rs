@@ -10,6 +10,7 @@ mod fluid;
 
 use carom::{Simulation, SimulationOptions};
 use fluid::{Fluid, impact_rate, kolafa};
+use glam::DVec3;
 
 fn simulation(fluid: &Fluid, options: SimulationOptions) -> Simulation {
     let options = options.with_domain(fluid.domain);
@@ -25,7 +26,7 @@ fn run(simulation: &mut Simulation, eta: f64, impacts: f64) -> (u64, f64) {
         let report = simulation
             .step(1.0 / impact_rate(eta))
             .expect("the step succeeds");
-        count += report.impacts;
+        count += report.sphere_impacts;
         virial += report.virial;
     }
     (count, virial)
@@ -76,7 +77,8 @@ fn the_pressure_is_that_of_kolafas_equation_in_long_runs() {
 fn equal_speeds_become_the_maxwell_distribution() {
     let mut fluid = Fluid::new(4000, 0.3, 1);
     for sphere in &mut fluid.spheres {
-        sphere.velocity = sphere.velocity.normalize() * 3_f64.sqrt();
+        let direction = DVec3::from(sphere.velocity).normalize();
+        sphere.velocity = (direction * 3_f64.sqrt()).to_array();
     }
     let mut simulation = simulation(&fluid, SimulationOptions::new());
     run(&mut simulation, 0.3, 20.0);
@@ -85,14 +87,9 @@ fn equal_speeds_become_the_maxwell_distribution() {
         run(&mut simulation, 0.3, 2.0);
         for sphere in simulation.spheres() {
             samples += 1.0;
-            speeds += sphere.velocity.length();
-            squares += sphere.velocity.length_squared();
-            fourths += sphere
-                .velocity
-                .to_array()
-                .map(|v| v.powi(4))
-                .iter()
-                .sum::<f64>();
+            speeds += DVec3::from(sphere.velocity).length();
+            squares += DVec3::from(sphere.velocity).length_squared();
+            fourths += sphere.velocity.map(|v| v.powi(4)).iter().sum::<f64>();
         }
     }
     let square: f64 = squares / samples;

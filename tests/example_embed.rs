@@ -10,9 +10,9 @@ mod simulation;
 #[path = "../examples/embed/start.rs"]
 mod start;
 
-use carom::glam::DVec3;
 use carom::gpu::wgpu;
 use carom::{Backend, Detector, Mesh, Options, Sphere, Step, Walls};
+use glam::DVec3;
 use simulation::{Rules, Simulation, World};
 
 struct Bench {
@@ -37,7 +37,7 @@ impl Bench {
             simulation.step(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             self.device.poll(wgpu::PollType::wait_indefinitely())?;
-            impacts = simulation.report()?.impacts;
+            impacts = simulation.report()?.sphere_impacts;
         }
         assert!(impacts > 0, "no two spheres ever touched");
         Ok(World {
@@ -92,7 +92,7 @@ fn assert_outside_walls(world: &World, error: f32) -> anyhow::Result<()> {
         for (along, half) in position.iter().zip(world.half) {
             assert!(along.abs() <= half - position[3] + error, "{position:?}");
         }
-        let place = DVec3::from(carom::glam::Vec3::from_slice(position));
+        let place = DVec3::from(glam::Vec3::from_slice(position));
         for mesh in world.walls.meshes() {
             let turns = winding_number(mesh, place);
             assert!(turns.abs() < 0.5, "{position:?} is inside: {turns}");

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
-use carom::glam::{DVec2, DVec3, Vec3};
 use carom::{Backend, Detector, HardSphere, Options, Partner, Sphere, Step};
 use game::{Event, Game, Target};
+use glam::{DVec2, DVec3, Vec3};
 use tree::{Tree, chain, descend, rod};
 
 /// Runs an example, which `cargo test` builds, and returns its output.
@@ -46,7 +46,8 @@ fn run_with_picture(name: &str, option: &str, arguments: &[&str]) -> (String, St
 }
 
 fn momentum(spheres: &[HardSphere]) -> DVec3 {
-    spheres.iter().map(HardSphere::momentum).sum()
+    let momenta = spheres.iter().map(HardSphere::momentum);
+    momenta.map(DVec3::from).sum()
 }
 
 /// Returns the position of a ball on its path at a time.
@@ -63,27 +64,27 @@ fn billiard_balls_keep_energy_and_momentum_and_do_not_overlap() {
     let mut elastic = table::start(9.0, [1.0, 1.0]).expect("a valid table");
     let start = elastic.spheres().to_vec();
     let report = elastic.step(end).expect("the step succeeds");
-    assert!(report.impacts > 20 && report.wall_impacts > 10);
+    assert!(report.sphere_impacts > 20 && report.wall_impacts > 10);
     let energy: f64 = start.iter().map(HardSphere::kinetic_energy).sum();
     assert!((report.kinetic_energy / energy - 1.0).abs() < 1e-12);
     assert_eq!(report.wall_impulses.len(), table::CUSHIONS.len());
-    let to_walls: DVec3 = report.wall_impulses.iter().sum();
+    let to_walls: DVec3 = report.wall_impulses.iter().copied().map(DVec3::from).sum();
     let lost = momentum(&start) - momentum(elastic.spheres());
     assert!((lost - to_walls).length() < 1e-12, "{lost} {to_walls}");
 
     // The cue ball hits the first ball of the triangle.
-    let across = start[0].center.y - start[1].center.y;
-    let along = start[1].center.x - start[0].center.x;
+    let across = start[0].center[1] - start[1].center[1];
+    let along = start[1].center[0] - start[0].center[0];
     let reach = ((2.0 * table::RADIUS).powi(2) - across * across).sqrt();
-    let first = report.list[0];
+    let first = report.impacts[0];
     assert_eq!((first.sphere, first.partner), (0, Partner::Sphere(1)));
     assert!((first.time - (along - reach) / 9.0).abs() < 1e-12);
 
     let paths = table::paths(&start, &report, end);
     for (path, ball) in paths.iter().zip(elastic.spheres()) {
         let last = path.points.last().expect("a path has points");
-        assert!(last.0 == end && last.1.distance(ball.center) < 1e-9);
-        assert_eq!((ball.center.z, ball.velocity.z), (0.0, 0.0));
+        assert!(last.0 == end && last.1.distance(ball.center.into()) < 1e-9);
+        assert_eq!((ball.center[2], ball.velocity[2]), (0.0, 0.0));
     }
     let half = DVec2::from(table::SIZE.map(f64::from)) / 2.0 - table::RADIUS;
     for k in 0..=2400 {
@@ -133,18 +134,18 @@ fn breakout_bats_are_switched_off_by_their_first_hit() {
         events.extend(new);
         let balls = game.simulation.spheres();
         for (k, ball) in balls.iter().enumerate() {
-            assert_eq!((ball.center.z, ball.velocity.z), (0.0, 0.0));
-            let center = ball.center.truncate();
-            assert!(center.length() < 1.0 - game::RADIUS + 1e-9);
+            assert_eq!((ball.center[2], ball.velocity[2]), (0.0, 0.0));
+            let center = DVec3::from(ball.center);
+            assert!(center.truncate().length() < 1.0 - game::RADIUS + 1e-9);
             for bat in game.bats.iter().filter(|bat| bat.hit.is_none()) {
                 // The simulation rounds the corners of each bat (a box) to float32, but the test
                 // computes distances from the corners before rounding. So when a ball touches a
                 // bat, the computed distance may be less than the ball's radius, by a rounding
                 // error.
-                assert!(distance(center, &bat.corners) > game::RADIUS - 1e-6);
+                assert!(distance(center.truncate(), &bat.corners) > game::RADIUS - 1e-6);
             }
             for other in &balls[..k] {
-                assert!(ball.center.distance(other.center) > 2.0 * game::RADIUS - 1e-9);
+                assert!(center.distance(other.center.into()) > 2.0 * game::RADIUS - 1e-9);
             }
         }
     }
@@ -159,7 +160,8 @@ fn breakout_bats_are_switched_off_by_their_first_hit() {
     // For each ball, the first object on its straight path is found by small steps along the path.
     for (k, ball) in (0_u32..).zip(&start) {
         let hit = |t: f64| {
-            let center = (ball.center + t * ball.velocity).truncate();
+            let center = DVec3::from(ball.center) + t * DVec3::from(ball.velocity);
+            let center = center.truncate();
             center.length() >= 1.0 - game::RADIUS
                 || game
                     .bats

@@ -221,7 +221,7 @@ fn an_exhausted_ring_of_buffers_is_an_error_and_recovers() -> Result {
         }
         assert_says(
             buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0)),
-            &["in flight", "limit of 3", "BufferOptions::recordings"],
+            &["in flight", "limit of 3", "BufferOptions::with_recordings"],
         );
         assert_says(
             buffers.read_summary(&mut encoder),

@@ -8,12 +8,12 @@
 mod oracle;
 mod wall_worlds;
 
-use carom::glam::{DVec3, Vec3};
 use carom::{
     Backend, Collisions, Detector, Domain, Error, Feature, MAX_MAGNITUDE, Mesh, Options, Partner,
     Sphere, Step, Wall, WallCollision, WallShape, Walls,
 };
 use fastrand::Rng;
+use glam::{DVec3, Vec3};
 use oracle::walls::AtWall;
 use wall_worlds::{SKEW, World, periodic_world, pick};
 

@@ -10,7 +10,6 @@ mod wall_worlds;
 
 use std::collections::{HashMap, HashSet};
 
-use carom::glam::{DVec3, Vec3};
 use carom::gpu::{
     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, RawCollisions,
     Status, StepSummary, WGSL, wgpu,
@@ -21,6 +20,7 @@ use carom::{
 };
 use device::{Device, Interleaved, exact, ready};
 use fastrand::Rng;
+use glam::{DVec3, Vec3};
 use wall_worlds::{World, distance, periodic_world, pick};
 
 const NONE: u32 = u32::MAX;

@@ -11,8 +11,8 @@ mod table;
 use std::path::PathBuf;
 
 use carom::Partner;
-use carom::glam::DVec2;
 use clap::Parser;
+use glam::{DVec2, DVec3};
 
 use crate::drawing::Drawing;
 use crate::table::{CUSHIONS, Path, RADIUS, SIZE};
@@ -42,7 +42,7 @@ fn main() -> anyhow::Result<()> {
     let start = simulation.spheres().to_vec();
     let report = simulation.step(args.duration)?;
     println!("  time (ms)  ball  hits               impulse (N s)");
-    for impact in &report.list {
+    for impact in &report.impacts {
         let partner = match impact.partner {
             Partner::Sphere(ball) => name(ball),
             Partner::Wall(wall) => format!("{} cushion", CUSHIONS[wall as usize]),
@@ -51,12 +51,12 @@ fn main() -> anyhow::Result<()> {
             "{:11.4}  {:>4}  {partner:<17}  {:.4}",
             1e3 * impact.time,
             name(impact.sphere),
-            impact.impulse.length()
+            DVec3::from(impact.impulse).length()
         );
     }
     println!(
         "{} impacts of two balls, {} at cushions, kinetic energy {:.3} J",
-        report.impacts, report.wall_impacts, report.kinetic_energy
+        report.sphere_impacts, report.wall_impacts, report.kinetic_energy
     );
     if let Some(path) = args.output {
         picture(&table::paths(&start, &report, args.duration)).save(&path)?;

@@ -1,7 +1,7 @@
 //! A billiard table, its balls, and their paths. Lengths are in metres, times in seconds.
 
-use carom::glam::DVec3;
 use carom::{Error, HardSphere, Partner, Simulation, SimulationOptions, StepReport, Wall, Walls};
+use glam::DVec3;
 
 /// Length and width of the table between its cushions. The origin is the middle.
 pub(crate) const SIZE: [f32; 2] = [2.54, 1.27];
@@ -64,12 +64,12 @@ pub(crate) fn paths(start: &[HardSphere], report: &StepReport, end: f64) -> Vec<
     let mut paths: Vec<_> = start
         .iter()
         .map(|ball| Path {
-            points: vec![(0.0, ball.center)],
-            velocity: ball.velocity,
+            points: vec![(0.0, ball.center.into())],
+            velocity: ball.velocity.into(),
         })
         .collect();
-    for impact in &report.list {
-        let change = impact.impulse / MASS;
+    for impact in &report.impacts {
+        let change = DVec3::from(impact.impulse) / MASS;
         let path = &mut paths[impact.sphere as usize];
         path.go_to(impact.time);
         path.velocity -= change;

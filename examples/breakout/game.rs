@@ -2,10 +2,10 @@
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-use carom::glam::{DVec2, DVec3};
 use carom::{
     Error, HardSphere, Impact, Mesh, Partner, Response, Simulation, SimulationOptions, Wall, Walls,
 };
+use glam::{DVec2, DVec3};
 
 /// Radius of the balls.
 pub(crate) const RADIUS: f64 = 0.05;
@@ -87,7 +87,7 @@ impl Game {
         let balls: Vec<_> = (0..balls).map(ball).collect();
         let paths = balls
             .iter()
-            .map(|ball| vec![(0.0, ball.center.truncate())])
+            .map(|ball| vec![(0.0, DVec3::from(ball.center).truncate())])
             .collect();
         let options = SimulationOptions::new()
             .with_walls(walls)
@@ -114,13 +114,13 @@ impl Game {
                     Target::Bat(bat) if bats[bat].hit.is_some() => Response::Ignore,
                     _ => Response::Bounce,
                 })?;
-        self.follow(from, &before, &report.list);
+        self.follow(from, &before, &report.impacts);
         let event = |impact: &Impact| Event {
             time: impact.time,
             ball: impact.sphere,
             target: target(impact.partner),
         };
-        let events: Vec<_> = report.list.iter().map(event).collect();
+        let events: Vec<_> = report.impacts.iter().map(event).collect();
         for event in &events {
             if let Target::Bat(bat) = event.target {
                 self.bats[bat].hit.get_or_insert(event.time);
@@ -134,7 +134,7 @@ impl Game {
     fn follow(&mut self, from: f64, before: &[HardSphere], impacts: &[Impact]) {
         let mut states: Vec<_> = before
             .iter()
-            .map(|ball| (from, ball.center, ball.velocity))
+            .map(|ball| (from, DVec3::from(ball.center), DVec3::from(ball.velocity)))
             .collect();
         for impact in impacts {
             let mut turn = |ball: u32, change: DVec3| {
@@ -145,9 +145,10 @@ impl Game {
                 *velocity += change;
                 self.paths[ball as usize].push((impact.time, place.truncate()));
             };
-            turn(impact.sphere, -impact.impulse);
+            let impulse = DVec3::from(impact.impulse);
+            turn(impact.sphere, -impulse);
             if let Partner::Sphere(other) = impact.partner {
-                turn(other, impact.impulse);
+                turn(other, impulse);
             }
         }
     }
@@ -156,7 +157,8 @@ impl Game {
     pub(crate) fn end_paths(&mut self) {
         let balls = self.simulation.spheres().iter();
         for (path, ball) in self.paths.iter_mut().zip(balls) {
-            path.push((self.simulation.time(), ball.center.truncate()));
+            let place = DVec3::from(ball.center).truncate();
+            path.push((self.simulation.time(), place));
         }
     }
 

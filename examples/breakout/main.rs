@@ -12,8 +12,8 @@ mod game;
 
 use std::path::PathBuf;
 
-use carom::glam::DVec2;
 use clap::Parser;
+use glam::DVec2;
 
 use crate::drawing::Drawing;
 use crate::game::{Game, RADIUS, Target};

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use carom::glam::DVec2;
+use glam::DVec2;
 
 /// A picture of a part of the plane. The y axis points up.
 pub(crate) struct Drawing {

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     writeln!(out, "spheres  {}", args.spheres)?;
     writeln!(out, "frames   {} in {seconds:.2} s", args.frames)?;
     writeln!(out, "time     {:.4} s", report.time)?;
-    writeln!(out, "impacts  {}", report.impacts)?;
+    writeln!(out, "impacts  {}", report.sphere_impacts)?;
     writeln!(out, "at walls {}", report.wall_impacts)?;
     writeln!(
         out,

@@ -53,7 +53,7 @@ pub(crate) fn rows(
     vec![
         ["spheres".to_owned(), grouped(spheres as u64)],
         ["time".to_owned(), format!("{:.2} s", report.time)],
-        ["impacts".to_owned(), grouped(report.impacts)],
+        ["impacts".to_owned(), grouped(report.sphere_impacts)],
         ["impacts at walls".to_owned(), grouped(report.wall_impacts)],
         ["frames a second".to_owned(), rate],
     ]

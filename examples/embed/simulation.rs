@@ -58,6 +58,7 @@ pub(crate) struct Simulation {
     pub(crate) glowing: wgpu::Buffer,
     /// The corners of the triangles of the mesh, which the renderer reads.
     pub(crate) triangles: wgpu::Buffer,
+    triangle_count: u32,
     count: u32,
     dt: f32,
     buffers: SimulationBuffers,
@@ -156,6 +157,7 @@ impl Simulation {
             velocities,
             glowing,
             triangles,
+            triangle_count: u32::try_from(corners.len() / 3)?,
             count,
             dt: rules.dt,
             buffers,
@@ -174,9 +176,7 @@ impl Simulation {
     }
 
     pub(crate) fn triangle_count(&self) -> u32 {
-        let walls = &self.buffers.options().simulation.walls;
-        let count = walls.len() - walls.simple().len();
-        u32::try_from(count).unwrap_or(u32::MAX)
+        self.triangle_count
     }
 
     /// Puts the spheres back into the initial state `world`, which was passed to `new`, at time 0.

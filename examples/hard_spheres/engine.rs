@@ -4,6 +4,9 @@ use carom::{Domain, HardSphere, Simulation, SimulationOptions};
 
 use crate::gpu::OnGpu;
 
+/// Mean number of impacts of each sphere in a substep on the CPU, unless the command says otherwise.
+const IMPACTS: f64 = 0.4;
+
 #[allow(
     clippy::large_enum_variant,
     reason = "a program has one engine, which is not moved"
@@ -11,6 +14,8 @@ use crate::gpu::OnGpu;
 pub(crate) enum Engine {
     Cpu {
         simulation: Simulation,
+        /// Mean number of impacts of each sphere in a substep.
+        impacts: f64,
         totals: Totals,
     },
     Gpu(OnGpu),
@@ -31,17 +36,15 @@ impl Engine {
     pub(crate) fn on_cpu(
         spheres: Vec<HardSphere>,
         domain: Domain,
-        threads: usize,
         impacts: Option<f64>,
     ) -> anyhow::Result<Self> {
-        let mut options = SimulationOptions::new()
+        let impacts = impacts.unwrap_or(IMPACTS);
+        let options = SimulationOptions::new()
             .with_domain(domain)
-            .with_threads(threads);
-        if let Some(impacts) = impacts {
-            options = options.with_impacts_per_substep(impacts);
-        }
+            .with_impacts_per_substep(impacts);
         Ok(Self::Cpu {
             simulation: Simulation::new(spheres, options)?,
+            impacts,
             totals: Totals::default(),
         })
     }
@@ -56,7 +59,7 @@ impl Engine {
 
     pub(crate) fn impacts_per_substep(&self) -> f64 {
         match self {
-            Self::Cpu { simulation, .. } => simulation.options().impacts_per_substep,
+            Self::Cpu { impacts, .. } => *impacts,
             Self::Gpu(gpu) => gpu.impacts_per_recording(),
         }
     }
@@ -65,10 +68,12 @@ impl Engine {
     /// simulation, such as the simulated time and the number of impacts.
     pub(crate) fn step(&mut self, duration: f64) -> anyhow::Result<Totals> {
         match self {
-            Self::Cpu { simulation, totals } => {
+            Self::Cpu {
+                simulation, totals, ..
+            } => {
                 let report = simulation.step(duration)?;
                 totals.time = simulation.time();
-                totals.impacts += report.impacts;
+                totals.impacts += report.sphere_impacts;
                 totals.virial += report.virial;
                 totals.substeps += report.substeps;
                 totals.largest_island = totals.largest_island.max(report.largest_island);
@@ -82,7 +87,7 @@ impl Engine {
                 let state = gpu.advance(duration as f32)?;
                 Ok(Totals {
                     time: state.time,
-                    impacts: state.impacts,
+                    impacts: state.sphere_impacts,
                     virial: state.virial,
                     substeps: state.substeps.into(),
                     largest_island: 0,

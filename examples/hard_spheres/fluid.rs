@@ -2,9 +2,9 @@
 
 use std::f64::consts::{PI, TAU};
 
-use carom::glam::DVec3;
 use carom::{Domain, HardSphere};
 use fastrand::Rng;
+use glam::DVec3;
 
 /// Spheres of diameter 1 and mass 1 in a periodic cube, with a temperature k·T of 1.
 pub(crate) struct Fluid {
@@ -48,12 +48,13 @@ impl Fluid {
                 }
             };
             let center = (cell + DVec3::new(half(1.0), half(2.0), half(3.0))) * step;
-            let velocity = DVec3::from([0; 3].map(|_| normal(&mut rng)));
+            let velocity = [0; 3].map(|_| normal(&mut rng));
             spheres.push(HardSphere::new(center, 0.5).with_velocity(velocity));
         }
-        let mean = spheres.iter().map(|sphere| sphere.velocity).sum::<DVec3>() / f64::from(count);
+        let velocities = spheres.iter().map(|sphere| DVec3::from(sphere.velocity));
+        let mean = velocities.sum::<DVec3>() / f64::from(count);
         for sphere in &mut spheres {
-            sphere.velocity -= mean;
+            sphere.velocity = (DVec3::from(sphere.velocity) - mean).to_array();
         }
         Self { spheres, domain }
     }

@@ -7,12 +7,18 @@ use carom::gpu::{
     Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
     SimulationState, wgpu,
 };
-use carom::{Domain, HardSphere, Sphere};
+use carom::{Domain, HardSphere, SimulationOptions, Sphere};
 use wgpu::util::DeviceExt;
 
 /// Largest number of command buffers for one step of the simulation. If the step needs more, the run ends
 /// with an error.
 const MOST_RECORDINGS: u32 = 10_000;
+
+/// Number of substeps in a recording.
+const SUBSTEPS: u32 = 4;
+
+/// Mean number of impacts of each sphere in a substep, unless the command says otherwise.
+const IMPACTS: f64 = 0.2;
 
 pub(crate) struct OnGpu {
     device: wgpu::Device,
@@ -21,6 +27,8 @@ pub(crate) struct OnGpu {
     /// The spheres, in the layout of [`Sphere`].
     spheres: wgpu::Buffer,
     count: u32,
+    /// Mean number of impacts of each sphere in a substep.
+    impacts: f64,
 }
 
 impl OnGpu {
@@ -51,22 +59,25 @@ impl OnGpu {
                 },
                 ..wgpu::DeviceDescriptor::default()
             }))?;
-        let rules = carom::SimulationOptions::new().with_domain(domain);
+        let impacts = impacts.unwrap_or(IMPACTS);
+        let rules = SimulationOptions::new()
+            .with_domain(domain)
+            .with_impacts_per_substep(impacts);
         let count = u32::try_from(spheres.len())?;
-        let mut options = SimulationBufferOptions::new(count).with_simulation(rules);
-        if let Some(impacts) = impacts {
-            options.simulation.impacts_per_substep = impacts;
-        }
+        let options = SimulationBufferOptions::new(count)
+            .with_substeps(SUBSTEPS)
+            .with_simulation(rules);
         let simulation = CollisionPipeline::new(&device)?.create_simulation(&options)?;
-        let narrow = |sphere: &HardSphere| {
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "the GPU computes in float32"
-            )]
-            let radius = sphere.radius as f32;
-            Sphere::new(sphere.center.as_vec3(), radius).with_velocity(sphere.velocity.as_vec3())
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the GPU computes in float32"
+        )]
+        let narrow = |x: f64| x as f32;
+        let narrow_sphere = |sphere: &HardSphere| {
+            Sphere::new(sphere.center.map(narrow), narrow(sphere.radius))
+                .with_velocity(sphere.velocity.map(narrow))
         };
-        let narrowed: Vec<_> = spheres.iter().map(narrow).collect();
+        let narrowed: Vec<_> = spheres.iter().map(narrow_sphere).collect();
         let spheres = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: Some("spheres"),
             contents: bytemuck::cast_slice(&narrowed),
@@ -78,6 +89,7 @@ impl OnGpu {
             simulation,
             spheres,
             count,
+            impacts,
         })
     }
 
@@ -110,8 +122,7 @@ impl OnGpu {
 
     /// Returns the intended number of impacts of each sphere in one recording.
     pub(crate) fn impacts_per_recording(&self) -> f64 {
-        let options = self.simulation.options();
-        options.simulation.impacts_per_substep * f64::from(options.substeps)
+        self.impacts * f64::from(SUBSTEPS)
     }
 
     pub(crate) fn spheres(&self) -> anyhow::Result<Vec<HardSphere>> {

@@ -23,8 +23,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use carom::HardSphere;
-use carom::glam::DVec3;
 use clap::{Parser, ValueEnum};
+use glam::DVec3;
+use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 
 use crate::engine::{Engine, Totals};
@@ -112,9 +113,10 @@ fn packing(text: &str) -> Result<f64, String> {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
+    let pool = ThreadPoolBuilder::new().num_threads(args.threads).build()?;
     let mut points = Vec::new();
     for &eta in &args.eta {
-        let measured = measure(&args, eta)?;
+        let measured = pool.install(|| measure(&args, eta))?;
         print(&measured, eta, args.json)?;
         points.push([eta, measured.z]);
     }
@@ -145,7 +147,7 @@ fn print(measured: &Measured, eta: f64, json: bool) -> anyhow::Result<()> {
 fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
     let Fluid { spheres, domain } = Fluid::new(args.n, eta, args.seed);
     let mut engine = match args.backend {
-        Backend::Cpu => Engine::on_cpu(spheres, domain, args.threads, args.h)?,
+        Backend::Cpu => Engine::on_cpu(spheres, domain, args.h)?,
         Backend::Gpu => Engine::on_gpu(&spheres, domain, args.h)?,
     };
     // Each call of `engine.step` simulates this duration. It is chosen so that about as many impacts occur as
@@ -176,7 +178,9 @@ fn measure(args: &Args, eta: f64) -> anyhow::Result<Measured> {
         }
     }
     let spheres = engine.spheres()?;
-    let total = spheres.iter().map(|sphere| sphere.momentum().length());
+    let total = spheres
+        .iter()
+        .map(|sphere| DVec3::from(sphere.momentum()).length());
     let events = to.impacts - from.impacts;
     Ok(Measured {
         eta,
@@ -197,5 +201,6 @@ fn energy(spheres: &[HardSphere]) -> f64 {
 }
 
 fn momentum(spheres: &[HardSphere]) -> DVec3 {
-    spheres.iter().map(HardSphere::momentum).sum()
+    let momenta = spheres.iter().map(HardSphere::momentum);
+    momenta.map(DVec3::from).sum()
 }

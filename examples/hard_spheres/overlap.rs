@@ -1,7 +1,7 @@
 //! Finds the deepest overlap of spheres in a periodic cell, in float64.
 
-use carom::glam::DVec3;
 use carom::{Backend, Detector, Domain, Error, HardSphere, Options, Sphere, Step};
+use glam::DVec3;
 
 pub(crate) struct Overlaps {
     detector: Detector,
@@ -37,14 +37,20 @@ impl Overlaps {
         let rounding = 4.0 * f64::from(f32::EPSILON) * self.edge;
         let near: Vec<_> = spheres
             .iter()
-            .map(|sphere| Sphere::new(sphere.center.as_vec3(), (sphere.radius + rounding) as f32))
+            .map(|sphere| {
+                Sphere::new(
+                    sphere.center.map(|x| x as f32),
+                    (sphere.radius + rounding) as f32,
+                )
+            })
             .collect();
         let found = self
             .detector
             .detect(&Step::new(&near, 0.0).in_domain(&self.domain))?;
         for (pair, image) in found.pairs.iter_with_images() {
             let [a, b] = [pair.a, pair.b].map(|index| &spheres[index as usize]);
-            let away = b.center - a.center + DVec3::from(self.domain.displacement(image));
+            let [from, to] = [a, b].map(|sphere| DVec3::from(sphere.center));
+            let away = to - from + DVec3::from(self.domain.displacement(image));
             let ulp = 4.0 * self.unit * self.edge;
             let depth = a.radius + b.radius - ulp - away.length();
             self.deepest = self.deepest.max(depth / a.radius.min(b.radius));

@@ -1,6 +1,6 @@
 //! The plot of measured compressibility factors beside Kolafa's equation.
 
-use carom::glam::DVec2;
+use glam::DVec2;
 
 use crate::drawing::Drawing;
 use crate::fluid::kolafa;

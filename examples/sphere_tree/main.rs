@@ -12,9 +12,9 @@ mod tree;
 
 use std::path::PathBuf;
 
-use carom::glam::{DVec2, Vec3};
 use carom::{Backend, Detector, Options, Sphere, Step};
 use clap::Parser;
+use glam::{DVec2, Vec3};
 
 use crate::drawing::Drawing;
 use crate::tree::{Level, Tree, chain, descend, rod};

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use carom::glam::{DVec3, Vec3};
 use carom::{Collision, Detector, Error, Sphere, Step};
+use glam::{DVec3, Vec3};
 
 /// A body: the spheres that it consists of, and bounding spheres around two, four, … of them.
 pub(crate) struct Tree {

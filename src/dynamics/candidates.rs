@@ -191,7 +191,7 @@ impl Candidates {
         let (units, beyond) = (self.units, self.beyond);
         self.origins.clear();
         reserve(&mut self.origins, count)?;
-        let centers = spheres.par_iter().map(|sphere| sphere.center);
+        let centers = spheres.par_iter().map(HardSphere::place);
         self.origins.par_extend(centers);
         let groups = &start.options.groups;
         let group = |place: usize| groups.get(start.ids[place] as usize).copied();
@@ -203,11 +203,11 @@ impl Candidates {
             if start.removed[place] {
                 // A removed sphere takes part with radius 0, so that few pairs are found with it.
                 // The search then discards these pairs.
-                return Sphere::new(sphere.center.as_vec3(), 0.0);
+                return Sphere::new(sphere.place().as_vec3(), 0.0);
             }
             Sphere {
                 groups: group(place).unwrap_or_default(),
-                ..enlarged(sphere.center, sphere.radius + pad, lattice)
+                ..enlarged(sphere.place(), sphere.radius + pad, lattice)
             }
         }));
         check_all(padded, start.ids)?;
@@ -630,14 +630,14 @@ impl Extent {
 
     #[inline]
     fn include(&mut self, sphere: &HardSphere, lattice: &Lattice) {
-        let speed = sphere.velocity.length();
+        let speed = sphere.motion().length();
         self.speeds += speed;
         self.radii += sphere.radius;
         self.fastest = self.fastest.max(speed);
         self.largest = self.largest.max(sphere.radius);
-        self.low = self.low.min(sphere.center);
-        self.high = self.high.max(sphere.center);
-        self.beyond = farther(self.beyond, lattice.beyond(sphere.center));
+        self.low = self.low.min(sphere.place());
+        self.high = self.high.max(sphere.place());
+        self.beyond = farther(self.beyond, lattice.beyond(sphere.place()));
     }
 
     fn join(self, other: &Self) -> Self {
@@ -700,7 +700,7 @@ fn make_pads(
     let unit = PAD * horizon * slowest + extent.radii / spheres.len().max(1) as f64;
     let most = PAD * horizon * (extent.fastest.max(slowest) + falling);
     let pad = |sphere: &HardSphere| {
-        let speed = sphere.velocity.length();
+        let speed = sphere.motion().length();
         let speed = if sphere.is_fixed() {
             speed
         } else {

@@ -99,8 +99,8 @@ impl Units {
     }
 
     pub(crate) fn flight(&self, sphere: &HardSphere) -> Flight {
-        let [x, y, z] = self.place(sphere.center);
-        let velocity = sphere.velocity * (self.per_length * self.time);
+        let [x, y, z] = self.place(sphere.place());
+        let velocity = sphere.motion() * (self.per_length * self.time);
         let [u, v, w] = velocity.to_array();
         let (radius, speed) = (sphere.radius * self.per_length, velocity.length());
         Flight([

@@ -1,6 +1,6 @@
 //! Defines [`HardSphere`], the state of one sphere of a simulation.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use crate::{Error, MAX_MAGNITUDE, Sphere};
 
@@ -17,9 +17,9 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HardSphere {
     /// Centre, in the unit of length of the application.
-    pub center: DVec3,
+    pub center: [f64; 3],
     /// Velocity, as length per unit of time.
-    pub velocity: DVec3,
+    pub velocity: [f64; 3],
     /// Radius, 0 or more.
     pub radius: f64,
     /// Mass, more than 0. A sphere of infinite mass keeps its velocity at every impact, unless a rule
@@ -29,10 +29,10 @@ pub struct HardSphere {
 
 impl HardSphere {
     /// Creates a sphere at rest with a mass of 1.
-    pub fn new(center: impl Into<DVec3>, radius: f64) -> Self {
+    pub fn new(center: impl Into<[f64; 3]>, radius: f64) -> Self {
         Self {
             center: center.into(),
-            velocity: DVec3::ZERO,
+            velocity: [0.0; 3],
             radius,
             mass: 1.0,
         }
@@ -40,7 +40,7 @@ impl HardSphere {
 
     /// Returns the same sphere with this velocity.
     #[must_use]
-    pub fn with_velocity(mut self, velocity: impl Into<DVec3>) -> Self {
+    pub fn with_velocity(mut self, velocity: impl Into<[f64; 3]>) -> Self {
         self.velocity = velocity.into();
         self
     }
@@ -78,31 +78,41 @@ impl HardSphere {
         if self.is_fixed() {
             0.0
         } else {
-            0.5 * self.mass * self.velocity.length_squared()
+            0.5 * self.mass * self.motion().length_squared()
         }
     }
 
     /// Returns the momentum mass·velocity, or 0 for a sphere of infinite mass.
-    pub fn momentum(&self) -> DVec3 {
+    pub fn momentum(&self) -> [f64; 3] {
         if self.is_fixed() {
-            DVec3::ZERO
+            [0.0; 3]
         } else {
-            self.mass * self.velocity
+            self.velocity.map(|v| self.mass * v)
         }
+    }
+
+    /// Returns the centre as a vector.
+    pub(crate) fn place(&self) -> DVec3 {
+        self.center.into()
+    }
+
+    /// Returns the velocity as a vector.
+    pub(crate) fn motion(&self) -> DVec3 {
+        self.velocity.into()
     }
 
     /// Returns an error if the centre, velocity, radius or mass of this sphere is out of range. The
     /// error names the sphere by `index`.
     pub(crate) fn check(&self, index: usize) -> Result<(), Error> {
         let most = f64::from(MAX_MAGNITUDE);
-        let (c, v) = (self.center, self.velocity);
+        let ([x, y, z], [u, v, w]) = (self.center, self.velocity);
         let numbers = [
-            ("center.x", c.x),
-            ("center.y", c.y),
-            ("center.z", c.z),
-            ("velocity.x", v.x),
-            ("velocity.y", v.y),
-            ("velocity.z", v.z),
+            ("center.x", x),
+            ("center.y", y),
+            ("center.z", z),
+            ("velocity.x", u),
+            ("velocity.y", v),
+            ("velocity.z", w),
         ];
         let invalid = |field, value, allowed: &str| Error::InvalidHardSphere {
             index,
@@ -136,8 +146,7 @@ impl From<Sphere> for HardSphere {
     /// Creates a hard sphere with a mass of 1. The collision groups are not part of it: see
     /// [`SimulationOptions::with_groups`](crate::SimulationOptions::with_groups).
     fn from(sphere: Sphere) -> Self {
-        let center = Vec3::from(sphere.center).as_dvec3();
-        Self::new(center, sphere.radius.into())
-            .with_velocity(Vec3::from(sphere.velocity).as_dvec3())
+        Self::new(sphere.center.map(f64::from), sphere.radius.into())
+            .with_velocity(sphere.velocity.map(f64::from))
     }
 }

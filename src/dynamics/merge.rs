@@ -210,7 +210,7 @@ fn find_outside(
                 let other = others[lane];
                 if let Some(spans) = islands.span(other) {
                     let others = &setting.spheres[other as usize];
-                    let away = (others.center - own.center).length_squared();
+                    let away = (others.place() - own.place()).length_squared();
                     let reach = own.radius + span + others.radius + spans;
                     if away > reach * reach * (1.0 + 1e-9) || !outside(other) {
                         continue;

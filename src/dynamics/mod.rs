@@ -43,5 +43,5 @@ mod walls;
 pub use self::hard_sphere::HardSphere;
 pub use self::options::SimulationOptions;
 pub use self::report::{Impact, Partner, Removal, StepReport};
-pub use self::rules::{Encounter, Response};
+pub use self::rules::{Encounter, Outcome, Response};
 pub use self::simulation::Simulation;

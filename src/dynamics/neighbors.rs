@@ -367,7 +367,7 @@ impl Search<'_> {
             return Some([count - 1, 0]);
         }
         let sphere = &self.start.spheres[group.start];
-        let at_rest = self.images_within(sphere.center, sphere.radius)?.count();
+        let at_rest = self.images_within(sphere.place(), sphere.radius)?.count();
         let mut sum = count - 1;
         for other in self.wide_after(group) {
             let pair = [group.start, other as usize].map(|place| &self.padded[place]);

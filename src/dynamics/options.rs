@@ -11,27 +11,82 @@ use crate::{Domain, Error, MAX_MAGNITUDE, Walls};
 /// let options = SimulationOptions::new()
 ///     .with_restitution(0.9)
 ///     .with_domain(Domain::rectangular([0.0; 3], [10.0; 3]));
-/// assert_eq!(options.restitution, 0.9);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct SimulationOptions {
-    /// Coefficient of restitution of two spheres, from 0 to 1: the ratio of the speed at which they separate
+    pub(crate) restitution: f64,
+    pub(crate) wall_restitution: f64,
+    pub(crate) walls: Walls,
+    pub(crate) gravity: DVec3,
+    pub(crate) domain: Domain,
+    pub(crate) contact_time: f64,
+    pub(crate) groups: Vec<u32>,
+    pub(crate) bodies: Vec<Option<u32>>,
+    /// `None` is the default of the backend, as it is for `max_impacts`.
+    pub(crate) impacts_per_substep: Option<f64>,
+    pub(crate) max_impacts: Option<u32>,
+    pub(crate) impact_list: bool,
+}
+
+impl SimulationOptions {
+    /// Returns the default options: elastic spheres in open space.
+    pub fn new() -> Self {
+        Self {
+            restitution: 1.0,
+            wall_restitution: 1.0,
+            walls: Walls::new(),
+            gravity: DVec3::ZERO,
+            domain: Domain::open(),
+            contact_time: 0.0,
+            groups: Vec::new(),
+            bodies: Vec::new(),
+            impacts_per_substep: None,
+            max_impacts: None,
+            impact_list: false,
+        }
+    }
+
+    /// Sets the coefficient of restitution of two spheres, from 0 to 1: the ratio of the speed at which they separate
     /// along the normal to the speed at which they approach. The default is 1, elastic impacts.
-    pub restitution: f64,
-    /// Coefficient of restitution of a sphere and a wall, from 0 to 1. The default is 1.
-    pub wall_restitution: f64,
-    /// The walls, at their places at time 0. Each moves with its constant velocity. Spheres of infinite mass
-    /// pass through walls.
-    pub walls: Walls,
-    /// Acceleration of all spheres of finite mass. The default is 0.
-    pub gravity: DVec3,
-    /// The domain: open space, the default, or a periodic cell.
-    pub domain: Domain,
-    /// Contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres of finite mass is elastic. The default
-    /// is 0. So if many light spheres hit a heavy one, most of these impacts are elastic. Give the heavy sphere an
-    /// infinite mass if it need not move.
+    #[must_use]
+    pub fn with_restitution(mut self, restitution: f64) -> Self {
+        self.restitution = restitution;
+        self
+    }
+
+    /// Sets the walls, at their places at time 0. Each moves with its constant velocity. Spheres of infinite mass pass
+    /// through walls.
+    #[must_use]
+    pub fn with_walls(mut self, walls: Walls) -> Self {
+        self.walls = walls;
+        self
+    }
+
+    /// Sets the coefficient of restitution of a sphere and a wall, from 0 to 1. The default is 1.
+    #[must_use]
+    pub fn with_wall_restitution(mut self, restitution: f64) -> Self {
+        self.wall_restitution = restitution;
+        self
+    }
+
+    /// Sets the acceleration of all spheres of finite mass. The default is 0.
+    #[must_use]
+    pub fn with_gravity(mut self, gravity: impl Into<[f64; 3]>) -> Self {
+        self.gravity = gravity.into().into();
+        self
+    }
+
+    /// Sets the domain: open space, the default, or a periodic cell.
+    #[must_use]
+    pub fn with_domain(mut self, domain: Domain) -> Self {
+        self.domain = domain;
+        self
+    }
+
+    /// Sets the contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
+    /// an impact less than this time after the last impact of one of its spheres of finite mass is elastic. The
+    /// default is 0. So if many light spheres hit a heavy one, most of these impacts are elastic. Give the heavy
+    /// sphere an infinite mass if it need not move.
     ///
     /// The contact time also gives a lowest speed to a sphere that gravity presses against its partner: the sphere
     /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor
@@ -47,20 +102,40 @@ pub struct SimulationOptions {
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
     /// slide along a hollow wall.
-    pub contact_time: f64,
-    /// Collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
-    /// sphere, or an empty vector if every sphere may hit every other.
-    pub groups: Vec<u32>,
-    /// Compound body of each sphere, or an empty vector. Spheres of one body do not hit one
-    /// another, and spheres with `None` belong to no body. carom does not hold the spheres of a
-    /// body together: your program does.
-    pub bodies: Vec<Option<u32>>,
-    /// Target for the mean number of impacts of each sphere in a substep. The default is 0.4. It affects the
-    /// speed, and the rounding of results, but not the physics.
-    pub impacts_per_substep: f64,
-    /// Largest number of impacts of one sphere in a substep. The default is 100 000. carom
-    /// processes groups of spheres in tasks. The impacts of one task are limited, too: to this number or, if
-    /// that is more, to 100 for each of its spheres.
+    #[must_use]
+    pub fn with_contact_time(mut self, contact_time: f64) -> Self {
+        self.contact_time = contact_time;
+        self
+    }
+
+    /// Sets the collision groups of the spheres, as in [`Sphere::groups`](crate::Sphere::groups), one number for each
+    /// sphere. With an empty vector, the default, every sphere may hit every other.
+    #[must_use]
+    pub fn with_groups(mut self, groups: Vec<u32>) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    /// Sets the compound body of each sphere. With an empty vector, the default, no sphere belongs to a body. Spheres
+    /// of one body do not hit one another, and spheres with `None` belong to no body. carom does not hold the spheres
+    /// of a body together: your program does.
+    #[must_use]
+    pub fn with_bodies(mut self, bodies: Vec<Option<u32>>) -> Self {
+        self.bodies = bodies;
+        self
+    }
+
+    /// Sets the target for the mean number of impacts of each sphere in a substep. The default is 0.4 on the CPU and
+    /// 0.2 on a GPU. A target affects the speed, and the rounding of results, but not the physics.
+    #[must_use]
+    pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
+        self.impacts_per_substep = Some(impacts);
+        self
+    }
+
+    /// Sets the largest number of impacts of one sphere in a substep. The default is 100 000. carom processes groups
+    /// of spheres in tasks. The impacts of one task are limited, too: to this number or, if that is more, to 100 for
+    /// each of its spheres. A simulation on a GPU has no such limit.
     ///
     /// A substep with more impacts is begun again with a shorter duration. Impacts shorten substeps to a share
     /// of 10⁻² / n of the step, where n is the number of spheres, but at most 10⁻⁴. If a substep of this
@@ -71,117 +146,28 @@ pub struct SimulationOptions {
     /// this limit, the substep is begun again, and the step does not end. So this lower limit only saves time. The
     /// larger `max_impacts` is, the longer it takes until the step returns the error. With the default, this takes
     /// less than a second if a sphere comes to rest on a plane, and about a second on a mesh.
-    pub max_impacts: u32,
-    /// Whether each step returns the list of its impacts. The default is false.
-    pub impact_list: bool,
-    /// Number of threads, as in [`Options::threads`](crate::Options::threads). The results have the same bytes
-    /// for any number of threads.
-    pub threads: usize,
-}
-
-impl SimulationOptions {
-    /// Returns the default options: elastic spheres in open space.
-    pub fn new() -> Self {
-        Self {
-            restitution: 1.0,
-            wall_restitution: 1.0,
-            walls: Walls::new(),
-            gravity: DVec3::ZERO,
-            domain: Domain::open(),
-            contact_time: 0.0,
-            groups: Vec::new(),
-            bodies: Vec::new(),
-            impacts_per_substep: 0.4,
-            max_impacts: 100_000,
-            impact_list: false,
-            threads: 0,
-        }
-    }
-
-    /// Returns the same options with this [`restitution`](Self::restitution) of two spheres.
-    #[must_use]
-    pub fn with_restitution(mut self, restitution: f64) -> Self {
-        self.restitution = restitution;
-        self
-    }
-
-    /// Returns the same options with these [`walls`](Self::walls).
-    #[must_use]
-    pub fn with_walls(mut self, walls: Walls) -> Self {
-        self.walls = walls;
-        self
-    }
-
-    /// Returns the same options with this [`wall_restitution`](Self::wall_restitution).
-    #[must_use]
-    pub fn with_wall_restitution(mut self, restitution: f64) -> Self {
-        self.wall_restitution = restitution;
-        self
-    }
-
-    /// Returns the same options with this [`gravity`](Self::gravity).
-    #[must_use]
-    pub fn with_gravity(mut self, gravity: impl Into<DVec3>) -> Self {
-        self.gravity = gravity.into();
-        self
-    }
-
-    /// Returns the same options with this [`domain`](Self::domain).
-    #[must_use]
-    pub fn with_domain(mut self, domain: Domain) -> Self {
-        self.domain = domain;
-        self
-    }
-
-    /// Returns the same options with this [`contact_time`](Self::contact_time): an impact that follows sooner than this
-    /// after the last impact of one of its spheres of finite mass is elastic.
-    #[must_use]
-    pub fn with_contact_time(mut self, contact_time: f64) -> Self {
-        self.contact_time = contact_time;
-        self
-    }
-
-    /// Returns the same options with these [`groups`](Self::groups).
-    #[must_use]
-    pub fn with_groups(mut self, groups: Vec<u32>) -> Self {
-        self.groups = groups;
-        self
-    }
-
-    /// Returns the same options with these compound [`bodies`](Self::bodies).
-    #[must_use]
-    pub fn with_bodies(mut self, bodies: Vec<Option<u32>>) -> Self {
-        self.bodies = bodies;
-        self
-    }
-
-    /// Returns the same options with this number of [`impacts_per_substep`](Self::impacts_per_substep).
-    #[must_use]
-    pub fn with_impacts_per_substep(mut self, impacts: f64) -> Self {
-        self.impacts_per_substep = impacts;
-        self
-    }
-
-    /// Returns the same options with this number of [`max_impacts`](Self::max_impacts).
     #[must_use]
     pub fn with_max_impacts(mut self, max_impacts: u32) -> Self {
-        self.max_impacts = max_impacts;
+        self.max_impacts = Some(max_impacts);
         self
     }
 
-    /// Returns the same options with the list of impacts in every report: see
-    /// [`StepReport::list`](crate::StepReport::list).
+    /// Requests a list of the impacts of each step: see [`StepReport::impacts`](crate::StepReport::impacts). Without
+    /// this option, there is no list.
     #[must_use]
     pub fn with_impact_list(mut self) -> Self {
         self.impact_list = true;
         self
     }
 
-    /// Returns the same options with this number of [`threads`](Self::threads).
-    #[must_use]
-    pub fn with_threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
+    /// Returns the target for the mean number of impacts of each sphere in a substep on the CPU.
+    pub(crate) fn impacts_per_substep(&self) -> f64 {
+        self.impacts_per_substep.unwrap_or(0.4)
+    }
+
+    /// Returns the largest number of impacts of one sphere in a substep on the CPU.
+    pub(crate) fn max_impacts(&self) -> u32 {
+        self.max_impacts.unwrap_or(100_000)
     }
 
     /// Returns an error if an option is out of range, or if `groups` or `bodies` is neither empty
@@ -203,9 +189,9 @@ impl SimulationOptions {
             number(&format!("gravity along {axis}"), value, -most..=most)?;
         }
         number("contact time", self.contact_time, 0.0..=most)?;
-        let impacts = self.impacts_per_substep;
+        let impacts = self.impacts_per_substep();
         number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
-        if self.max_impacts == 0 {
+        if self.max_impacts == Some(0) {
             return Err(Error::InvalidSimulation {
                 problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
             });

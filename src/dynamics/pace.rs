@@ -106,7 +106,7 @@ impl Pace {
         options: &SimulationOptions,
     ) -> bool {
         let count = load.spheres.max(1) as f64;
-        let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep;
+        let impacts = 2.0 * load.hits as f64 / count / options.impacts_per_substep();
         let mut next = duration * impacts.recip().max(least / duration).min(LONGER);
         let candidates = load.pairs as f64 / count / CANDIDATES;
         if load.searched {
@@ -136,16 +136,16 @@ pub(crate) fn least(step: f64, spheres: usize) -> f64 {
 /// most the limit [`MANY`].
 pub(crate) fn most_impacts(duration: f64, shortest: f64, options: &SimulationOptions) -> u32 {
     if duration > shortest {
-        options.max_impacts.min(MANY)
+        options.max_impacts().min(MANY)
     } else {
-        options.max_impacts
+        options.max_impacts()
     }
 }
 
 /// Returns the time in which a sphere moves by `radii` times the mean radius of all spheres: the
 /// fastest sphere by its velocity, or a sphere at rest by gravity, whichever is sooner.
 fn travel_time(spheres: &[HardSphere], options: &SimulationOptions, radii: f64) -> f64 {
-    let speeds = spheres.iter().map(|sphere| sphere.velocity.length());
+    let speeds = spheres.iter().map(|sphere| sphere.motion().length());
     let fastest = speeds.fold(0.0, f64::max);
     let sum: f64 = spheres.iter().map(|sphere| sphere.radius).sum();
     let distance = radii * sum / spheres.len().max(1) as f64;

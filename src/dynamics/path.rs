@@ -23,8 +23,8 @@ impl Piece {
     pub(crate) fn straight(sphere: &HardSphere) -> Self {
         Self {
             start: 0.0,
-            center: sphere.center,
-            velocity: sphere.velocity,
+            center: sphere.place(),
+            velocity: sphere.motion(),
         }
     }
 

@@ -11,7 +11,7 @@ use super::islands::{Island, Lookup, Part, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
 use super::rows::{Rows, push, reserve};
-use super::rules::{Encounter, Response};
+use super::rules::{Encounter, Outcome, Response};
 use super::substep::Setting;
 use crate::memory::out_of_memory;
 use crate::{Error, MAX_MAGNITUDE};
@@ -149,7 +149,7 @@ pub(crate) fn replay<'a>(
             scratch.links[index].passing = true;
             continue;
         };
-        island.virial += distance * impact.impulse.dot(impact.normal);
+        island.virial += distance * DVec3::from(impact.impulse).dot(impact.normal.into());
         push(&mut part.impacts, impact)?;
         if !setting.rule.is_default() {
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
@@ -160,7 +160,7 @@ pub(crate) fn replay<'a>(
             if member.impacts > setting.most_impacts || part.impacts.len() > most {
                 return Err(Error::TooManyImpacts {
                     sphere: setting.id(member.sphere) as usize,
-                    limit: setting.options.max_impacts,
+                    limit: setting.options.max_impacts(),
                 });
             }
         }
@@ -342,8 +342,8 @@ impl<'a> Scratch<'a> {
             sphere: setting.id(sphere),
             partner: setting.known(partner),
             image,
-            point,
-            normal: blow.touch.normal,
+            point: point.to_array(),
+            normal: blow.touch.normal.to_array(),
             masses: [
                 mass(link.ends[0]),
                 if at_wall {
@@ -352,10 +352,14 @@ impl<'a> Scratch<'a> {
                     mass(link.ends[1])
                 },
             ],
-            velocities,
+            velocities: velocities.map(|velocity| velocity.to_array()),
             approach_speed: blow.approach,
         });
-        let given = |new: [Option<DVec3>; 2]| {
+        let given = |outcomes: [Outcome; 2]| {
+            let new = outcomes.map(|outcome| match outcome {
+                Outcome::Velocity(velocity) => Some(DVec3::from(velocity)),
+                Outcome::Remove => None,
+            });
             for (end, new) in link.places().zip(new) {
                 if let Some(new) = new {
                     check_velocity(setting.id(self.members[end as usize].sphere), new)?;
@@ -391,8 +395,7 @@ impl<'a> Scratch<'a> {
                 };
                 (changes, impulse, [false; 2])
             }
-            Response::Velocities(new) => given(new.map(Some))?,
-            Response::Remove(new) => given(new)?,
+            Response::Each(outcomes) => given(outcomes)?,
         };
         for (k, end) in link.places().enumerate() {
             let (change, member) = (changes[k], &mut self.members[end as usize]);
@@ -401,7 +404,7 @@ impl<'a> Scratch<'a> {
                 let removal = Removal {
                     time,
                     sphere: member.sphere,
-                    velocity: velocities[k],
+                    velocity: velocities[k].to_array(),
                 };
                 push(&mut part.removed, removal)?;
             }
@@ -415,9 +418,9 @@ impl<'a> Scratch<'a> {
             sphere: setting.id(sphere),
             partner: setting.known(partner),
             image,
-            point,
-            normal: blow.touch.normal,
-            impulse,
+            point: point.to_array(),
+            normal: blow.touch.normal.to_array(),
+            impulse: impulse.to_array(),
         };
         Ok(Some((impact, blow.distance)))
     }

@@ -2,8 +2,6 @@
 
 use std::cmp::Ordering;
 
-use glam::DVec3;
-
 /// The object that a sphere hits: another sphere or a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -33,21 +31,22 @@ pub struct Impact {
     /// The contact point on the surface of the sphere. In a periodic domain, the point lies on one image of the sphere:
     /// at a wall, the image that hits the wall, and otherwise the image that has its centre in the cell at the start of
     /// the substep. So the point may lie outside the cell.
-    pub point: DVec3,
+    pub point: [f64; 3],
     /// Unit vector from the centre of the sphere to the contact point.
-    pub normal: DVec3,
+    pub normal: [f64; 3],
     /// Momentum that passes from the sphere to its partner: the momentum that the sphere loses, and that its partner
     /// gains. It is parallel to the normal, unless a rule or the
-    /// [contact time](crate::SimulationOptions::contact_time) also changes the velocities along other directions.
+    /// [contact time](crate::SimulationOptions::with_contact_time) also changes the velocities along other directions.
     ///
     /// A rule need not conserve momentum. The impulse is then the momentum that the sphere loses. If the sphere has
     /// infinite mass, or is removed, the impulse is the momentum that its partner gains. If no sphere of finite mass
     /// remains, the impulse is 0.
-    pub impulse: DVec3,
+    pub impulse: [f64; 3],
 }
 
-/// A sphere that was removed by [`Response::Remove`](crate::Response::Remove).
+/// A sphere that was removed by [`Outcome::Remove`](crate::Outcome::Remove).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Removal {
     /// Time of the removal, on the clock of [`Simulation::time`](crate::Simulation::time).
@@ -56,7 +55,7 @@ pub struct Removal {
     pub sphere: u32,
     /// Velocity of the sphere just before its removal. The simulation loses the momentum and the kinetic energy
     /// that the sphere has with this velocity.
-    pub velocity: DVec3,
+    pub velocity: [f64; 3],
 }
 
 impl Removal {
@@ -82,13 +81,13 @@ impl Impact {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StepReport {
     /// Number of impacts between spheres.
-    pub impacts: u64,
+    pub sphere_impacts: u64,
     /// Number of impacts of spheres with walls.
     pub wall_impacts: u64,
     /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
     /// along its normal, divided by its area and by the duration of the step. Spheres that a rule removes at a
     /// wall pass no momentum to it: see [`Removal::velocity`].
-    pub wall_impulses: Vec<DVec3>,
+    pub wall_impulses: Vec<[f64; 3]>,
     /// Virial: the sum, over the impacts between spheres, of the distance of the centres times the impulse along the
     /// normal.
     ///
@@ -110,5 +109,5 @@ pub struct StepReport {
     /// The impacts in the order of time. Impacts at exactly the same time are in the order of sphere, partner and
     /// image, even if one of them has caused another. Empty unless
     /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.
-    pub list: Vec<Impact>,
+    pub impacts: Vec<Impact>,
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use glam::DVec3;
-
 use super::Partner;
 
 /// Two spheres that meet, or a sphere that meets a wall, before it is decided what happens.
@@ -19,19 +17,20 @@ pub struct Encounter {
     /// Image of the partner, or of the sphere at a wall: see [`Impact::image`](crate::Impact::image).
     pub image: [i32; 3],
     /// The contact point: see [`Impact::point`](crate::Impact::point).
-    pub point: DVec3,
+    pub point: [f64; 3],
     /// Unit vector from the centre of the sphere to the contact point.
-    pub normal: DVec3,
+    pub normal: [f64; 3],
     /// Masses of the sphere and of the object that it meets. The mass of a wall is infinite.
     pub masses: [f64; 2],
     /// Velocities of the sphere and of the object that it meets, just before the impact.
-    pub velocities: [DVec3; 2],
+    pub velocities: [[f64; 3]; 2],
     /// Speed of approach along the normal.
     pub approach_speed: f64,
 }
 
 /// What an encounter does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Response {
     /// The sphere and its partner bounce off each other. Their masses and the restitution determine the new
     /// velocities.
@@ -39,19 +38,23 @@ pub enum Response {
     Bounce,
     /// The sphere and its partner pass through each other, until they are separate.
     Ignore,
-    /// The impact gives these two velocities to the sphere and to its partner (the object that it
-    /// meets). The second velocity is ignored if the partner is a wall. If the new velocities do
-    /// not separate the sphere from its partner, the two pass through each other.
-    Velocities([DVec3; 2]),
-    /// The impact removes the sphere, its partner (the object that it meets) or both. The first
-    /// entry of the array is for the sphere, and the second for its partner. The entry `None`
-    /// removes the object. If the entry is a velocity, the object stays and gets this velocity, as
-    /// with [`Velocities`](Self::Velocities). A removed sphere hits nothing afterwards. Walls are
-    /// never removed. The impact counts like any other, and is in the list of impacts.
-    ///
-    /// See [`Simulation::is_removed`](crate::Simulation::is_removed) for the state of a removed
+    /// The impact has these outcomes for the sphere and for the object that it meets. The second
+    /// outcome is ignored if this object is a wall. The impact counts like any other, and is in the
+    /// list of impacts.
+    Each([Outcome; 2]),
+}
+
+/// What an impact does to one of its two spheres: see [`Response::Each`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The sphere gets this velocity. If the sphere and the object that it meets both stay, and the
+    /// new velocities do not separate them, the two pass through each other.
+    Velocity([f64; 3]),
+    /// The sphere is removed. It hits nothing afterwards.
+    /// [`Simulation::is_removed`](crate::Simulation::is_removed) describes the state of a removed
     /// sphere.
-    Remove([Option<DVec3>; 2]),
+    Remove,
 }
 
 /// The caller's function that decides what an impact does, or `None` if every impact is a bounce.

@@ -50,8 +50,10 @@ pub(crate) fn separate_once(
         // The displacement is a little more than the depth of the overlap, so that no overlap
         // remains after rounding.
         let by = normal * (depth + 1e-12 * size);
-        spheres[index].center -= by * shares[0];
-        spheres[other].center += by * shares[1];
+        let one = &mut spheres[index];
+        one.center = (one.place() - by * shares[0]).to_array();
+        let other = &mut spheres[other];
+        other.center = (other.place() + by * shares[1]).to_array();
     }
     Ok(deepest)
 }

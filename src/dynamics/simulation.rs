@@ -1,10 +1,7 @@
 //! The public type of a simulation, which owns the state and divides steps into substeps.
 
-use std::sync::Arc;
-
 use glam::DVec3;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::lattice::Lattice;
 use super::pace::{Load, Pace, least, most_impacts};
@@ -18,7 +15,7 @@ use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads::Threads;
-use crate::{Backend, Detector, Error, MAX_MAGNITUDE, Options};
+use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
 ///
@@ -27,8 +24,9 @@ use crate::{Backend, Detector, Error, MAX_MAGNITUDE, Options};
 /// impacts were processed one after the other in the order of time. Impacts at exactly the same time are
 /// processed in the order of sphere, partner and image.
 ///
-/// The state is in float64. The result has the same bytes for any number of threads. The units of length, time
-/// and mass are your choice.
+/// The state is in float64. A step runs in the rayon pool of the calling thread or, if it is in none, in rayon's
+/// global pool. The result has the same bytes for any number of threads. The units of length, time and mass are your
+/// choice.
 ///
 /// Two overlapping spheres have an impact at once if they approach each other. Otherwise they move
 /// on without an impact until they are separate. [`separate`](Self::separate) moves overlapping
@@ -41,10 +39,10 @@ use crate::{Backend, Detector, Error, MAX_MAGNITUDE, Options};
 /// let right = HardSphere::new([3.0, 0.0, 0.0], 0.5);
 /// let mut simulation = Simulation::new(vec![left, right], SimulationOptions::new())?;
 /// let report = simulation.step(2.0)?;
-/// assert_eq!(report.impacts, 1);
-/// assert_eq!(simulation.spheres()[0].velocity.x, 0.0);
+/// assert_eq!(report.sphere_impacts, 1);
+/// assert_eq!(simulation.spheres()[0].velocity[0], 0.0);
 /// // Sphere 1 was hit at time 1, and has moved by 2 since.
-/// assert!((simulation.spheres()[1].center.x - 5.0).abs() < 1e-12);
+/// assert!((simulation.spheres()[1].center[0] - 5.0).abs() < 1e-12);
 /// # Ok::<(), carom::Error>(())
 /// ```
 #[derive(Debug)]
@@ -59,7 +57,6 @@ pub struct Simulation {
     time: f64,
     pace: Pace,
     detector: Detector,
-    pool: Option<Arc<ThreadPool>>,
     substep: Substep,
 }
 
@@ -71,7 +68,6 @@ impl Simulation {
     /// - [`Error::InvalidSimulation`], [`Error::InvalidDomain`] or [`Error::InvalidWall`] for options that are
     ///   out of range.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ spheres.
-    /// - [`Error::Threads`] if the threads cannot be started.
     /// - [`Error::OutOfMemory`] if the memory does not suffice.
     pub fn new(spheres: Vec<HardSphere>, options: SimulationOptions) -> Result<Self, Error> {
         if spheres.len() > MAX_SPHERES {
@@ -83,14 +79,6 @@ impl Simulation {
         options.check(spheres.len())?;
         check_spheres(&spheres)?;
         let lattice = Lattice::new(&options.domain)?;
-        let pool = match options.threads {
-            0 => None,
-            threads => {
-                let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-                Some(Arc::new(pool.map_err(Error::threads)?))
-            }
-        };
-        // The detector works on the threads of the pool that calls it.
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
         let state = State::new(&spheres, !lattice.is_open(), options.contact_time > 0.0)?;
         let walls = MovingWalls::new(&options.walls, &options.domain);
@@ -103,7 +91,6 @@ impl Simulation {
             time: 0.0,
             pace: Pace::new(),
             detector,
-            pool,
             substep: Substep::default(),
         };
         simulation.place_anew();
@@ -117,10 +104,11 @@ impl Simulation {
 
     /// Returns the centre of a sphere without wrapping into the cell of a periodic domain, so that it moves
     /// continuously, or `None` if there is no such sphere.
-    pub fn unwrapped_center(&self, sphere: usize) -> Option<DVec3> {
+    pub fn unwrapped_center(&self, sphere: usize) -> Option<[f64; 3]> {
         let place = self.state.place(sphere)?;
         let cell = self.state.cells.get(place).copied().unwrap_or_default();
-        Some(self.state.spheres[place].center + self.lattice.shift(cell))
+        let center = self.state.spheres[place].place() + self.lattice.shift(cell);
+        Some(center.to_array())
     }
 
     /// Returns the simulated time since the simulation was created.
@@ -128,9 +116,19 @@ impl Simulation {
         self.time
     }
 
-    /// Returns the options.
-    pub fn options(&self) -> &SimulationOptions {
-        &self.options
+    /// Returns the domain.
+    pub fn domain(&self) -> &Domain {
+        &self.options.domain
+    }
+
+    /// Returns the walls, at their places at time 0.
+    pub fn walls(&self) -> &Walls {
+        &self.options.walls
+    }
+
+    /// Returns the acceleration of all spheres of finite mass.
+    pub fn gravity(&self) -> [f64; 3] {
+        self.options.gravity.to_array()
     }
 
     /// Calls the function `change`, which may change the spheres, for example their velocities. A
@@ -155,7 +153,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Returns whether [`Response::Remove`] has removed a sphere.
+    /// Returns whether [`Outcome::Remove`](crate::Outcome::Remove) has removed a sphere.
     ///
     /// A removed sphere takes part in nothing. Its index remains, so the indices of the other spheres do not
     /// change. Its centre stays at the place of the removal, and its velocity is 0. So [`spheres`](Self::spheres)
@@ -163,17 +161,17 @@ impl Simulation {
     /// velocity with which a sphere was removed.
     ///
     /// ```
-    /// use carom::{HardSphere, Response, Simulation, SimulationOptions};
+    /// use carom::{HardSphere, Outcome, Response, Simulation, SimulationOptions};
     /// let bullet = HardSphere::new([0.0; 3], 0.5).with_velocity([2.0, 0.0, 0.0]);
     /// let target = HardSphere::new([3.0, 0.0, 0.0], 0.5);
     /// let mut simulation = Simulation::new(vec![bullet, target], SimulationOptions::new())?;
     /// // The target vanishes, and the bullet flies on.
     /// let report = simulation.step_with(2.0, &|encounter| {
-    ///     Response::Remove([Some(encounter.velocities[0]), None])
+    ///     Response::Each([Outcome::Velocity(encounter.velocities[0]), Outcome::Remove])
     /// })?;
     /// assert_eq!((report.removed[0].time, report.removed[0].sphere), (1.0, 1));
     /// assert!(simulation.is_removed(1));
-    /// assert_eq!(simulation.spheres()[0].center.x, 4.0);
+    /// assert_eq!(simulation.spheres()[0].center[0], 4.0);
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn is_removed(&self, sphere: usize) -> bool {
@@ -218,7 +216,7 @@ impl Simulation {
     /// let balls = [0.0, 1.0, 2.0].map(|x| HardSphere::new([x, 0.0, 0.0], 0.6));
     /// let mut simulation = Simulation::new(balls.to_vec(), SimulationOptions::new())?;
     /// simulation.separate(100)?;
-    /// let [a, b] = [0, 1].map(|k| simulation.spheres()[k].center.x);
+    /// let [a, b] = [0, 1].map(|k| simulation.spheres()[k].center[0]);
     /// assert!(b - a > 1.2 - 1e-8);
     /// # Ok::<(), carom::Error>(())
     /// ```
@@ -227,9 +225,7 @@ impl Simulation {
     /// Returns [`Error::StillOverlapping`] if spheres still overlap after `passes` passes, and the errors of
     /// [`Detector::detect`]. After an error, all spheres are where they were before.
     pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
-        let pool = self.pool.clone();
-        let threads = Threads(pool.as_deref());
-        threads.run(usize::MAX, || self.separate_here(passes))
+        Threads::default().run(usize::MAX, || self.separate_here(passes))
     }
 
     /// Moves overlapping spheres apart on the threads of the current pool.
@@ -252,7 +248,7 @@ impl Simulation {
                 rule: Rule::default(),
                 time: self.time,
                 duration: 0.0,
-                most_impacts: self.options.max_impacts,
+                most_impacts: self.options.max_impacts(),
                 mixed,
             };
             let candidates = &mut self.substep.candidates;
@@ -283,7 +279,7 @@ impl Simulation {
     ///   the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
     ///   large.
     /// - [`Error::TooManyImpacts`] if spheres have more impacts in a short substep than
-    ///   [`SimulationOptions::max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
+    ///   [`SimulationOptions::with_max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
     ///   close on a sphere.
     /// - The errors of [`Detector::detect`], such as [`Error::OutOfMemory`].
     pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
@@ -295,7 +291,7 @@ impl Simulation {
     /// The function must be pure: its result may depend only on its argument, the [`Encounter`]
     /// (two objects that meet, before it is decided what happens). carom may call it for encounters
     /// that are later discarded, in any order and on several threads. So the function must not
-    /// count or record anything: the impacts that have happened are in [`StepReport::list`].
+    /// count or record anything: the impacts that have happened are in [`StepReport::impacts`].
     /// Encounters that the function ignores are not in this list. Two spheres that the function
     /// lets pass through each other may still approach each other at the start of a substep. The
     /// function is then called for them again.
@@ -316,8 +312,8 @@ impl Simulation {
     ///         Response::Bounce
     ///     }
     /// })?;
-    /// assert_eq!(report.impacts, 1);
-    /// assert_eq!(simulation.spheres()[2].velocity.x, 1.0);
+    /// assert_eq!(report.sphere_impacts, 1);
+    /// assert_eq!(simulation.spheres()[2].velocity[0], 1.0);
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
@@ -340,15 +336,13 @@ impl Simulation {
                 ),
             });
         }
-        let pool = self.pool.clone();
-        let threads = Threads(pool.as_deref());
-        threads.run(usize::MAX, || self.step_here(duration, rule))
+        Threads::default().run(usize::MAX, || self.step_here(duration, rule))
     }
 
     /// Does a step on the threads of the current pool.
     fn step_here(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
         let mut report = StepReport {
-            wall_impulses: vec![DVec3::ZERO; self.walls.len()],
+            wall_impulses: vec![[0.0; 3]; self.walls.len()],
             ..StepReport::default()
         };
         let end = self.time + duration;
@@ -505,7 +499,7 @@ impl Simulation {
                 None => *sphere = fly(piece, sphere, options, duration),
                 Some(removal) => {
                     *sphere = fly(piece, sphere, options, removal.time);
-                    sphere.velocity = DVec3::ZERO;
+                    sphere.velocity = [0.0; 3];
                 }
             }
         };
@@ -522,7 +516,7 @@ impl Simulation {
                 }
             });
         }
-        let [from, from_removed] = [report.list.len(), report.removed.len()];
+        let [from, from_removed] = [report.impacts.len(), report.removed.len()];
         let mut any_removed = false;
         for island in islands.list() {
             if island.members.is_empty() {
@@ -531,10 +525,11 @@ impl Simulation {
             report.largest_island = report.largest_island.max(island.members.len());
             for impact in islands.impacts(island) {
                 match impact.partner {
-                    Partner::Sphere(_) => report.impacts += 1,
+                    Partner::Sphere(_) => report.sphere_impacts += 1,
                     Partner::Wall(wall) => {
                         report.wall_impacts += 1;
-                        report.wall_impulses[wall as usize] += impact.impulse;
+                        let sum = &mut report.wall_impulses[wall as usize];
+                        *sum = (DVec3::from(*sum) + DVec3::from(impact.impulse)).to_array();
                     }
                 }
             }
@@ -548,11 +543,11 @@ impl Simulation {
                 });
             }
             if self.options.impact_list {
-                report.list.extend_from_slice(islands.impacts(island));
+                report.impacts.extend_from_slice(islands.impacts(island));
             }
         }
-        report.list[from..].par_sort_unstable_by(|one, other| one.order(other));
-        for impact in &mut report.list[from..] {
+        report.impacts[from..].par_sort_unstable_by(|one, other| one.order(other));
+        for impact in &mut report.impacts[from..] {
             impact.time += time;
         }
         report.removed[from_removed..].sort_unstable_by(Removal::order);
@@ -595,8 +590,8 @@ fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f6
         velocity += options.gravity * time;
     }
     HardSphere {
-        center,
-        velocity,
+        center: center.to_array(),
+        velocity: velocity.to_array(),
         ..*sphere
     }
 }

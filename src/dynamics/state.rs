@@ -110,7 +110,8 @@ impl State {
         all.for_each(|(sphere, &place)| {
             *sphere = self.spheres[place as usize];
             if !lattice.is_open() {
-                sphere.center -= lattice.shift(lattice.cell(sphere.center));
+                let shift = lattice.shift(lattice.cell(sphere.place()));
+                sphere.center = (sphere.place() - shift).to_array();
             }
         });
     }
@@ -120,18 +121,18 @@ impl State {
     pub(crate) fn wrap(&mut self, most: f64, lattice: &Lattice) {
         let all = self.spheres.par_iter_mut().zip(&mut self.cells);
         all.for_each(|(sphere, cell)| {
-            let beyond = lattice.beyond(sphere.center);
+            let beyond = lattice.beyond(sphere.place());
             if beyond.iter().all(|&beyond| beyond <= most) && most > 0.0 {
                 return;
             }
             // If a centre is just below a face, rounding may put the wrapped centre on the opposite face,
             // which is outside the cell. It is then wrapped a second time.
             for _ in 0..2 {
-                let moved = lattice.cell(sphere.center);
+                let moved = lattice.cell(sphere.place());
                 if moved == [0; 3] {
                     return;
                 }
-                sphere.center -= lattice.shift(moved);
+                sphere.center = (sphere.place() - lattice.shift(moved)).to_array();
                 *cell = Lattice::sum(*cell, moved, 1);
             }
         });
@@ -146,14 +147,14 @@ impl State {
             return Ok(());
         }
         self.wrap(0.0, lattice);
-        let ends = self.spheres.par_iter().map(|sphere| [sphere.center; 2]);
+        let ends = self.spheres.par_iter().map(|sphere| [sphere.place(); 2]);
         let ends = ends.reduce_with(|[a, b], [c, d]| [a.min(c), b.max(d)]);
         let [low, high] = ends.unwrap_or_default();
         let mut keys = allocate(self.spheres.len(), MEMORY)?;
         let all = self.spheres.par_iter().zip(0..u32::MAX);
         keys.par_extend(all.map(|(sphere, place)| Key {
-            code: morton(((sphere.center - low) / (high - low)).to_array()),
-            center: sphere.center.as_vec3().to_array(),
+            code: morton(((sphere.place() - low) / (high - low)).to_array()),
+            center: sphere.place().as_vec3().to_array(),
             place,
         }));
         keys.par_sort_unstable_by_key(|key| (key.code, key.place));
@@ -257,8 +258,6 @@ pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
-
     use super::*;
     use crate::Domain;
 
@@ -269,7 +268,7 @@ mod tests {
         let lattice = Lattice::new(&Domain::open()).expect("open space");
         for (restored, is_sorted) in [(1, false), (100, true)] {
             let mut rng = fastrand::Rng::with_seed(1);
-            let mut ball = || HardSphere::new(DVec3::from([0; 3].map(|_| rng.f64())), 0.01);
+            let mut ball = || HardSphere::new([0; 3].map(|_| rng.f64()), 0.01);
             let spheres: Vec<_> = (0..1000).map(|_| ball()).collect();
             let mut state = State::new(&spheres, false, false).expect("it fits in memory");
             state.sort(&lattice).expect("it fits in memory");

@@ -41,7 +41,7 @@ pub(crate) struct Start<'a> {
     /// Whether each sphere has been removed.
     pub(crate) removed: &'a [bool],
     /// Time of the last impact of each sphere, relative to the start of the substep. Empty if
-    /// [`SimulationOptions::contact_time`] is 0.
+    /// [`SimulationOptions::with_contact_time`] is 0.
     pub(crate) last: &'a [f64],
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
@@ -214,7 +214,7 @@ impl Setting<'_> {
         if self.lattice.is_open() {
             return candidate.image;
         }
-        let cell = |sphere: u32| self.lattice.cell(self.spheres[sphere as usize].center);
+        let cell = |sphere: u32| self.lattice.cell(self.spheres[sphere as usize].place());
         let own = cell(candidate.sphere);
         match candidate.partner {
             Partner::Sphere(other) => {
@@ -246,7 +246,7 @@ impl Setting<'_> {
             Partner::Sphere(_) => [0; 3],
             Partner::Wall(_) => image,
         };
-        let cell = self.lattice.cell(own.center);
+        let cell = self.lattice.cell(own.place());
         center + self.lattice.shift(Lattice::sum(image, cell, -1))
     }
 
@@ -284,7 +284,7 @@ impl Setting<'_> {
     pub(crate) fn distance_moved(&self, index: u32, path: &[Piece], end: f64) -> f64 {
         let sphere = &self.spheres[index as usize];
         let origin = self.candidates.origin(index);
-        let mut farthest = (sphere.center - origin).length_squared();
+        let mut farthest = (sphere.place() - origin).length_squared();
         let mut bulge = 0.0_f64;
         for (k, piece) in path.iter().enumerate() {
             let end = path.get(k + 1).map_or(end, |next| next.start);
@@ -303,7 +303,7 @@ impl Setting<'_> {
     pub(crate) fn span_of(&self, sphere: &HardSphere, path: &[Piece], end: f64) -> f64 {
         let ends = (1..=path.len()).map(|k| path.get(k).map_or(end, |next| next.start));
         let places = path.iter().zip(ends).map(|(piece, end)| piece.place(end));
-        let squares = places.map(|place| (place - sphere.center).length_squared());
+        let squares = places.map(|place| (place - sphere.place()).length_squared());
         (squares.fold(0.0, f64::max).sqrt() + self.falls) * (1.0 + 1e-9)
     }
 
@@ -319,8 +319,8 @@ impl Setting<'_> {
     /// its displacement since the search for candidates).
     #[inline]
     fn stays(&self, index: u32, sphere: &HardSphere) -> bool {
-        let away = sphere.center - self.candidates.origin(index);
-        let travel = sphere.velocity * self.duration;
+        let away = sphere.place() - self.candidates.origin(index);
+        let travel = sphere.motion() * self.duration;
         let farthest = away.length_squared().max((away + travel).length_squared());
         let pad = self.candidates.pad(index) * (1.0 - 1e-9) - 2.0 * self.falls;
         pad >= 0.0 && farthest <= pad * pad
@@ -331,7 +331,7 @@ impl Setting<'_> {
     #[inline]
     pub(crate) fn remains(&self, index: u32, span: f64) -> bool {
         let origin = self.candidates.origin(index);
-        let away = (self.spheres[index as usize].center - origin).length();
+        let away = (self.spheres[index as usize].place() - origin).length();
         (away + span) * (1.0 + 1e-9) <= self.candidates.pad(index)
     }
 

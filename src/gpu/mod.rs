@@ -283,7 +283,7 @@ pub use record_step::RecordableSpheres;
 pub use shader::kernels::{Kernel, all as kernels};
 pub use simulation::SimulationBuffers;
 pub use simulation_options::SimulationBufferOptions;
-pub use simulation_state::{SimulationState, SimulationStatus};
+pub use simulation_state::{SimulationImpacts, SimulationState, SimulationStatus};
 pub use status::Status;
 pub use summary::{Capacity, StepSummary};
 pub use ticket::Ticket;

@@ -33,7 +33,7 @@ use super::shader::layout::{
     SimulationCounters, SimulationRequest, SourceLayout, UNIFORM_ALIGNMENT, WallImpulse,
 };
 use super::simulation_options::SimulationBufferOptions;
-use super::simulation_state::SimulationState;
+use super::simulation_state::{SimulationImpacts, SimulationState};
 use super::staging::{Copied, Staging};
 use super::summary::WALL;
 use super::ticket::Ticket;
@@ -267,7 +267,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         restitution: simulation.restitution as f32,
         wall_restitution: simulation.wall_restitution as f32,
         contact_time: simulation.contact_time as f32,
-        impacts: simulation.impacts_per_substep as f32,
+        impacts: options.impacts_per_substep() as f32,
         walls: simulation.walls.simple().len() as u32,
         surfaces: surfaces(options) as u32,
         rounds: options.rounds,
@@ -650,11 +650,6 @@ impl SimulationBuffers {
         })
     }
 
-    /// Returns the options with which the simulation was created.
-    pub fn options(&self) -> &SimulationBufferOptions {
-        &self.options
-    }
-
     /// Returns the GPU buffer with the state of the simulation: one `CaromSimulation` of
     /// [`WGSL`](super::WGSL). Usages: `STORAGE`, `UNIFORM`, `COPY_SRC` and `COPY_DST`.
     ///
@@ -708,7 +703,7 @@ impl SimulationBuffers {
     ///   more than the simulation has room for.
     /// - [`Error::SourceBuffer`] if a buffer cannot be used as described.
     /// - [`Error::TooManyInFlight`] if
-    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::recordings)
+    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::with_recordings)
     ///   recordings are in flight already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
@@ -766,7 +761,7 @@ impl SimulationBuffers {
     /// # Errors
     /// - [`Error::NothingRecorded`] if nothing has been recorded yet.
     /// - [`Error::TooManyInFlight`] if
-    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::recordings) readbacks are in
+    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::with_recordings) readbacks are in
     ///   flight already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
@@ -802,14 +797,14 @@ impl SimulationBuffers {
     pub fn read_impacts(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-    ) -> Result<Ticket<(SimulationState, Vec<Impact>)>, Error> {
+    ) -> Result<Ticket<SimulationImpacts>, Error> {
         let list = self.impacts()?.clone();
         let (copied, serial) = self.read(encoder, Some(&list))?;
         Ok(Ticket::new(copied, serial, move |copied| {
             let bytes = copied.bytes()?;
             let state = state_of(serial, &bytes)?;
-            let list = impacts(&bytes, size_of::<GpuSimulation>(), state.listed)?;
-            Ok((state, list))
+            let impacts = impacts(&bytes, size_of::<GpuSimulation>(), state.listed)?;
+            Ok(SimulationImpacts { state, impacts })
         }))
     }
 
@@ -852,7 +847,7 @@ impl SimulationBuffers {
             let capacity = self.options.spheres;
             return Err(invalid(&format!(
                 "there are {count} spheres, but the buffers were made for {capacity}; create them \
-                 with `SimulationBufferOptions::spheres` at least {count}"
+                 with `SimulationBufferOptions::new({count})` or more"
             )));
         }
         Ok(count)
@@ -1000,9 +995,9 @@ fn impacts(bytes: &[u8], offset: usize, count: u32) -> Result<Vec<Impact>, Error
             sphere: raw.a,
             partner,
             image: unpacked_image(raw.image),
-            point: glam::Vec3::from(raw.point).as_dvec3(),
-            normal: glam::Vec3::from(raw.normal).as_dvec3(),
-            impulse: glam::Vec3::from(raw.impulse).as_dvec3(),
+            point: raw.point.map(f64::from),
+            normal: raw.normal.map(f64::from),
+            impulse: raw.impulse.map(f64::from),
         }
     }));
     list.sort_unstable_by(Impact::order);

@@ -4,6 +4,12 @@ use super::shader::constants::MOST_WALLS;
 use super::shader::layout::GpuWallLattice;
 use crate::{Error, SimulationOptions};
 
+/// Largest target for the mean number of impacts of each sphere in a substep, and the default.
+const MOST_IMPACTS_PER_SUBSTEP: f64 = 0.2;
+
+/// Largest capacity for candidates. The shaders store the number of a candidate pair in 28 bits.
+const MOST_CANDIDATES: u32 = (1 << 28) - 1;
+
 /// Options of a [`SimulationBuffers`](super::SimulationBuffers): its capacities, and the rules of the
 /// impacts.
 ///
@@ -15,14 +21,34 @@ use crate::{Error, SimulationOptions};
 /// let options = SimulationBufferOptions::new(100_000).with_simulation(rules).with_substeps(8);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct SimulationBufferOptions {
-    /// Largest number of spheres; at least 1. A sphere takes some 550 bytes. With meshes, a sphere takes some 200
-    /// bytes more, and each triangle some 350 bytes.
-    pub spheres: u32,
-    /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is
-    /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
-    /// one is shorter.
+    pub(super) spheres: u32,
+    candidates: Option<u32>,
+    pub(super) substeps: u32,
+    pub(super) rounds: u32,
+    pub(super) recordings: u32,
+    impacts: Option<u32>,
+    pub(super) simulation: SimulationOptions,
+}
+
+impl SimulationBufferOptions {
+    /// Returns the default options for at most `spheres` spheres, at least 1: elastic spheres in open space. A sphere
+    /// takes some 550 bytes. With meshes, a sphere takes some 200 bytes more, and each triangle some 350 bytes.
+    pub fn new(spheres: u32) -> Self {
+        Self {
+            spheres,
+            candidates: None,
+            substeps: 4,
+            rounds: 24,
+            recordings: 4,
+            impacts: None,
+            simulation: SimulationOptions::new(),
+        }
+    }
+
+    /// Sets the capacity for candidates (pairs of spheres that may meet in a substep), from 1 to 2²⁸ − 1, at some 60
+    /// bytes each. The default is eight times the number of spheres plus 1024. A substep with more candidates is
+    /// rolled back, and the next one is shorter.
     ///
     /// Two spheres of one compound body take room in the list of candidates, too, if they are close
     /// to each other. A shorter substep has as many of these pairs, so the capacity must suffice
@@ -34,100 +60,78 @@ pub struct SimulationBufferOptions {
     /// [`SimulationState::candidates`](super::SimulationState::candidates) exceeds the capacity and
     /// the time of the simulation no longer advances, increase the capacity, or divide large
     /// triangles into smaller ones.
-    pub candidates: Option<u32>,
-    /// Number of substeps in a recording; at least 1. The default is 4. The GPU chooses the
-    /// duration of each substep, with the aim of 0.2 impacts of each sphere in a substep. A substep
-    /// that is not needed, because the requested time is reached before, costs little.
-    pub substeps: u32,
-    /// Number of rounds in a substep; at least 1. The default is 24. In a round, each sphere can have one
-    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
-    pub rounds: u32,
-    /// Largest number of recordings that are in flight at once; at least 1. The default is 4.
-    pub recordings: u32,
-    /// Capacity of the [list of impacts](super::SimulationBuffers::impacts), at 64 bytes each, or `None`. There is a
-    /// list if this option or [`SimulationOptions::impact_list`] requests it. If only the latter does, the capacity is
-    /// the number of spheres plus 1024. No impact is lost if the list is full: see
-    /// [`SimulationStatus::IMPACTS_FULL`](super::SimulationStatus::IMPACTS_FULL).
-    pub impacts: Option<u32>,
-    /// The rules: restitution, walls, gravity, domain, contact time, and the target number of impacts for each sphere
-    /// in a substep.
-    ///
-    /// The options `max_impacts` and `threads` have no effect on a GPU. A simulation on a GPU has
-    /// at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or cylinder
-    /// may be at most 100 cells away from the periodic cell, and its radius may be at most six
-    /// cells. With such walls, spheres may be at most 20 cells away from the periodic cell.
-    ///
-    /// The option `bodies` (the compound body of each sphere) may have at most as many entries as
-    /// the buffers have room for spheres. The option `groups` must be empty, because collision
-    /// groups of spheres on a GPU are in [`DeviceSpheres::with_groups`](super::DeviceSpheres::with_groups).
-    pub simulation: SimulationOptions,
-}
-
-impl SimulationBufferOptions {
-    /// Returns the default options for at most `spheres` spheres: elastic spheres in open space.
-    pub fn new(spheres: u32) -> Self {
-        Self {
-            spheres,
-            candidates: None,
-            substeps: 4,
-            rounds: 24,
-            recordings: 4,
-            impacts: None,
-            simulation: SimulationOptions::new().with_impacts_per_substep(0.2),
-        }
-    }
-
-    /// Returns the options with room for this number of [`candidates`](Self::candidates).
     #[must_use]
     pub fn with_candidates(mut self, candidates: u32) -> Self {
         self.candidates = Some(candidates);
         self
     }
 
-    /// Returns the options with this number of [`substeps`](Self::substeps) in each recording of
-    /// commands.
+    /// Sets the number of substeps in a recording, at least 1. The default is 4. The GPU chooses the duration of each
+    /// substep, with the aim of 0.2 impacts of each sphere in a substep, or of fewer if
+    /// [`SimulationOptions::with_impacts_per_substep`] says so. A substep that is not needed, because the requested
+    /// time is reached before, costs little.
     #[must_use]
     pub fn with_substeps(mut self, substeps: u32) -> Self {
         self.substeps = substeps;
         self
     }
 
-    /// Returns the options with this number of [`rounds`](Self::rounds) in a substep.
+    /// Sets the number of rounds in a substep, at least 1. The default is 24. In a round, each sphere can have one
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
     #[must_use]
     pub fn with_rounds(mut self, rounds: u32) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// Returns the options with at most this number of [`recordings`](Self::recordings) in flight.
+    /// Sets the largest number of recordings that are in flight at once, at least 1. The default is 4. As many
+    /// readbacks may be in flight at once.
     #[must_use]
     pub fn with_recordings(mut self, recordings: u32) -> Self {
         self.recordings = recordings;
         self
     }
 
-    /// Returns the options with a list of impacts, with room for this number of [`impacts`](Self::impacts).
+    /// Requests a [list of impacts](super::SimulationBuffers::impacts) that has room for this number of impacts, at
+    /// least 1, at 64 bytes each. There is a list if this option or [`SimulationOptions::with_impact_list`] requests
+    /// it. If only the latter does, the capacity is the number of spheres plus 1024. No impact is lost if the list is
+    /// full: see [`SimulationStatus::IMPACTS_FULL`](super::SimulationStatus::IMPACTS_FULL).
     #[must_use]
     pub fn with_impacts(mut self, impacts: u32) -> Self {
         self.impacts = Some(impacts);
         self
     }
 
-    /// Returns the options with these [rules](Self::simulation) of the simulation. One of the rules
-    /// is the target for the mean number of impacts of each sphere in a substep. If it is greater
-    /// than 0.2, it becomes 0.2.
+    /// Sets the rules: restitution, walls, gravity, domain, contact time, compound bodies, list of impacts, and the
+    /// target number of impacts of each sphere in a substep.
+    ///
+    /// [`create_simulation`](super::CollisionPipeline::create_simulation) returns an error for rules that a GPU cannot
+    /// follow:
+    ///
+    /// - A simulation on a GPU has at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or
+    ///   cylinder may be at most 100 cells away from the periodic cell, and its radius may be at most six cells. With
+    ///   such walls, spheres may be at most 20 cells away from the periodic cell.
+    /// - [`with_impacts_per_substep`](SimulationOptions::with_impacts_per_substep) may be at most 0.2, the default on
+    ///   a GPU.
+    /// - [`with_bodies`](SimulationOptions::with_bodies) must have as many entries as the buffers have room for
+    ///   spheres, or none.
+    /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) must not be set.
+    /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
+    ///   are in [`DeviceSpheres::with_groups`](super::DeviceSpheres::with_groups).
     #[must_use]
     pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
         self.simulation = simulation;
-        let impacts = &mut self.simulation.impacts_per_substep;
-        *impacts = impacts.min(0.2);
         self
+    }
+
+    pub(super) fn impacts_per_substep(&self) -> f64 {
+        let impacts = self.simulation.impacts_per_substep;
+        impacts.unwrap_or(MOST_IMPACTS_PER_SUBSTEP)
     }
 
     pub(super) fn most_candidates(&self) -> u32 {
         let usual = self.spheres.saturating_mul(8).saturating_add(1024);
-        // The shaders store the number of a candidate pair in 28 bits.
-        self.candidates.unwrap_or(usual).clamp(1, (1 << 28) - 1)
+        self.candidates.unwrap_or(usual.min(MOST_CANDIDATES))
     }
 
     /// Returns the capacity of the list of impacts, or 0 without a list.
@@ -140,6 +144,7 @@ impl SimulationBufferOptions {
     pub(super) fn check(&self) -> Result<(), Error> {
         for (what, capacity) in [
             ("spheres", self.spheres),
+            ("candidates", self.most_candidates()),
             ("substeps", self.substeps),
             ("rounds", self.rounds),
             ("recordings", self.recordings),
@@ -158,6 +163,27 @@ impl SimulationBufferOptions {
             );
         }
         rules.check(self.spheres as usize)?;
+        if self.most_candidates() > MOST_CANDIDATES {
+            return invalid(format!(
+                "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",
+                self.most_candidates()
+            ));
+        }
+        if rules.max_impacts.is_some() {
+            return invalid(
+                "the largest number of impacts of a sphere in a substep is set, but a simulation on a GPU has no such \
+                 limit; leave out `SimulationOptions::with_max_impacts`, or use `carom::Simulation`"
+                    .into(),
+            );
+        }
+        let impacts = self.impacts_per_substep();
+        if impacts > MOST_IMPACTS_PER_SUBSTEP {
+            return invalid(format!(
+                "the number of impacts in a substep is {impacts:?}, but must be at most {MOST_IMPACTS_PER_SUBSTEP:?} \
+                 on a GPU; choose a smaller number in `SimulationOptions::with_impacts_per_substep`, or use \
+                 `carom::Simulation`"
+            ));
+        }
         let walls = rules.walls.simple();
         let meshes = rules.walls.meshes();
         if walls.len() + meshes.len() > MOST_WALLS as usize {

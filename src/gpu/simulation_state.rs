@@ -2,6 +2,7 @@
 
 use super::shader::layout::GpuSimulation;
 use super::status::Status;
+use crate::Impact;
 
 bitflags::bitflags! {
     /// Flags that tell why substeps of the last recording of a simulation were rolled back, and
@@ -12,11 +13,11 @@ bitflags::bitflags! {
     #[cfg_attr(feature = "serde", serde(transparent))]
     pub struct SimulationStatus: u32 {
         /// The search for candidate pairs was incomplete, because there were more than
-        /// [`SimulationBufferOptions::candidates`](super::SimulationBufferOptions::candidates), or for the
+        /// [`SimulationBufferOptions::candidates`](super::SimulationBufferOptions::with_candidates), or for the
         /// reasons in [`SimulationState::search_status`].
         const SEARCH_INCOMPLETE = 1;
         /// A substep needed more rounds than were recorded. If this happens in every recording and the time does
-        /// not advance, increase [`rounds`](super::SimulationBufferOptions::rounds).
+        /// not advance, increase [`rounds`](super::SimulationBufferOptions::with_rounds).
         const TOO_FEW_ROUNDS = 2;
         /// A substep was rolled back because a sphere moved farther than the search for candidate
         /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.
@@ -29,7 +30,7 @@ bitflags::bitflags! {
         /// The list of impacts had no room for the impacts of a substep, so the substep was rolled back. The next
         /// recording goes on from there, with an empty list. If this happens in every recording and the time does
         /// not advance, more impacts happen at the same time than
-        /// [`SimulationBufferOptions::impacts`](super::SimulationBufferOptions::impacts) allows.
+        /// [`SimulationBufferOptions::impacts`](super::SimulationBufferOptions::with_impacts) allows.
         const IMPACTS_FULL = 16;
     }
 }
@@ -55,7 +56,7 @@ pub struct SimulationState {
     /// and pairs of a sphere and a triangle of a mesh.
     pub candidates: u32,
     /// Number of impacts of two spheres so far.
-    pub impacts: u64,
+    pub sphere_impacts: u64,
     /// Number of impacts of a sphere and a wall so far.
     pub wall_impacts: u64,
     /// Virial: the sum over all impacts of two spheres so far of their centre distance times their impulse.
@@ -66,7 +67,7 @@ pub struct SimulationState {
     pub substeps: u32,
     /// Number of substeps that were rolled back, so far.
     pub rollbacks: u32,
-    /// Largest number of [rounds](super::SimulationBufferOptions::rounds) in any complete substep
+    /// Largest number of [rounds](super::SimulationBufferOptions::with_rounds) in any complete substep
     /// of the last recording.
     pub rounds: u32,
     /// Number of the last recording that has run, from 1.
@@ -74,6 +75,19 @@ pub struct SimulationState {
     /// Number of impacts in the list of impacts of the last recording. If the options request no
     /// list, it is 0.
     pub listed: u32,
+}
+
+/// The state of a simulation and the impacts of its last recording, returned by
+/// [`SimulationBuffers::read_impacts`](super::SimulationBuffers::read_impacts).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SimulationImpacts {
+    /// The state after the recording.
+    pub state: SimulationState,
+    /// The impacts of the recording in the order of time. Impacts at exactly the same time are in the order of sphere,
+    /// partner and image.
+    pub impacts: Vec<Impact>,
 }
 
 impl SimulationState {
@@ -94,7 +108,7 @@ impl SimulationState {
             status: SimulationStatus::from_bits_truncate(raw.status),
             search_status: Status::from_bits_truncate(raw.search_status),
             candidates: raw.candidates,
-            impacts: count(raw.impacts),
+            sphere_impacts: count(raw.impacts),
             wall_impacts: count(raw.wall_impacts),
             virial: sum(raw.virial),
             kinetic_energy: raw.kinetic_energy.into(),

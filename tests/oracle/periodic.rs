@@ -1,8 +1,8 @@
 //! Exact brute force for periodic domains, on every pair of a sphere and an image (a periodic copy) of a
 //! sphere.
 
-use carom::glam::DVec3;
 use carom::{Domain, Sphere};
+use glam::DVec3;
 
 use super::exact::Exact;
 

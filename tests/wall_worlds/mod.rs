@@ -9,9 +9,9 @@
     reason = "shared by several tests, each of which uses a part"
 )]
 
-use carom::glam::{DVec3, Vec3};
 use carom::{Domain, MAX_MAGNITUDE, Sphere, Wall, WallShape, Walls};
 use fastrand::Rng;
+use glam::{DVec3, Vec3};
 
 pub(crate) fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(..from.len())]

@@ -15,13 +15,13 @@ mod backends;
 use std::path::Path;
 
 use backends::detector;
-use carom::glam::{DVec3, Vec3};
 use carom::{
     Backend, Collisions, Detector, Earliest, Error, Mesh, Options, Partner, Sphere, Step,
     WallCollision, Walls,
 };
 use carom_formats::read;
 use fastrand::Rng;
+use glam::{DVec3, Vec3};
 
 /// Number of steps, unless the environment variable `CAROM_STEPS` says otherwise.
 const STEPS: usize = 300;

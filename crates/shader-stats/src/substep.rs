@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use carom::glam::DVec3;
 use carom::{Domain, HardSphere, Simulation, SimulationOptions, Sphere};
 
 use crate::model::{CACHE, Counts, DISPATCH, MEMORY, WARP, Work, step};
@@ -64,7 +63,7 @@ fn padded(count: usize) -> anyhow::Result<Vec<Sphere>> {
         (0..side).flat_map(plane)
     });
     let spheres = sites.map(|site| {
-        let velocity = DVec3::from([0; 3].map(|_| rng.f64() - 0.5));
+        let velocity = [0; 3].map(|_| rng.f64() - 0.5);
         HardSphere::new(site, radius).with_velocity(velocity)
     });
     let spheres = spheres.collect();
@@ -75,8 +74,10 @@ fn padded(count: usize) -> anyhow::Result<Vec<Sphere>> {
         clippy::cast_possible_truncation,
         reason = "the search takes float32 numbers"
     )]
-    let padded =
-        |sphere: &HardSphere| Sphere::new(sphere.center.as_vec3(), (PADDED * sphere.radius) as f32);
+    let padded = |sphere: &HardSphere| {
+        let center = sphere.center.map(|x| x as f32);
+        Sphere::new(center, (PADDED * sphere.radius) as f32)
+    };
     Ok(simulation.spheres().iter().map(padded).collect())
 }
 

@@ -35,8 +35,8 @@ impl ByRapier {
         }
         let balls = spheres.iter().map(|sphere| {
             let body = RigidBodyBuilder::dynamic()
-                .translation(Vector::from_array(sphere.center.as_vec3().to_array()))
-                .linvel(Vector::from_array(sphere.velocity.as_vec3().to_array()))
+                .translation(Vector::from_array(sphere.center.map(|x| x as f32)))
+                .linvel(Vector::from_array(sphere.velocity.map(|x| x as f32)))
                 .lock_rotations()
                 .can_sleep(false)
                 .ccd_enabled(true);

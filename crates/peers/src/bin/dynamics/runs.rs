@@ -1,6 +1,7 @@
 //! The programs that move the spheres: carom and the serial event-driven simulation.
 
 use carom::{Domain, HardSphere, Simulation, SimulationOptions, StepReport};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::heap::Heap;
 
@@ -21,6 +22,7 @@ pub(crate) trait Run {
 
 pub(crate) struct ByCarom {
     simulation: Simulation,
+    pool: ThreadPool,
     threads: usize,
     total: StepReport,
 }
@@ -31,11 +33,10 @@ impl ByCarom {
         domain: Domain,
         threads: usize,
     ) -> anyhow::Result<Self> {
-        let options = SimulationOptions::new()
-            .with_domain(domain)
-            .with_threads(threads);
+        let options = SimulationOptions::new().with_domain(domain);
         Ok(Self {
             simulation: Simulation::new(spheres.to_vec(), options)?,
+            pool: ThreadPoolBuilder::new().num_threads(threads).build()?,
             threads,
             total: StepReport::default(),
         })
@@ -51,11 +52,12 @@ impl Run for ByCarom {
     }
 
     fn advance(&mut self, duration: f64) -> anyhow::Result<Option<u64>> {
-        let report = self.simulation.step(duration)?;
-        self.total.impacts += report.impacts;
+        let simulation = &mut self.simulation;
+        let report = self.pool.install(|| simulation.step(duration))?;
+        self.total.sphere_impacts += report.sphere_impacts;
         self.total.substeps += report.substeps;
         self.total.rounds += report.rounds;
-        Ok(Some(report.impacts))
+        Ok(Some(report.sphere_impacts))
     }
 
     fn energy(&self) -> f64 {
@@ -64,13 +66,13 @@ impl Run for ByCarom {
 
     fn places(&self) -> Option<Vec<[f64; 3]>> {
         let spheres = self.simulation.spheres().iter();
-        Some(spheres.map(|sphere| sphere.center.to_array()).collect())
+        Some(spheres.map(|sphere| sphere.center).collect())
     }
 
     fn remark(&self) -> String {
         let substeps = self.total.substeps as f64;
         let rounds = self.total.rounds as f64 / substeps;
-        let impacts = self.total.impacts as f64 / substeps;
+        let impacts = self.total.sphere_impacts as f64 / substeps;
         format!("{substeps} substeps of {impacts:.0} impacts and {rounds:.1} rounds")
     }
 }
@@ -79,8 +81,8 @@ pub(crate) struct ByHeap(Heap);
 
 impl ByHeap {
     pub(crate) fn new(spheres: &[HardSphere], edge: f64) -> anyhow::Result<Self> {
-        let places: Vec<_> = spheres.iter().map(|s| s.center.to_array()).collect();
-        let velocities: Vec<_> = spheres.iter().map(|s| s.velocity.to_array()).collect();
+        let places: Vec<_> = spheres.iter().map(|s| s.center).collect();
+        let velocities: Vec<_> = spheres.iter().map(|s| s.velocity).collect();
         Heap::new(&places, &velocities, edge).map(Self)
     }
 }

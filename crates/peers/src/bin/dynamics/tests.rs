@@ -21,8 +21,8 @@ fn by_sphere(hits: impl IntoIterator<Item = Hit>, count: usize) -> Vec<Vec<(u32,
 
 fn heap_of(simulation: &Simulation, edge: f64) -> Heap {
     let spheres = simulation.spheres();
-    let places: Vec<_> = spheres.iter().map(|s| s.center.to_array()).collect();
-    let velocities: Vec<_> = spheres.iter().map(|s| s.velocity.to_array()).collect();
+    let places: Vec<_> = spheres.iter().map(|s| s.center).collect();
+    let velocities: Vec<_> = spheres.iter().map(|s| s.velocity).collect();
     Heap::new(&places, &velocities, edge).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn carom_and_the_heap_find_the_same_impacts() {
         heap.list = Some(Vec::new());
         let duration = impacts / rate;
         heap.advance(duration);
-        let list = simulation.step(duration).unwrap().list;
+        let list = simulation.step(duration).unwrap().impacts;
         let expected = list.iter().map(|impact| {
             let Partner::Sphere(partner) = impact.partner else {
                 panic!("there are no walls");
