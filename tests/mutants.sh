@@ -138,7 +138,7 @@ mutant '< instead of <= at the end of the step' src/exact/integers.rs \
     '[Less | Equal, _] => true' '[Less, _] => true, [Equal, _] => false' --test reference touching_at_the_very_end
 mutant '< instead of <= at the start' src/exact/integers.rs \
     "            Equal => {
-                return Some(Impact {
+                return Some(Hit {
                     toi: 0.0,
                     depth: 0.0,
                 });

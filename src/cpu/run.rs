@@ -20,7 +20,7 @@ use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::limits::{Limits, most_proxies};
 use crate::outcome::{Outcome, StageTimes};
 use crate::reuse::{ReusedVec, ScratchPool};
-use crate::shared::lattice::Lattice;
+use crate::shared::lattice::ReducedLattice;
 use crate::shared::space::Space;
 use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::{Scale, Units};
@@ -92,7 +92,7 @@ impl Cpu {
         let (spheres, sets) = (step.spheres, step.sets);
         let extent = step.summary.extent().max(step.domain.extent());
         let scale = &Units::new(step.dt, extent).scale(step.dt);
-        let lattice = Lattice::new(&step.domain, scale)?;
+        let lattice = ReducedLattice::new(&step.domain, scale)?;
         let space = &measure_space(spheres, scale, lattice.as_ref(), &mut self.space);
         let cell = cell(lattice.as_ref(), &space.frame, scale);
         let cell = cell.as_ref();

@@ -120,7 +120,7 @@ pub struct SimulationBuffers {
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
     begin: Dispatch,
-    ends: Vec<Ends>,
+    ends: Vec<LoadStore>,
     uploads: UploadRing,
     staging: Staging,
 }
@@ -137,7 +137,7 @@ struct MeshSearch {
 }
 
 /// The dispatches that read and write the application's buffers.
-struct Ends {
+struct LoadStore {
     /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     load: Dispatch,
@@ -441,7 +441,7 @@ fn walls(
 }
 
 /// Makes the dispatches of a simulation from its kernels and buffers.
-struct Maker<'a> {
+struct SimulationMaker<'a> {
     kernels: &'a DeviceKernels,
     /// The buffers that the kernels use: those of the candidate search, those of the simulation, and those with the
     /// results of the search for spheres near triangles.
@@ -451,7 +451,7 @@ struct Maker<'a> {
     has_list: bool,
 }
 
-impl Maker<'_> {
+impl SimulationMaker<'_> {
     fn dispatch(&self, kernel: &Compiled, count: u64) -> Result<Dispatch, Error> {
         self.kernels
             .binder()
@@ -616,7 +616,7 @@ impl SimulationBuffers {
             bounds,
             triangles: triangles(&options),
         });
-        let maker = Maker {
+        let maker = SimulationMaker {
             kernels: &kernels,
             sources: [&search, &named, &found],
             spheres: options.spheres.into(),
@@ -940,7 +940,7 @@ impl SimulationBuffers {
                 self.ends.truncate(REMEMBERED);
             }
         }
-        let Ends { load, store, .. } = &self.ends[0];
+        let LoadStore { load, store, .. } = &self.ends[0];
         Ok(BoundEnds {
             layout: bound.layout,
             mass_words,
@@ -954,7 +954,7 @@ impl SimulationBuffers {
         bound: &BoundSpheres<'_>,
         masses: Window<'_>,
         windows: Vec<(wgpu::Buffer, u64)>,
-    ) -> Result<Ends, Error> {
+    ) -> Result<LoadStore, Error> {
         let limits = &self.kernels.context.limits;
         let most = limits.max_storage_buffer_binding_size / 4 * 4;
         let [centers, radii, motions, groups] = bound.values;
@@ -979,7 +979,7 @@ impl SimulationBuffers {
             stored.words("stored", buffer, [start, size]);
             binder.dispatch(kernel, &[&self.named, &stored], count)
         };
-        Ok(Ends {
+        Ok(LoadStore {
             windows,
             load: binder.dispatch(&own.simulation_load, &[&self.named, &read], count)?,
             store: [

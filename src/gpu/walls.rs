@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::shader::layout::{
     GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
 };
-use crate::exact::{GRAZING, Impact, Translation};
+use crate::exact::{GRAZING, Hit, Translation};
 use crate::walls::{Triangle, is_parallel, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, WallShape, Walls};
 
@@ -369,7 +369,7 @@ pub(super) fn decide(
                 triangle.and_then(|triangle| triangle.impact(&ball, shift, dt))
             }
         };
-        if let Some(Impact { toi, depth }) = impact {
+        if let Some(Hit { toi, depth }) = impact {
             let hit = WallCollision {
                 sphere,
                 wall: number,

@@ -38,7 +38,7 @@ pub(crate) const GPU_AWAY: f32 = 8.0;
 /// lattice as the edges of the domain, but are as short and as perpendicular as possible. With long
 /// edges, many images of each sphere would reach into the cell of a skewed domain.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lattice {
+pub(crate) struct ReducedLattice {
     pub(crate) count: usize,
     pub(crate) edges: [DVec3; 3],
     pub(crate) edge_error: [f64; 3],
@@ -62,7 +62,7 @@ pub(crate) struct Lattice {
     pub(crate) max_cells: i32,
 }
 
-impl Lattice {
+impl ReducedLattice {
     pub(crate) fn new(domain: &Domain, scale: &Scale) -> Result<Option<Self>, Error> {
         if domain.is_open() {
             return Ok(None);

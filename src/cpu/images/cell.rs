@@ -15,7 +15,7 @@ use glam::{DVec3, Mat3, Vec3};
 use wide::f32x4;
 
 use crate::lanes::{LANES, Real, dot, each, three};
-use crate::shared::lattice::Lattice;
+use crate::shared::lattice::ReducedLattice;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
@@ -33,7 +33,7 @@ pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    pub(crate) lattice: Lattice,
+    pub(crate) lattice: ReducedLattice,
     origin: DVec3,
     drift: DVec3,
     dt: f64,
@@ -134,7 +134,7 @@ impl LatticeBox {
 }
 
 impl Cell {
-    pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
+    pub(crate) fn new(lattice: ReducedLattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
         // Positions are measured from a moving origin. The periodic cell moves with the same
@@ -309,7 +309,7 @@ impl Cell {
         let middle = f64::from(cut.middle()) * self.dt;
         let at = self.coordinates(center + velocity * middle, middle);
         let half_shift = (velocity - self.drift) * (f64::from(cut.half()) * self.dt);
-        let Lattice {
+        let ReducedLattice {
             count,
             duals,
             dual_lengths,
@@ -342,7 +342,7 @@ impl Cell {
     /// sphere's coordinates, in units of the edges.
     #[inline(always)]
     fn lattice_error(&self, at: [f64; 3]) -> f64 {
-        let Lattice {
+        let ReducedLattice {
             edge_lengths,
             edge_error,
             ..
@@ -359,7 +359,7 @@ impl Cell {
     /// terms. `far` has the sum of the magnitudes of these terms, for each axis.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
-        let Lattice {
+        let ReducedLattice {
             dual_lengths,
             dual_bounds,
             ..
@@ -414,7 +414,7 @@ impl Cell {
         length: f32,
     ) -> ProxySize {
         let all = self.lattice_box(sphere, Cut::WHOLE);
-        let Lattice {
+        let ReducedLattice {
             count,
             edges,
             duals,
@@ -532,7 +532,7 @@ fn floor(x: f64) -> i64 {
     towards_zero.saturating_sub(i64::from(is_above))
 }
 
-pub(crate) fn cell(lattice: Option<&Lattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
+pub(crate) fn cell(lattice: Option<&ReducedLattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
     lattice.map(|lattice| Cell::new(*lattice, frame, scale.dt))
 }
 
@@ -593,7 +593,7 @@ mod tests {
                 .with_periodic([true, true, false]);
             let sphere = Sphere::new(center, 0.0);
             let scale = Units::default().scale(1.0);
-            let lattice = Lattice::new(&domain, &scale).ok().flatten().unwrap();
+            let lattice = ReducedLattice::new(&domain, &scale).ok().flatten().unwrap();
             let cell = Cell::new(lattice, &Frame::default(), 1.0);
             let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
             let edges = [0, 1].map(|k| whole(lattice.edges[k]));
@@ -629,7 +629,7 @@ mod tests {
             let periodic = [1, 2, 4].map(|bit| (case / 3 % 7 + 1) & bit != 0);
             let domain = Domain::triclinic(origin, edges).with_periodic(periodic);
             let scale = Units::default().scale(1.0);
-            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+            let Ok(Some(lattice)) = ReducedLattice::new(&domain, &scale) else {
                 continue;
             };
             let frame = Frame {
@@ -688,7 +688,7 @@ mod tests {
             let origin = [0, 1, 2].map(|_| number(1e4));
             let domain = Domain::triclinic(origin, edges);
             let scale = Units::default().scale(1.0);
-            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+            let Ok(Some(lattice)) = ReducedLattice::new(&domain, &scale) else {
                 continue;
             };
             let frame = Frame {
