@@ -114,6 +114,7 @@ mod exact;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod lanes;
+mod lattice;
 mod limits;
 mod memory;
 mod neighbors;

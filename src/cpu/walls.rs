@@ -15,12 +15,11 @@ use wide::f32x4;
 use super::meshes::{Meshes, NearMesh};
 use crate::exact::{Hit, Shift, Translation};
 use crate::lanes::{LANES, dot, rows};
+use crate::lattice::MAX_CELLS;
 use crate::limits::Limits;
 use crate::memory::out_of_memory;
 use crate::step::{CheckedStep, UncheckedStep};
-use crate::walls::{
-    CylinderImages, HalfSpace, MAX_CELLS, Round, Solid, Wall, WallCollision, Walls, vector,
-};
+use crate::walls::{CylinderImages, HalfSpace, Round, Solid, Wall, WallCollision, Walls, vector};
 use crate::{Domain, Error, Sphere};
 
 /// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md

@@ -16,12 +16,12 @@ use rayon::prelude::*;
 use super::boxes::{Boxes, EIGHT, Leaf, NearLeaves, bounds_of};
 use super::flights::{Flight, FlightUnits};
 use super::islands::Islands;
-use super::lattice::{Images, Lattice};
 use super::neighbors::CandidateRows;
 use super::rows::{push, reserve};
 use super::substep::Start;
 use super::walls::{Searching, next_up};
 use super::{HardSphere, Partner};
+use crate::lattice::{ImageBlock, Lattice, MAX_CELLS};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
@@ -320,7 +320,7 @@ impl Candidates {
 
     /// Returns the periodic images of the second sphere of a pair that the first sphere may
     /// overlap. The second sphere is wide (much larger than the others).
-    fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<Images, Error> {
+    fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<ImageBlock, Error> {
         let spheres = pair.map(|place| &self.padded[place as usize]);
         let images = images_of_pair(spheres, start.lattice);
         images.ok_or(out_of_range(start.ids[pair[0] as usize]))
@@ -329,9 +329,9 @@ impl Candidates {
     /// Returns the periodic displacements that may bring another sphere into overlap with the
     /// sphere number `sphere`. Wide spheres (those much larger than the others) do not count as
     /// other spheres here.
-    fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
+    fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<ImageBlock, Error> {
         if !self.any_images {
-            return Ok(Images::default());
+            return Ok(ImageBlock::default());
         }
         let own = self.padded[sphere as usize];
         let center = DVec3::from(own.center.map(f64::from));
@@ -543,7 +543,7 @@ pub(crate) fn out_of_range(id: u32) -> Error {
     Error::ImageOutOfRange {
         index: id as usize,
         set: None,
-        limit: Lattice::MOST_CELLS,
+        limit: MAX_CELLS,
     }
 }
 
@@ -750,8 +750,8 @@ fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
 }
 
 /// Returns a range of periodic images of the second sphere. It includes every image that overlaps
-/// the first sphere. Returns `None` if an image is more than [`Lattice::MOST_CELLS`] cells away.
-pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<Images> {
+/// the first sphere. Returns `None` if an image is more than [`MAX_CELLS`] cells away.
+pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<ImageBlock> {
     let places = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
     let reach = f64::from(spheres[0].radius) + f64::from(spheres[1].radius);
     lattice.images_between(places, reach)

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
 use super::candidates::{can_meet, enlarged, images_of_pair, out_of_range, overlap};
-use super::lattice::Images;
 use super::rows::{push, reserve};
 use super::substep::Start;
 use crate::lanes::LANES;
+use crate::lattice::ImageBlock;
 use crate::limits::most_images;
 use crate::{Error, Options, Sphere};
 
@@ -337,8 +337,8 @@ impl CandidateSearch<'_> {
 
     /// Returns the periodic images of spheres that may overlap a group of spheres. Images of wide spheres
     /// (those much larger than the others) are left out. Returns `None` if an image is more than
-    /// `Lattice::MOST_CELLS` periodic cells away.
-    fn images(&self, group: &std::ops::Range<usize>) -> Option<Images> {
+    /// `MAX_CELLS` periodic cells away.
+    fn images(&self, group: &std::ops::Range<usize>) -> Option<ImageBlock> {
         let own = &self.padded[group.clone()];
         let (center, reach) = match own {
             [one] => (DVec3::from(one.center.map(f64::from)), one.radius.into()),
@@ -349,8 +349,8 @@ impl CandidateSearch<'_> {
 
     /// Returns the periodic images in which a sphere may reach into the ball of radius `reach`
     /// around the point `place`. Wide spheres (those much larger than the others) are left out.
-    /// Returns `None` if such an image is more than `Lattice::MOST_CELLS` periodic cells away.
-    fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
+    /// Returns `None` if such an image is more than `MAX_CELLS` periodic cells away.
+    fn images_within(&self, place: DVec3, reach: f64) -> Option<ImageBlock> {
         let reach = reach + f64::from(self.boxes.most_radius());
         let lattice = self.start.lattice;
         lattice.images_within(place, reach, self.beyond)
@@ -360,7 +360,7 @@ impl CandidateSearch<'_> {
     /// a group of its own. The first number says in how many periodic images other spheres may overlap the
     /// group. For a wide sphere, the second number says about how many of these images overlap the sphere
     /// only because its radius includes its pad (the bound on its displacement). For other groups, the second
-    /// number is 0. Returns `None` if an image is more than `Lattice::MOST_CELLS` periodic cells away.
+    /// number is 0. Returns `None` if an image is more than `MAX_CELLS` periodic cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();
         if !self.is_wide(group.start) {
@@ -372,7 +372,7 @@ impl CandidateSearch<'_> {
         for other in self.wide_after(group) {
             let pair = [group.start, other as usize].map(|place| &self.padded[place]);
             let images = images_of_pair(pair, self.start.lattice)?;
-            sum = sum.saturating_add(images.count() - 1);
+            sum = sum.saturating_add(images.count().saturating_sub(1));
         }
         Some([sum, count.saturating_sub(8 * at_rest)])
     }

@@ -6,7 +6,6 @@ use glam::DVec3;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::lattice::Lattice;
 use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
@@ -16,6 +15,7 @@ use super::state::{State, copied};
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
+use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads::Threads;
 use crate::{Backend, Detector, Error, MAX_MAGNITUDE, Options};

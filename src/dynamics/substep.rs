@@ -10,7 +10,6 @@ use super::candidates::{Candidate, Candidates, Near};
 use super::contact::{Blow, ContactPair};
 use super::flights::Four;
 use super::islands::Islands;
-use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
@@ -22,6 +21,7 @@ use super::surface::ContactGeometry;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::lanes::Bits;
+use crate::lattice::Lattice;
 use crate::{Detector, Error};
 
 /// Upper limit of half the distance that a sphere in a hollow wall flies within a contact time, divided by the radius

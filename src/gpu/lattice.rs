@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::shader::constants::IMAGE_BITS;
 use super::shader::layout::GpuLattice;
-use crate::shared::lattice::ReducedLattice;
+use crate::lattice::ReducedLattice;
 use crate::shared::units::Units;
 use crate::{Domain, Error};
 

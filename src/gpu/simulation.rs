@@ -38,9 +38,10 @@ use super::staging::{Copied, Staging};
 use super::summary::WALL;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
+use crate::lattice::duals;
 use crate::threads::Threads;
 use crate::validate::check_dt;
-use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
+use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
@@ -226,31 +227,6 @@ fn four(vector: DVec3) -> [f32; 4] {
     [x, y, z, 0.0]
 }
 
-/// Returns the reciprocal vectors of the periodic edges of a domain, and 0 for the edges that are open.
-fn duals(domain: &Domain) -> [DVec3; 3] {
-    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-    [0, 1, 2].map(|k| {
-        let own = edges[k];
-        let others = [edges[(k + 1) % 3], edges[(k + 2) % 3]];
-        // The domain may be open along some of its three directions. The reciprocal vector of a periodic edge is
-        // computed as if the open directions were perpendicular to the periodic edges.
-        let across = match others.map(|other| other == DVec3::ZERO) {
-            [true, true] => own,
-            [false, false] => others[0].cross(others[1]),
-            [open, _] => {
-                let other = if open { others[1] } else { others[0] };
-                own - other * (own.dot(other) / other.length_squared())
-            }
-        };
-        let product = across.dot(own);
-        if product == 0.0 {
-            DVec3::ZERO
-        } else {
-            across / product
-        }
-    })
-}
-
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the kernels compute in float32"
@@ -258,10 +234,11 @@ fn duals(domain: &Domain) -> [DVec3; 3] {
 fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     let simulation = &options.simulation;
     let domain = &simulation.domain;
+    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
     SimulationRequest {
         gravity: narrow(simulation.gravity),
-        edges: [0, 1, 2].map(|k| four(domain.periodic_edge(k))),
-        duals: duals(domain).map(four),
+        edges: edges.map(four),
+        duals: duals(edges).map(four),
         corner: domain.origin(),
         periodic: u32::from(!domain.is_open()),
         restitution: simulation.restitution as f32,

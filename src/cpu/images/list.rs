@@ -444,7 +444,8 @@ impl Lister<'_> {
                 };
                 self.cell.lattice_box(&scaled, cut)
             };
-            part.uncounted = part.uncounted.saturating_add(lattice_box.count());
+            let images = lattice_box.images().count();
+            part.uncounted = part.uncounted.saturating_add(images);
             if part.uncounted > MAX_UNCOUNTED {
                 self.count.fetch_add(part.uncounted, Relaxed);
                 part.uncounted = 0;
@@ -473,36 +474,28 @@ impl ImagePart<'_> {
         center: impl Fn([i32; 3]) -> ([f32; 3], f32),
     ) {
         let Segment { sphere, number } = segment;
-        let several = lattice_box.count() > 1;
+        let images = lattice_box.images();
+        let several = images.count() > 1;
         let mut is_first = number == 0;
-        let [x, y, z] = [0, 1, 2].map(|k| {
-            let [from, to] = lattice_box.images(k);
-            from..=to
-        });
-        for n3 in z {
-            for n2 in y.clone() {
-                for n1 in x.clone() {
-                    let image = [n1, n2, n3];
-                    let mut word = sphere;
-                    if several || image != [0; 3] {
-                        word = self.imaged.len() as u32 | IMAGED;
-                        self.imaged.push(Imaged {
-                            sphere,
-                            image,
-                            place: center(image),
-                            corner: lattice_box.corner(image),
-                        });
-                    }
-                    let image = NamedImage { segment, word };
-                    if !is_first {
-                        self.further.push(image);
-                    } else if word != sphere {
-                        self.first.push(image);
-                    }
-                    is_first = false;
-                }
+        images.each(|image| {
+            let mut word = sphere;
+            if several || image != [0; 3] {
+                word = self.imaged.len() as u32 | IMAGED;
+                self.imaged.push(Imaged {
+                    sphere,
+                    image,
+                    place: center(image),
+                    corner: lattice_box.corner(image),
+                });
             }
-        }
+            let image = NamedImage { segment, word };
+            if !is_first {
+                self.further.push(image);
+            } else if word != sphere {
+                self.first.push(image);
+            }
+            is_first = false;
+        });
     }
 }
 
