@@ -8,7 +8,7 @@ use crate::cpu::{BoundedWalls, Cpu, WallHits, WallSearch};
 use crate::gpu::Gpu;
 use crate::limits::Limits;
 #[cfg(not(feature = "gpu"))]
-use crate::no_gpu::Gpu;
+use crate::no_gpu::NoGpu as Gpu;
 use crate::outcome::Outcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;

@@ -116,6 +116,7 @@ mod exact;
 pub mod gpu;
 mod hits;
 mod lanes;
+mod lattice;
 mod limits;
 mod memory;
 mod neighbors;

@@ -8,9 +8,9 @@ use crate::threads::Threads;
 use crate::{Collision, Error};
 
 /// Placeholder for the GPU backend. The type has no values, so its methods are never called.
-pub(crate) enum Gpu {}
+pub(crate) enum NoGpu {}
 
-impl Gpu {
+impl NoGpu {
     pub(crate) async fn new(_hardware: bool) -> Result<Self, Error> {
         Err(Error::FeatureDisabled { feature: "gpu" })
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::exact::{ImageCollision, Impact, Listed, Translation, impact};
+use crate::exact::{Hit, ImageCollision, Listed, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::reuse::ReusedVec;
@@ -354,8 +354,8 @@ impl Row<'_> {
     /// with `None` if the pair does not touch. The pair consists of sphere `a` and the image
     /// `image` of sphere `b`. Calls must be in ascending order of `b`, and then of `image`.
     #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
-    fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<Impact>) {
-        let Some(Impact { toi, depth }) = touch else {
+    fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<Hit>) {
+        let Some(Hit { toi, depth }) = touch else {
             return;
         };
         let (a, b) = (self.a, b as u32);

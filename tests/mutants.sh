@@ -139,7 +139,7 @@ mutant '< instead of <= at the end of the step' src/exact/integers.rs \
     '[Less | Equal, _] => true' '[Less, _] => true, [Equal, _] => false' --test reference touching_at_the_very_end
 mutant '< instead of <= at the start' src/exact/integers.rs \
     "            Equal => {
-                return Some(Impact {
+                return Some(Hit {
                     toi: 0.0,
                     depth: 0.0,
                 });
@@ -187,7 +187,7 @@ mutant 'a ticket accepts the state after another recording' src/gpu/simulation.r
 mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
     'corner(first) | corner(second) == ALL_EDGES' 'corner(first) | corner(second) <= ALL_EDGES' \
     "${worlds[@]}"
-mutant 'an image is counted along the wrong edge' src/shared/lattice.rs \
+mutant 'an image is counted along the wrong edge' src/lattice/reduced.rs \
     '* self.combined[i][k]' '* self.combined[k][i]' "${worlds[@]}"
 mutant 'the image on one side of a small cell is lost' src/cpu/images/cell.rs \
     '[self.high.0[k], self.low.0[k]].map(' '[self.low.0[k], self.low.0[k]].map(' "${worlds[@]}"
@@ -220,11 +220,11 @@ mutant 'spheres that miss a triangle by rounding errors certainly touch it' shad
 mutant 'spheres that touch a triangle but for rounding errors certainly miss it' \
     shaders/shared/triangle_filter.wgsl '- sphere.radius - error)' '- sphere.radius)' "${gpu_walls[@]}" \
     spheres_that_nearly
-mutant 'a displaced sphere is as large as the sphere itself' src/shared/lattice.rs \
+mutant 'a displaced sphere is as large as the sphere itself' src/lattice/reduced.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
-mutant 'the filter ignores the rounding of displacements' src/shared/lattice.rs \
+mutant 'the filter ignores the rounding of displacements' src/lattice/reduced.rs \
     'GPU_AWAY: f32 = 8.0' 'GPU_AWAY: f32 = 0.01' "${far[@]}"
-mutant 'the components of duals have no bound' src/shared/lattice.rs \
+mutant 'the components of duals have no bound' src/lattice/reduced.rs \
     '16.0 * dual_lengths[k] * spread' 'duals[k].abs()' --lib a_point_is_in_its_box
 mutant 'rounded displacements count as exact' src/exact/shift.rs \
     '(x - (sum - of_y)) + (y - of_y) == 0.0' 'x.is_finite() && of_y.is_finite()' \

@@ -1,6 +1,6 @@
 // Images (periodic copies) of spheres in a periodic domain. Image (x, y, z) is displaced by x, y and z times
 // the three edges of the lattice.
-// Twin of `src/shared/lattice.rs`.
+// Twin of `src/lattice/reduced.rs`.
 
 #import opaque::{opaque3}
 #needs lattice

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::run::Cpu;
 use super::walls::{WallHits, append};
-use crate::exact::{Impact, Translation};
+use crate::exact::{Hit, Translation};
 use crate::limits::{CHUNK, Limits};
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
@@ -90,7 +90,7 @@ impl<'a> Targets<'a> {
         dt: f32,
     ) -> Option<WallCollision> {
         let target = pair.b as usize;
-        let hit = |wall, Impact { toi, depth }| WallCollision {
+        let hit = |wall, Hit { toi, depth }| WallCollision {
             sphere: pair.a,
             wall,
             toi,
@@ -98,7 +98,7 @@ impl<'a> Targets<'a> {
         };
         let Some(index) = target.checked_sub(self.spheres.len()) else {
             let Collision { toi, depth, .. } = *pair;
-            return Some(hit(self.spheres[target].0, Impact { toi, depth }));
+            return Some(hit(self.spheres[target].0, Hit { toi, depth }));
         };
         let mesh = self
             .first_triangles

@@ -26,7 +26,7 @@ const ITEMS_PER_BUCKET: usize = 2048;
 /// Items sorted into buckets by the high bits of their keys, which are numbers below `range`.
 #[derive(Debug)]
 pub(crate) struct Buckets<T> {
-    chunks: Vec<Chunk<T>>,
+    chunks: Vec<BucketChunk<T>>,
     used: usize,
     /// For each bucket, the number of items in it and in all buckets before it.
     ends: ReusedVec<usize>,
@@ -38,12 +38,12 @@ pub(crate) struct Buckets<T> {
 }
 
 #[derive(Debug)]
-struct Chunk<T> {
+struct BucketChunk<T> {
     items: ReusedVec<T>,
     ends: ReusedVec<u32>,
 }
 
-impl<T> Default for Chunk<T> {
+impl<T> Default for BucketChunk<T> {
     fn default() -> Self {
         Self {
             items: ReusedVec::default(),
@@ -52,7 +52,7 @@ impl<T> Default for Chunk<T> {
     }
 }
 
-impl<T: Copy + Zeroable> Chunk<T> {
+impl<T: Copy + Zeroable> BucketChunk<T> {
     fn sort(
         &mut self,
         unsorted: &[T],
@@ -113,7 +113,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
         self.count = range.div_ceil(1 << self.shift).max(1);
         self.used = chunks;
         if self.chunks.len() < chunks {
-            self.chunks.resize_with(chunks, Chunk::default);
+            self.chunks.resize_with(chunks, BucketChunk::default);
         }
         for unused in &mut self.chunks[chunks..] {
             unused.items.rest();
@@ -138,7 +138,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     pub(crate) fn add(&mut self, items: &[T], key: impl Fn(&T) -> u32) -> Result<(), Error> {
         let bucket = |item: &T| (key(item) >> self.shift) as usize;
         if self.chunks.len() == self.used {
-            self.chunks.push(Chunk::default());
+            self.chunks.push(BucketChunk::default());
         }
         self.chunks[self.used].sort(items, self.count, bucket)?;
         self.used += 1;
@@ -171,7 +171,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     pub(crate) fn chunks_a_bucket(&self) -> usize {
         let buckets = || 0..self.count;
         let used = buckets().filter(|&bucket| self.len(bucket..bucket + 1) > 0);
-        let pieces_of = |chunk: &Chunk<T>| {
+        let pieces_of = |chunk: &BucketChunk<T>| {
             let pieces = buckets().filter(|&bucket| !chunk.range(bucket).is_empty());
             pieces.count()
         };
@@ -191,7 +191,7 @@ impl<T: Copy + Zeroable + Send + Sync> Buckets<T> {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let of_chunk = |chunk: &Chunk<T>| chunk.items.bytes() + chunk.ends.bytes();
+        let of_chunk = |chunk: &BucketChunk<T>| chunk.items.bytes() + chunk.ends.bytes();
         self.chunks.iter().map(of_chunk).sum::<usize>() + self.ends.bytes() + self.unsorted.bytes()
     }
 }

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::walls::{WallHits, append, each_block};
-use crate::exact::Impact;
+use crate::exact::Hit;
 use crate::lanes::{Bits, LANES, each, rows, three};
 use crate::limits::Limits;
 use crate::walls::{Mesh, Path, Triangle, Walls};
@@ -169,7 +169,7 @@ impl<'a> Meshes<'a> {
             }));
             for &(sphere, wall, triangle) in &triangles {
                 let impact = triangle.impact(&spheres[sphere], (), self.dt);
-                let Some(Impact { toi, depth }) = impact else {
+                let Some(Hit { toi, depth }) = impact else {
                     continue;
                 };
                 self.limits

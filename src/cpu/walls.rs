@@ -13,14 +13,13 @@ use rayon::prelude::*;
 use wide::f32x4;
 
 use super::meshes::{Meshes, NearMesh};
-use crate::exact::{Impact, Shift, Translation};
+use crate::exact::{Hit, Shift, Translation};
 use crate::lanes::{LANES, dot, rows};
+use crate::lattice::MAX_CELLS;
 use crate::limits::Limits;
 use crate::memory::out_of_memory;
 use crate::step::{CheckedStep, UncheckedStep};
-use crate::walls::{
-    CylinderImages, HalfSpace, MAX_CELLS, Round, Solid, Wall, WallCollision, Walls, vector,
-};
+use crate::walls::{CylinderImages, HalfSpace, Round, Solid, Wall, WallCollision, Walls, vector};
 use crate::{Domain, Error, Sphere};
 
 /// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md
@@ -59,7 +58,7 @@ impl WallHits {
 
 /// A step with walls. `filters` has float32 versions of the walls for the first test, and `walls` has the walls
 /// for the exact test.
-struct Task<'a> {
+struct WallTask<'a> {
     dt: f32,
     domain: Domain,
     walls: Vec<Tested>,
@@ -80,19 +79,19 @@ struct Tested {
     wall: Wall,
     solid: Solid,
     filter: Filter,
-    images: Images,
+    images: WallImages,
 }
 
 /// The search for the spheres that touch walls. In a periodic domain, it finds only contacts with half-spaces and
 /// cylinders, which are infinite. `bounded_walls.rs` finds the contacts with finite walls.
 pub(crate) struct WallSearch<'a> {
-    task: Task<'a>,
-    parts: Vec<Part>,
+    task: WallTask<'a>,
+    parts: Vec<WallPart>,
 }
 
 /// The spheres of one parallel task that touch walls, and those that may touch a mesh.
 #[derive(Default)]
-struct Part {
+struct WallPart {
     found: WallHits,
     near_meshes: Vec<NearMesh>,
     /// The walls near a block of four spheres. Each has a bit mask, in which bit k is set if sphere k of the
@@ -116,14 +115,14 @@ impl<'a> WallSearch<'a> {
         let filters = filters.filter(|filter| !faces.take(filter)).collect();
         let in_open_space = domain.is_open() && !walls.meshes().is_empty();
         let meshes = in_open_space.then(|| Meshes::new(walls, dt, limits));
-        let task = Task {
+        let task = WallTask {
             dt,
             domain,
             faces,
             filters,
             with_images: tested
                 .iter()
-                .any(|tested| matches!(tested.images, Images::Around(_))),
+                .any(|tested| matches!(tested.images, WallImages::Around(_))),
             walls: tested,
             meshes,
             limits,
@@ -141,10 +140,10 @@ impl<'a> WallSearch<'a> {
     /// that they are read from memory only once. If the test against walls fails, [`finish`](Self::finish)
     /// returns the error later, because errors in the search for pairs of spheres take precedence.
     pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
-        let Task { found, images, .. } = &mut self.task;
+        let WallTask { found, images, .. } = &mut self.task;
         (*found.get_mut(), *images.get_mut()) = (0, 0);
         let task = &self.task;
-        let visit = |part: &mut Part, first, spheres: &[Sphere]| {
+        let visit = |part: &mut WallPart, first, spheres: &[Sphere]| {
             if part.error.is_none() {
                 part.error = task.run(spheres, first, part).err();
             }
@@ -181,7 +180,7 @@ pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error>
 }
 
 /// The images (periodic copies) of spheres that are tested against a wall.
-enum Images {
+enum WallImages {
     /// The spheres have no images, or their images touch the wall in the same way, so only the spheres
     /// themselves are tested.
     None,
@@ -196,11 +195,13 @@ impl Tested {
     fn new(wall: &Wall, domain: &Domain, dt: f32) -> Self {
         let solid = wall.solid();
         let images = match &solid {
-            Solid::Round(round) if !domain.is_open() && round.ball().is_some() => Images::Elsewhere,
-            Solid::Round(round) => {
-                CylinderImages::new(round, domain).map_or(Images::None, Images::Around)
+            Solid::Round(round) if !domain.is_open() && round.ball().is_some() => {
+                WallImages::Elsewhere
             }
-            _ => Images::None,
+            Solid::Round(round) => {
+                CylinderImages::new(round, domain).map_or(WallImages::None, WallImages::Around)
+            }
+            _ => WallImages::None,
         };
         Self {
             wall: *wall,
@@ -211,10 +212,10 @@ impl Tested {
     }
 }
 
-impl Task<'_> {
+impl WallTask<'_> {
     /// Tests a few spheres, and adds those that touch walls and those that may touch a mesh to `part`. `first` is
     /// the index of the first of these spheres.
-    fn run(&self, spheres: &[Sphere], first: usize, part: &mut Part) -> Result<(), Error> {
+    fn run(&self, spheres: &[Sphere], first: usize, part: &mut WallPart) -> Result<(), Error> {
         if !self.walls.is_empty() {
             self.run_simple(spheres, first, part)?;
         }
@@ -224,8 +225,13 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn run_simple(&self, spheres: &[Sphere], first: usize, part: &mut Part) -> Result<(), Error> {
-        let Part {
+    fn run_simple(
+        &self,
+        spheres: &[Sphere],
+        first: usize,
+        part: &mut WallPart,
+    ) -> Result<(), Error> {
+        let WallPart {
             found, near_walls, ..
         } = part;
         each_block(spheres, |start, spheres, valid| {
@@ -244,9 +250,9 @@ impl Task<'_> {
             near_walls.clear();
             near_walls.extend((0..).zip(&self.walls).filter_map(|(wall, tested)| {
                 let near = match tested.images {
-                    Images::None => tested.filter.near(&balls).to_bitmask(),
-                    Images::Around(_) => 15,
-                    Images::Elsewhere => 0,
+                    WallImages::None => tested.filter.near(&balls).to_bitmask(),
+                    WallImages::Around(_) => 15,
+                    WallImages::Elsewhere => 0,
                 };
                 let near = near & valid;
                 (near != 0).then_some((wall, near))
@@ -278,7 +284,8 @@ impl Task<'_> {
             return Ok(());
         }
         let names = [index as u32, wall];
-        let (Images::Around(lattice), Solid::Round(round)) = (&tested.images, &tested.solid) else {
+        let (WallImages::Around(lattice), Solid::Round(round)) = (&tested.images, &tested.solid)
+        else {
             return self.test(tested, sphere, (), names, [0; 3], found);
         };
         let images = lattice.reaching(round, sphere, self.dt);
@@ -313,7 +320,7 @@ impl Task<'_> {
         image: [i32; 3],
         found: &mut WallHits,
     ) -> Result<(), Error> {
-        let Some(Impact { toi, depth }) = tested.solid.impact(sphere, shift, self.dt) else {
+        let Some(Hit { toi, depth }) = tested.solid.impact(sphere, shift, self.dt) else {
             return Ok(());
         };
         self.limits
@@ -373,11 +380,11 @@ impl Paths {
     }
 
     #[inline(always)]
-    fn balls(&self) -> Balls {
+    fn balls(&self) -> PathBalls {
         let [x, y, z] = self.center;
         let reach = self.radius + dot(self.shift, self.shift).sqrt();
         let size = x.abs() + y.abs() + z.abs() + reach;
-        Balls {
+        PathBalls {
             center: self.center,
             reach: reach + size * f32x4::splat(ERROR),
         }
@@ -386,7 +393,7 @@ impl Paths {
 
 /// Four balls, each around the whole path of a sphere. The centre is the start of the path, and the radius `reach`
 /// includes a margin for rounding.
-struct Balls {
+struct PathBalls {
     center: [f32x4; 3],
     reach: f32x4,
 }
@@ -501,7 +508,7 @@ impl Filter {
 
     /// Returns a mask of the spheres that may touch the wall.
     #[inline(always)]
-    fn near(&self, balls: &Balls) -> f32x4 {
+    fn near(&self, balls: &PathBalls) -> f32x4 {
         match *self {
             Self::HalfSpace { normal, offset } => {
                 (dot(normal, balls.center) - balls.reach).simd_le(offset)

@@ -102,7 +102,7 @@ impl NearLeaves {
         &self.found[..self.count]
     }
 
-    fn add(&mut self, leaf: u32, node: &Node, place: usize) -> Result<(), Error> {
+    fn add(&mut self, leaf: u32, node: &SphereNode, place: usize) -> Result<(), Error> {
         let lane = self.leaves.len() % LANES;
         if lane == 0 {
             let [low, high] = [f32::INFINITY, f32::NEG_INFINITY].map(|x| [f32x4::splat(x); 3]);
@@ -178,12 +178,12 @@ impl Leaf {
 
 /// An inner node of the tree: the boxes of its eight children, which are leaves or other nodes.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct SphereNode {
     low: [Eight; 3],
     high: [Eight; 3],
 }
 
-impl Node {
+impl SphereNode {
     fn new(children: &[Bounds]) -> Self {
         let (mut low, mut high) = ([[f32::INFINITY; EIGHT]; 3], [[f32::NEG_INFINITY; EIGHT]; 3]);
         for (place, child) in children.iter().enumerate() {
@@ -285,7 +285,7 @@ pub(crate) struct Boxes {
     leaves: Vec<Leaf>,
     /// The nodes of the tree of boxes, level by level. Each node of the first level has the boxes
     /// of up to eight leaves. The last level has one node, the root.
-    levels: Vec<Vec<Node>>,
+    levels: Vec<Vec<SphereNode>>,
     /// The few spheres that are much wider than the others.
     wide: Vec<u32>,
     /// Largest radius of all spheres except those listed in `wide`, the spheres much larger than
@@ -318,10 +318,10 @@ impl Boxes {
             let nodes = &mut self.levels[level];
             nodes.clear();
             reserve(nodes, below.len() / EIGHT + 1)?;
-            nodes.par_extend(below.par_chunks(EIGHT).map(Node::new));
+            nodes.par_extend(below.par_chunks(EIGHT).map(SphereNode::new));
             let mut above = Vec::new();
             reserve(&mut above, nodes.len())?;
-            above.par_extend(nodes.par_iter().map(Node::bounds));
+            above.par_extend(nodes.par_iter().map(SphereNode::bounds));
             below = above;
             level += 1;
         }

@@ -14,14 +14,14 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, Leaf, NearLeaves, bounds_of};
-use super::flights::{Flight, Units};
+use super::flights::{Flight, FlightUnits};
 use super::islands::Islands;
-use super::lattice::{Images, Lattice};
-use super::neighbors::Neighbors;
+use super::neighbors::CandidateRows;
 use super::rows::{push, reserve};
 use super::substep::Start;
 use super::walls::{Searching, next_up};
 use super::{HardSphere, Partner};
+use crate::lattice::{ImageBlock, Lattice, MAX_CELLS};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
@@ -56,7 +56,7 @@ pub(crate) struct Candidate {
 pub(crate) struct Near<'a> {
     /// The other sphere of the candidate. In a candidate of a sphere and a wall, the sphere itself.
     pub(crate) other: u32,
-    /// The whole candidate, if it is stored. It is `None` for a pair in [`Neighbors`], which stores
+    /// The whole candidate, if it is stored. It is `None` for a pair in [`CandidateRows`], which stores
     /// only the index of the other sphere.
     pub(crate) special: Option<&'a Candidate>,
 }
@@ -84,7 +84,7 @@ impl Near<'_> {
 /// Marks the end of a linked list of candidates.
 const NONE: u32 = u32::MAX;
 
-/// Candidates that [`Neighbors`] cannot hold: spheres and walls, pairs with a periodic image, and
+/// Candidates that [`CandidateRows`] cannot hold: spheres and walls, pairs with a periodic image, and
 /// pairs that were added after the search. A pair is added if a sphere moves farther than its pad
 /// (the assumed bound on its displacement). Each sphere has a linked list of these candidates.
 #[derive(Debug, Default)]
@@ -144,10 +144,10 @@ pub(crate) struct Candidates {
     padded: Vec<Sphere>,
     /// A tree of `padded`.
     boxes: Boxes,
-    neighbors: Neighbors,
+    neighbors: CandidateRows,
     /// The motions of all spheres in the substep, in float32.
     flights: Vec<Flight>,
-    units: Units,
+    units: FlightUnits,
     special: Special,
     /// Number of candidates in `special.list` right after the search for candidates. The list grows
     /// when a sphere moves farther than its pad (the assumed bound on its displacement), because it
@@ -320,7 +320,7 @@ impl Candidates {
 
     /// Returns the periodic images of the second sphere of a pair that the first sphere may
     /// overlap. The second sphere is wide (much larger than the others).
-    fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<Images, Error> {
+    fn images_of_wide(&self, pair: [u32; 2], start: &Start<'_>) -> Result<ImageBlock, Error> {
         let spheres = pair.map(|place| &self.padded[place as usize]);
         let images = images_of_pair(spheres, start.lattice);
         images.ok_or(out_of_range(start.ids[pair[0] as usize]))
@@ -329,9 +329,9 @@ impl Candidates {
     /// Returns the periodic displacements that may bring another sphere into overlap with the
     /// sphere number `sphere`. Wide spheres (those much larger than the others) do not count as
     /// other spheres here.
-    fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<Images, Error> {
+    fn images_near(&self, sphere: u32, start: &Start<'_>) -> Result<ImageBlock, Error> {
         if !self.any_images {
-            return Ok(Images::default());
+            return Ok(ImageBlock::default());
         }
         let own = self.padded[sphere as usize];
         let center = DVec3::from(own.center.map(f64::from));
@@ -432,7 +432,7 @@ impl Candidates {
     /// Returns the flights of all spheres (their motions in the substep, in float32), and the units
     /// of length and time of the flights.
     #[inline]
-    pub(crate) fn flights(&self) -> (&[Flight], &Units) {
+    pub(crate) fn flights(&self) -> (&[Flight], &FlightUnits) {
         (&self.flights, &self.units)
     }
 
@@ -450,18 +450,18 @@ impl Candidates {
 
     /// Returns the flights of all spheres (their motions in float32), which the caller updates at
     /// the end of a substep. Also returns the units of length and time of the flights.
-    pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], Units) {
+    pub(crate) fn flights_mut(&mut self) -> (&mut [Flight], FlightUnits) {
         (&mut self.flights, self.units)
     }
 
     /// Returns the rows of neighbours: for each sphere, the other spheres that it forms a candidate
     /// pair with. Pairs with periodic images of spheres are not included.
     #[inline]
-    pub(crate) fn neighbors(&self) -> &Neighbors {
+    pub(crate) fn neighbors(&self) -> &CandidateRows {
         &self.neighbors
     }
 
-    /// Returns the candidates of a sphere that [`Neighbors`] cannot hold: pairs with walls, pairs
+    /// Returns the candidates of a sphere that [`CandidateRows`] cannot hold: pairs with walls, pairs
     /// with periodic images, and pairs that were added after the search for candidates.
     #[inline]
     pub(crate) fn special_of(&self, sphere: u32) -> impl Iterator<Item = Near<'_>> {
@@ -543,7 +543,7 @@ pub(crate) fn out_of_range(id: u32) -> Error {
     Error::ImageOutOfRange {
         index: id as usize,
         set: None,
-        limit: Lattice::MOST_CELLS,
+        limit: MAX_CELLS,
     }
 }
 
@@ -655,7 +655,7 @@ impl Extent {
     /// Returns the units of length and time for the float32 tests of pairs, with a bound on the coordinates
     /// of all spheres with their pads. The unit of length is `unit`, the size of a typical sphere with its
     /// pad. No pad is larger than `pad`.
-    fn units(&self, unit: f64, pad: f64, horizon: f64, lattice: &Lattice) -> Units {
+    fn units(&self, unit: f64, pad: f64, horizon: f64, lattice: &Lattice) -> FlightUnits {
         let half = 0.5 * (self.high - self.low).max(DVec3::ZERO);
         let center = if self.low.is_finite() {
             self.low + half
@@ -666,7 +666,7 @@ impl Extent {
         let far = self.low.abs().max(self.high.abs()).max_element() + lattice.size();
         let most = half.max_element() + self.largest + pad + 1e-6 * far;
         let per_length = unit.recip();
-        Units {
+        FlightUnits {
             time: horizon,
             per_length,
             center,
@@ -682,7 +682,7 @@ fn make_pads(
     pads: &mut Vec<f64>,
     start: &Start<'_>,
     horizon: f64,
-) -> Result<(Units, [f64; 3]), Error> {
+) -> Result<(FlightUnits, [f64; 3]), Error> {
     let spheres = start.spheres;
     // Mean speed of a sphere that falls from rest for the time `horizon`.
     let falling = 0.5 * start.options.gravity.length() * horizon;
@@ -750,8 +750,8 @@ fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
 }
 
 /// Returns a range of periodic images of the second sphere. It includes every image that overlaps
-/// the first sphere. Returns `None` if an image is more than [`Lattice::MOST_CELLS`] cells away.
-pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<Images> {
+/// the first sphere. Returns `None` if an image is more than [`MAX_CELLS`] cells away.
+pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<ImageBlock> {
     let places = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
     let reach = f64::from(spheres[0].radius) + f64::from(spheres[1].radius);
     lattice.images_between(places, reach)

@@ -9,12 +9,12 @@ use super::path::Piece;
 use super::predict::{RESTING, meeting};
 use super::report::Partner;
 use super::substep::Setting;
-use super::surface::{Motion, Touch, round_meeting, round_touch};
+use super::surface::{ContactGeometry, Motion, round_meeting, round_touch};
 use super::walls::MovingWall;
 
 /// Two spheres, or a sphere and a wall.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Contact<'a> {
+pub(crate) enum ContactPair<'a> {
     Spheres {
         /// Displacement of the image of the second sphere.
         shift: DVec3,
@@ -37,14 +37,14 @@ pub(crate) enum Contact<'a> {
 /// their velocities is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blow {
-    pub(crate) touch: Touch,
+    pub(crate) touch: ContactGeometry,
     /// Speed of approach along the normal.
     pub(crate) approach: f64,
     /// Distance between the centres of two spheres, or 0 at a wall.
     pub(crate) distance: f64,
 }
 
-impl<'a> Contact<'a> {
+impl<'a> ContactPair<'a> {
     /// Returns the contact of two spheres, of which the second one is displaced by `shift`.
     #[inline]
     pub(crate) fn between([a, b]: [&HardSphere; 2], shift: DVec3, setting: &Setting<'_>) -> Self {
@@ -164,7 +164,7 @@ impl<'a> Contact<'a> {
                 // Spheres with coincident centres have no normal.
                 let touch = round_touch(&motion, false, DVec3::X);
                 Blow {
-                    touch: Touch {
+                    touch: ContactGeometry {
                         normal: -touch.normal,
                         ..touch
                     },

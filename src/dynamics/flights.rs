@@ -34,7 +34,7 @@ impl Flight {
 
     /// Raises the bound on a sphere's mean speed to `speed`, unless the bound is higher already.
     /// Impacts have changed the sphere's path, and `speed` is a bound for the new path.
-    pub(crate) fn raise_speed(&mut self, speed: f64, units: &Units) {
+    pub(crate) fn raise_speed(&mut self, speed: f64, units: &FlightUnits) {
         let bound = &mut self.0[1].as_mut_array()[3];
         *bound = bound.max(next_up(speed * (units.per_length * units.time)));
     }
@@ -68,7 +68,7 @@ impl Four {
 
 /// The units of length and time of [`Flight`]s, the motions of spheres in float32.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Units {
+pub(crate) struct FlightUnits {
     /// The unit of time.
     pub(crate) time: f64,
     /// The reciprocal of the unit of length.
@@ -85,7 +85,7 @@ pub(crate) struct Units {
     clippy::cast_possible_truncation,
     reason = "the tests allow for the rounding"
 )]
-impl Units {
+impl FlightUnits {
     fn place(&self, center: DVec3) -> [f64; 3] {
         ((center - self.center) * self.per_length).to_array()
     }
@@ -113,9 +113,9 @@ impl Units {
     /// is tested against four other flights. The tests cover the time from the start of the substep
     /// to `until`.
     #[inline]
-    pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> Probe {
+    pub(crate) fn probe_of(&self, flight: &Flight, until: f64) -> FlightProbe {
         let [[x, y, z, radius], [u, v, w, speed]] = flight.0.map(f32x4::to_array);
-        Probe {
+        FlightProbe {
             center: [f32x4::splat(x), f32x4::splat(y), f32x4::splat(z)],
             velocity: [f32x4::splat(u), f32x4::splat(v), f32x4::splat(w)],
             radius: f32x4::splat(radius),
@@ -130,13 +130,13 @@ impl Units {
     /// against the flights (straight motions) of four other spheres. The tests cover the time from
     /// `from` to `until`.
     #[inline]
-    pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> Probe {
+    pub(crate) fn probe(&self, piece: &Piece, radius: f64, [from, until]: [f64; 2]) -> FlightProbe {
         let four = |x: f64| f32x4::splat(x as f32);
         let [x, y, z] = self.place(piece.center);
         let velocity = piece.velocity * (self.per_length * self.time);
         let [u, v, w] = velocity.to_array();
         let per_time = self.time.recip();
-        Probe {
+        FlightProbe {
             center: [four(x), four(y), four(z)],
             velocity: [four(u), four(v), four(w)],
             radius: four(radius * self.per_length),
@@ -151,7 +151,7 @@ impl Units {
 /// The motion of one sphere in a range of times, to be tested against the flights of four other
 /// spheres. All four lanes are equal.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
+pub(crate) struct FlightProbe {
     center: [f32x4; 3],
     velocity: [f32x4; 3],
     radius: f32x4,
@@ -162,7 +162,7 @@ pub(crate) struct Probe {
     most: f32x4,
 }
 
-impl Probe {
+impl FlightProbe {
     /// Returns a 4-bit mask. Bit k is 1 if the moving sphere that this probe describes may meet
     /// sphere k of `others` by the end of the probe's time range, whatever directions the two move
     /// in.
@@ -273,7 +273,7 @@ mod tests {
                 reach,
                 range,
             );
-            let units = Units {
+            let units = FlightUnits {
                 time: 4.0,
                 per_length: scale.recip(),
                 center: vector(&mut rng, far),
@@ -305,7 +305,7 @@ mod tests {
     /// A moving sphere meets another sphere that comes towards it, and misses four further spheres.
     #[test]
     fn most_pairs_that_do_not_meet_are_told_apart() {
-        let units = Units {
+        let units = FlightUnits {
             time: 1.0,
             per_length: 1.0,
             center: DVec3::splat(1e6),

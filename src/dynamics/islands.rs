@@ -12,7 +12,7 @@ use crate::Error;
 const NONE: u32 = u32::MAX;
 
 /// Number of islands (groups of spheres that hit each other) in a task. One thread replays the
-/// islands of a task, and writes their results to one [`Part`].
+/// islands of a task, and writes their results to one [`IslandPart`].
 const ISLANDS: usize = 128;
 
 /// A group of spheres whose impacts are processed together.
@@ -21,14 +21,14 @@ pub(crate) struct Island {
     /// The range of the island's spheres in `Islands::members`. The range is empty if the island
     /// has been merged into another one.
     pub(crate) members: Range<u32>,
-    /// Index in `Islands::parts` of the [`Part`] to which the replay of this island wrote its
+    /// Index in `Islands::parts` of the [`IslandPart`] to which the replay of this island wrote its
     /// results.
     pub(crate) part: u32,
-    /// The impacts of the spheres in this island, sorted by time: a range of [`Part::impacts`]. The
-    /// field `part` says which [`Part`] has them.
+    /// The impacts of the spheres in this island, sorted by time: a range of [`IslandPart::impacts`]. The
+    /// field `part` says which [`IslandPart`] has them.
     pub(crate) impacts: Range<u32>,
     /// The spheres that were removed from the simulation by impacts in this island, sorted by sphere: a range
-    /// of [`Part::removed`]. The field `part` says which [`Part`] has them.
+    /// of [`IslandPart::removed`]. The field `part` says which [`IslandPart`] has them.
     pub(crate) removed: Range<u32>,
     pub(crate) virial: f64,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Member {
 }
 
 /// The path of a sphere that belongs to an island (a group of spheres that hit each other). The
-/// path is a range of pieces in [`Part::pieces`].
+/// path is a range of pieces in [`IslandPart::pieces`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Track {
     pub(crate) first: u32,
@@ -54,7 +54,7 @@ pub(crate) struct Track {
 /// The results of one task, which processes the impacts of up to [`ISLANDS`] islands (groups of
 /// spheres that hit each other). Times count from the start of the substep.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct IslandPart {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
@@ -66,12 +66,12 @@ pub(crate) struct Part {
 /// A task for one thread: it processes the impacts of some islands (groups of spheres that hit each
 /// other), and writes the results to `part`.
 #[derive(Debug)]
-pub(crate) struct Task<'a> {
+pub(crate) struct IslandTask<'a> {
     pub(crate) number: u32,
     pub(crate) islands: &'a mut [Island],
     /// The tracks (ranges of path pieces) of all spheres of `islands`.
     pub(crate) tracks: &'a mut [Track],
-    pub(crate) part: &'a mut Part,
+    pub(crate) part: &'a mut IslandPart,
 }
 
 /// All islands (groups of spheres that hit each other) of a substep.
@@ -90,9 +90,9 @@ pub(crate) struct Islands {
     /// path's pieces in a list.
     tracks: Vec<Track>,
     list: Vec<Island>,
-    /// The results of the tasks, one [`Part`] for each task (a group of islands). The first `used`
+    /// The results of the tasks, one [`IslandPart`] for each task (a group of islands). The first `used`
     /// parts belong to the current substep. The others only keep their memory for later substeps.
-    parts: Vec<Part>,
+    parts: Vec<IslandPart>,
     used: usize,
     /// One bit for each sphere: whether the running call of `join` puts it into a new island (group
     /// of spheres that hit each other). All bits are 0 between two calls.
@@ -208,16 +208,19 @@ impl Islands {
     }
 
     /// Divides the islands (groups of spheres that hit each other) from number `first` on into
-    /// tasks, which threads can process in parallel. Each task has a [`Part`] for its results. Also
+    /// tasks, which threads can process in parallel. Each task has an [`IslandPart`] for its results. Also
     /// returns a [`Lookup`], which finds the spheres of an island.
-    pub(crate) fn tasks(&mut self, first: usize) -> Result<(Vec<Task<'_>>, Lookup<'_>), Error> {
+    pub(crate) fn tasks(
+        &mut self,
+        first: usize,
+    ) -> Result<(Vec<IslandTask<'_>>, Lookup<'_>), Error> {
         let count = self.list[first..].len().div_ceil(ISLANDS);
         let from = self.used;
         self.used += count;
         let missing = self.used.saturating_sub(self.parts.len());
         reserve(&mut self.parts, missing)?;
         while self.parts.len() < self.used {
-            self.parts.push(Part::default());
+            self.parts.push(IslandPart::default());
         }
         let lookup = Lookup {
             joined: &self.joined,
@@ -241,7 +244,7 @@ impl Islands {
             part.impacts.clear();
             part.removed.clear();
             part.leavers.clear();
-            tasks.push(Task {
+            tasks.push(IslandTask {
                 number: index(number),
                 islands,
                 tracks: own,
@@ -255,7 +258,7 @@ impl Islands {
         &self.list
     }
 
-    pub(crate) fn part(&self, island: &Island) -> &Part {
+    pub(crate) fn part(&self, island: &Island) -> &IslandPart {
         &self.parts[island.part as usize]
     }
 

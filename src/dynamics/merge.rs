@@ -10,12 +10,12 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::{Candidate, Candidates, Near};
-use super::contact::Contact;
-use super::flights::{Four, Probe};
-use super::islands::{Island, Islands, Lookup, Member, Task};
+use super::contact::ContactPair;
+use super::flights::{FlightProbe, Four};
+use super::islands::{Island, IslandTask, Islands, Lookup, Member};
 use super::path::Piece;
 use super::predict::{may_meet, meeting, paths_meet};
-use super::replay::{Scratch, replay};
+use super::replay::{ReplayScratch, replay};
 use super::rows::push;
 use super::substep::{Setting, Start};
 use crate::lanes::Bits;
@@ -42,7 +42,7 @@ pub(crate) fn replay_from(
     let failed = AtomicU32::new(u32::MAX);
     let replays = tasks
         .par_iter_mut()
-        .map_init(Scratch::default, |scratch, task| {
+        .map_init(ReplayScratch::default, |scratch, task| {
             if task.number > failed.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -67,10 +67,10 @@ pub(crate) fn replay_from(
 
 /// Processes the impacts of the islands (groups of spheres that hit each other) of one task.
 fn replay_task<'a>(
-    task: &mut Task<'_>,
+    task: &mut IslandTask<'_>,
     lookup: Lookup<'_>,
     setting: &Setting<'a>,
-    scratch: &mut Scratch<'a>,
+    scratch: &mut ReplayScratch<'a>,
 ) -> Result<(), Error> {
     let islands = task.islands.iter();
     read_early(islands.flat_map(|island| lookup.members(island)), setting);
@@ -162,7 +162,7 @@ fn find_outside(
     island: &Island,
     islands: &Islands,
     setting: &Setting<'_>,
-    probes: &mut Vec<Probe>,
+    probes: &mut Vec<FlightProbe>,
     meetings: &mut Vec<[u32; 2]>,
 ) -> Result<(), Error> {
     let (flights, units) = setting.candidates.flights();
@@ -190,7 +190,7 @@ fn find_outside(
         };
         for (others, count) in setting.candidates.neighbors().groups_of(sphere) {
             let four = Four::new(flights, others);
-            let may_meet = |mask, probe: &Probe| mask | probe.may_meet(&four);
+            let may_meet = |mask, probe: &FlightProbe| mask | probe.may_meet(&four);
             let may_meet = probes.iter().fold(setting.mixed, may_meet);
             let joined = |lane: usize| {
                 let other = others[lane];
@@ -277,7 +277,7 @@ fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> boo
         a.unwrap_or(from_ref(&straight[0])),
         b.unwrap_or(from_ref(&straight[1])),
     ];
-    let contact = Contact::new(candidate, setting);
+    let contact = ContactPair::new(candidate, setting);
     let [end_a, end_b] = ends.map(|sphere| setting.end(islands.removal(sphere)));
     paths_meet(a, b, end_a.min(end_b), |a, b, range| {
         contact.meeting(a, b, range).is_some()

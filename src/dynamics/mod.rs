@@ -22,7 +22,6 @@ mod descent;
 mod flights;
 mod hard_sphere;
 mod islands;
-mod lattice;
 mod merge;
 mod neighbors;
 mod options;

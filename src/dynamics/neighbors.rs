@@ -9,29 +9,29 @@ use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
 use super::candidates::{can_meet, enlarged, images_of_pair, out_of_range, overlap};
-use super::lattice::Images;
 use super::rows::{push, reserve};
 use super::substep::Start;
 use crate::lanes::LANES;
+use crate::lattice::ImageBlock;
 use crate::limits::most_images;
 use crate::{Error, Options, Sphere};
 
-/// Number of successive spheres whose neighbours are stored in one [`Chunk`].
+/// Number of successive spheres whose neighbours are stored in one [`RowChunk`].
 const SPHERES: usize = 64 * EIGHT;
 
 /// The candidate pairs of spheres. The row of a sphere lists its neighbours: first the spheres of
 /// smaller index than its own, and then the spheres of larger index. Pairs with a periodic image of
 /// a sphere are not in the rows.
 #[derive(Debug, Default)]
-pub(crate) struct Neighbors {
-    chunks: Vec<Chunk>,
+pub(crate) struct CandidateRows {
+    chunks: Vec<RowChunk>,
     pairs: usize,
 }
 
 /// The neighbours of up to [`SPHERES`] spheres with successive indices. The neighbours of a sphere
 /// are the other spheres of its candidate pairs, and the list of them is the sphere's row.
 #[derive(Debug, Default)]
-struct Chunk {
+struct RowChunk {
     /// The rows one after the other: for each sphere, the other spheres of its pairs. A row is read
     /// four numbers at a time, so four unused numbers follow the last row.
     entries: Vec<u32>,
@@ -46,7 +46,7 @@ struct Chunk {
 /// The data that all threads of a search share. The search finds the pairs of spheres that overlap
 /// when their radii are enlarged by their pads (the bounds on their displacements).
 #[derive(Debug)]
-struct Search<'a> {
+struct CandidateSearch<'a> {
     /// All spheres, each with its radius enlarged by its pad (an assumed bound on its displacement).
     padded: &'a [Sphere],
     boxes: &'a Boxes,
@@ -65,12 +65,12 @@ struct Search<'a> {
 
 /// Working memory with which a thread searches for candidate pairs.
 #[derive(Debug, Default)]
-struct Scratch {
+struct SearchScratch {
     near: NearLeaves,
     displaced: Vec<Sphere>,
 }
 
-impl Neighbors {
+impl CandidateRows {
     /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads (the bounds
     /// on their displacements). `boxes` is the tree of these spheres. `any_images` says whether to
     /// find pairs with periodic images of spheres, too. `beyond` says how far the centres lie
@@ -86,8 +86,8 @@ impl Neighbors {
         let count = padded.len().div_ceil(SPHERES);
         let missing = count.saturating_sub(self.chunks.len());
         reserve(&mut self.chunks, missing)?;
-        self.chunks.resize_with(count, Chunk::default);
-        let search = Search {
+        self.chunks.resize_with(count, RowChunk::default);
+        let search = CandidateSearch {
             padded,
             boxes,
             start,
@@ -98,7 +98,7 @@ impl Neighbors {
         };
         search.check_images()?;
         let chunks = self.chunks.par_iter_mut().enumerate();
-        let results = chunks.map_init(Scratch::default, |scratch, (number, chunk)| {
+        let results = chunks.map_init(SearchScratch::default, |scratch, (number, chunk)| {
             let first = SPHERES * number;
             chunk.fill(first..padded.len().min(first + SPHERES), &search, scratch)
         });
@@ -157,20 +157,20 @@ impl Neighbors {
     }
 
     #[inline]
-    fn place(&self, sphere: u32) -> (&Chunk, usize) {
+    fn place(&self, sphere: u32) -> (&RowChunk, usize) {
         let sphere = sphere as usize;
         (&self.chunks[sphere / SPHERES], sphere % SPHERES)
     }
 }
 
-impl Chunk {
+impl RowChunk {
     /// Finds the neighbours of the spheres with the indices `spheres`, and stores them in this
     /// chunk.
     fn fill(
         &mut self,
         spheres: std::ops::Range<usize>,
-        search: &Search<'_>,
-        scratch: &mut Scratch,
+        search: &CandidateSearch<'_>,
+        scratch: &mut SearchScratch,
     ) -> Result<(), Error> {
         self.entries.clear();
         self.starts.clear();
@@ -196,8 +196,8 @@ impl Chunk {
     fn list(
         &mut self,
         leaf: std::ops::Range<usize>,
-        search: &Search<'_>,
-        scratch: &mut Scratch,
+        search: &CandidateSearch<'_>,
+        scratch: &mut SearchScratch,
     ) -> Result<(), Error> {
         let own = &search.padded[leaf.clone()];
         let before = self.entries.len();
@@ -227,8 +227,8 @@ impl Chunk {
     fn list_images(
         &mut self,
         group: std::ops::Range<usize>,
-        search: &Search<'_>,
-        scratch: &mut Scratch,
+        search: &CandidateSearch<'_>,
+        scratch: &mut SearchScratch,
     ) -> Result<(), Error> {
         let own = &search.padded[group.clone()];
         let lattice = search.start.lattice;
@@ -256,7 +256,7 @@ impl Chunk {
 
     /// Lists the periodic images of a wide sphere that overlap another wide sphere. Wide spheres
     /// are much larger than the other spheres.
-    fn list_wide(&mut self, pair: [u32; 2], search: &Search<'_>) -> Result<(), Error> {
+    fn list_wide(&mut self, pair: [u32; 2], search: &CandidateSearch<'_>) -> Result<(), Error> {
         if !search.meet(pair) {
             return Ok(());
         }
@@ -282,10 +282,10 @@ impl Chunk {
         &mut self,
         first: usize,
         image: [i32; 3],
-        search: &Search<'_>,
-        scratch: &mut Scratch,
+        search: &CandidateSearch<'_>,
+        scratch: &mut SearchScratch,
     ) -> Result<(), Error> {
-        let Scratch { near, displaced } = scratch;
+        let SearchScratch { near, displaced } = scratch;
         let before = self.with_images.len();
         let is_wide = search.is_wide(first);
         search.boxes.near(&bounds_of(displaced), near)?;
@@ -314,7 +314,7 @@ impl Chunk {
     }
 }
 
-impl Search<'_> {
+impl CandidateSearch<'_> {
     #[inline]
     fn is_wide(&self, place: usize) -> bool {
         self.boxes.is_wide(&self.padded[place])
@@ -337,8 +337,8 @@ impl Search<'_> {
 
     /// Returns the periodic images of spheres that may overlap a group of spheres. Images of wide spheres
     /// (those much larger than the others) are left out. Returns `None` if an image is more than
-    /// `Lattice::MOST_CELLS` periodic cells away.
-    fn images(&self, group: &std::ops::Range<usize>) -> Option<Images> {
+    /// `MAX_CELLS` periodic cells away.
+    fn images(&self, group: &std::ops::Range<usize>) -> Option<ImageBlock> {
         let own = &self.padded[group.clone()];
         let (center, reach) = match own {
             [one] => (DVec3::from(one.center.map(f64::from)), one.radius.into()),
@@ -349,8 +349,8 @@ impl Search<'_> {
 
     /// Returns the periodic images in which a sphere may reach into the ball of radius `reach`
     /// around the point `place`. Wide spheres (those much larger than the others) are left out.
-    /// Returns `None` if such an image is more than `Lattice::MOST_CELLS` periodic cells away.
-    fn images_within(&self, place: DVec3, reach: f64) -> Option<Images> {
+    /// Returns `None` if such an image is more than `MAX_CELLS` periodic cells away.
+    fn images_within(&self, place: DVec3, reach: f64) -> Option<ImageBlock> {
         let reach = reach + f64::from(self.boxes.most_radius());
         let lattice = self.start.lattice;
         lattice.images_within(place, reach, self.beyond)
@@ -360,7 +360,7 @@ impl Search<'_> {
     /// a group of its own. The first number says in how many periodic images other spheres may overlap the
     /// group. For a wide sphere, the second number says about how many of these images overlap the sphere
     /// only because its radius includes its pad (the bound on its displacement). For other groups, the second
-    /// number is 0. Returns `None` if an image is more than `Lattice::MOST_CELLS` periodic cells away.
+    /// number is 0. Returns `None` if an image is more than `MAX_CELLS` periodic cells away.
     fn count_images(&self, group: &std::ops::Range<usize>) -> Option<[u64; 2]> {
         let count = self.images(group)?.count();
         if !self.is_wide(group.start) {
@@ -372,7 +372,7 @@ impl Search<'_> {
         for other in self.wide_after(group) {
             let pair = [group.start, other as usize].map(|place| &self.padded[place]);
             let images = images_of_pair(pair, self.start.lattice)?;
-            sum = sum.saturating_add(images.count() - 1);
+            sum = sum.saturating_add(images.count().saturating_sub(1));
         }
         Some([sum, count.saturating_sub(8 * at_rest)])
     }

@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 
 use super::candidates::Candidate;
-use super::contact::Contact;
-use super::islands::{Island, Lookup, Part, Track};
+use super::contact::ContactPair;
+use super::islands::{Island, IslandPart, Lookup, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
 use super::rows::{Rows, push, reserve};
@@ -27,13 +27,13 @@ const FEW: usize = 12;
 /// Working memory for processing the impacts of an island (a group of spheres that hit each other).
 /// It is reused for the next island.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch<'a> {
+pub(crate) struct ReplayScratch<'a> {
     /// The pairs that may meet in the island (a group of spheres that are replayed together): two
     /// spheres of the island, or a sphere of the island and a wall. The list is sorted.
     links: Vec<Link<'a>>,
     /// The time of the next impact of each pair in `links`, or infinity if the pair has none.
     times: Vec<f64>,
-    members: Vec<Member>,
+    members: Vec<MemberState>,
     /// For each sphere, the indices in `links` of the pairs with this sphere. The rows are not used
     /// if `links` has at most [`FEW`] pairs.
     rows: Rows<u32>,
@@ -52,7 +52,7 @@ struct Link<'a> {
     /// The places in `members` of the two spheres of the candidate. If the candidate is a sphere
     /// and a wall, both entries are the place of the sphere.
     ends: [u32; 2],
-    contact: Contact<'a>,
+    contact: ContactPair<'a>,
     /// Whether the sphere and its partner (a sphere or a wall) pass through each other without an
     /// impact, as a result of the caller's rule. This lasts until a gap separates the two.
     passing: bool,
@@ -68,7 +68,7 @@ impl Link<'_> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Member {
+struct MemberState {
     sphere: u32,
     piece: Piece,
     /// Number of impacts so far.
@@ -129,11 +129,11 @@ fn check_velocity(sphere: u32, velocity: DVec3) -> Result<(), Error> {
 pub(crate) fn replay<'a>(
     island: &mut Island,
     tracks: &mut [Track],
-    part: &mut Part,
+    part: &mut IslandPart,
     most: usize,
     lookup: Lookup<'_>,
     setting: &Setting<'a>,
-    scratch: &mut Scratch<'a>,
+    scratch: &mut ReplayScratch<'a>,
 ) -> Result<(), Error> {
     let [impacts, removed] = [number(part.impacts.len())?, number(part.removed.len())?];
     island.virial = 0.0;
@@ -172,7 +172,7 @@ pub(crate) fn replay<'a>(
     scratch.write_paths(tracks, &mut part.pieces, setting)
 }
 
-impl<'a> Scratch<'a> {
+impl<'a> ReplayScratch<'a> {
     /// Lists the spheres of an island (a group of spheres that hit each other), and the pairs that
     /// may meet in it.
     fn begin(
@@ -188,7 +188,7 @@ impl<'a> Scratch<'a> {
         for (place, member) in (0..).zip(lookup.members(island)) {
             let sphere = member.sphere;
             let state = &setting.spheres[sphere as usize];
-            let member = Member {
+            let member = MemberState {
                 sphere,
                 piece: Piece::straight(state),
                 impacts: 0,
@@ -210,7 +210,7 @@ impl<'a> Scratch<'a> {
                     let link = Link {
                         candidate,
                         ends,
-                        contact: Contact::new(&candidate, setting),
+                        contact: ContactPair::new(&candidate, setting),
                         passing: false,
                     };
                     push(&mut self.links, link)?;
@@ -324,7 +324,7 @@ impl<'a> Scratch<'a> {
         link: &Link<'_>,
         time: f64,
         setting: &Setting<'_>,
-        part: &mut Part,
+        part: &mut IslandPart,
     ) -> Result<Option<(Impact, f64)>, Error> {
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| self.members[end as usize]);
         let Candidate {

@@ -59,9 +59,9 @@ pub enum Outcome {
 
 /// The caller's function that decides what an impact does, or `None` if every impact is a bounce.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Rule<'a>(pub(crate) Option<&'a (dyn Fn(&Encounter) -> Response + Sync)>);
+pub(crate) struct ResponseRule<'a>(pub(crate) Option<&'a (dyn Fn(&Encounter) -> Response + Sync)>);
 
-impl Rule<'_> {
+impl ResponseRule<'_> {
     pub(crate) fn response(&self, encounter: &Encounter) -> Response {
         self.0.map_or(Response::Bounce, |rule| rule(encounter))
     }
@@ -71,13 +71,13 @@ impl Rule<'_> {
     }
 }
 
-impl fmt::Debug for Rule<'_> {
+impl fmt::Debug for ResponseRule<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = if self.is_default() {
             "bounce"
         } else {
             "a function"
         };
-        f.debug_tuple("Rule").field(&name).finish()
+        f.debug_tuple("ResponseRule").field(&name).finish()
     }
 }

@@ -1,7 +1,7 @@
 //! Moves overlapping spheres apart, before they are simulated.
 
 use super::candidates::Candidates;
-use super::contact::Contact;
+use super::contact::ContactPair;
 use super::path::Piece;
 use super::substep::Start;
 use super::{HardSphere, Partner};
@@ -30,7 +30,7 @@ pub(crate) fn separate_once(
         let index = candidate.sphere as usize;
         let other = candidate.other().map_or(index, |other| other as usize);
         let [a, b] = [index, other].map(|index| Piece::straight(&spheres[index]));
-        let contact = Contact::new(candidate, &setting);
+        let contact = ContactPair::new(candidate, &setting);
         let depth = -contact.gap(&a, &b, 0.0);
         let size = contact.size();
         if depth <= DEPTH * size {

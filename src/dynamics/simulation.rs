@@ -3,16 +3,16 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::lattice::Lattice;
 use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
-use super::rules::Rule;
+use super::rules::ResponseRule;
 use super::separate::separate_once;
 use super::state::{State, copied};
 use super::substep::{Start, Substep, fall};
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
+use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
 use crate::threads::Threads;
 use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
@@ -245,7 +245,7 @@ impl Simulation {
                 options: &self.options,
                 lattice: &self.lattice,
                 walls: &self.walls,
-                rule: Rule::default(),
+                rule: ResponseRule::default(),
                 time: self.time,
                 duration: 0.0,
                 most_impacts: self.options.max_impacts(),
@@ -283,7 +283,7 @@ impl Simulation {
     ///   close on a sphere.
     /// - The errors of [`Detector::detect`], such as [`Error::OutOfMemory`].
     pub fn step(&mut self, duration: f64) -> Result<StepReport, Error> {
-        self.step_by(duration, Rule::default())
+        self.step_by(duration, ResponseRule::default())
     }
 
     /// Moves the spheres like [`step`](Self::step), and lets a function decide what each impact does.
@@ -324,10 +324,10 @@ impl Simulation {
         duration: f64,
         rule: &(dyn Fn(&Encounter) -> Response + Sync),
     ) -> Result<StepReport, Error> {
-        self.step_by(duration, Rule(Some(rule)))
+        self.step_by(duration, ResponseRule(Some(rule)))
     }
 
-    fn step_by(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
+    fn step_by(&mut self, duration: f64, rule: ResponseRule<'_>) -> Result<StepReport, Error> {
         let most = f64::from(MAX_MAGNITUDE);
         if !(0.0..=most).contains(&duration) {
             return Err(Error::InvalidSimulation {
@@ -340,7 +340,7 @@ impl Simulation {
     }
 
     /// Does a step on the threads of the current pool.
-    fn step_here(&mut self, duration: f64, rule: Rule<'_>) -> Result<StepReport, Error> {
+    fn step_here(&mut self, duration: f64, rule: ResponseRule<'_>) -> Result<StepReport, Error> {
         let mut report = StepReport {
             wall_impulses: vec![[0.0; 3]; self.walls.len()],
             ..StepReport::default()
@@ -384,7 +384,7 @@ impl Simulation {
         &mut self,
         end: f64,
         least: f64,
-        rule: Rule<'_>,
+        rule: ResponseRule<'_>,
         report: &mut StepReport,
     ) -> Result<(), Error> {
         let remaining = end - self.time;

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::HardSphere;
 use super::boxes::EIGHT;
-use super::lattice::Lattice;
 use crate::Error;
+use crate::lattice::Lattice;
 use crate::memory::allocate;
 
 const MEMORY: &str = "a simulation";

@@ -7,21 +7,21 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::candidates::{Candidate, Candidates, Near};
-use super::contact::{Blow, Contact};
+use super::contact::{Blow, ContactPair};
 use super::flights::Four;
 use super::islands::Islands;
-use super::lattice::Lattice;
 use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
 use super::predict::meeting;
 use super::report::Removal;
 use super::rows::push;
-use super::rules::Rule;
-use super::surface::Touch;
+use super::rules::ResponseRule;
+use super::surface::ContactGeometry;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
 use crate::lanes::Bits;
+use crate::lattice::Lattice;
 use crate::{Detector, Error};
 
 /// Upper limit of half the distance that a sphere in a hollow wall flies within a contact time, divided by the radius
@@ -46,7 +46,7 @@ pub(crate) struct Start<'a> {
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
     pub(crate) walls: &'a MovingWalls,
-    pub(crate) rule: Rule<'a>,
+    pub(crate) rule: ResponseRule<'a>,
     /// Time of the simulation at the start of the substep.
     pub(crate) time: f64,
     pub(crate) duration: f64,
@@ -65,7 +65,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) options: &'a SimulationOptions,
     pub(crate) lattice: &'a Lattice,
     pub(crate) walls: &'a MovingWalls,
-    pub(crate) rule: Rule<'a>,
+    pub(crate) rule: ResponseRule<'a>,
     pub(crate) time: f64,
     pub(crate) duration: f64,
     /// Largest number of impacts of one sphere in the substep.
@@ -173,7 +173,7 @@ impl Setting<'_> {
             Partner::Sphere(_) => self.options.restitution,
             Partner::Wall(_) => self.options.wall_restitution,
         };
-        let Touch {
+        let ContactGeometry {
             pressing,
             sliding,
             curvature,
@@ -312,7 +312,7 @@ impl Setting<'_> {
     pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
         let ends = candidate.ends();
         let [a, b] = ends.map(|sphere| Piece::straight(&self.spheres[sphere as usize]));
-        Contact::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
+        ContactPair::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
     }
 
     /// Returns whether a sphere without impacts certainly stays within its pad (an assumed bound on

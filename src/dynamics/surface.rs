@@ -66,7 +66,7 @@ pub(crate) enum Surface {
 
 /// The geometry of the contact between a sphere and its partner (a wall or another sphere).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Touch {
+pub(crate) struct ContactGeometry {
     /// Unit vector from the centre of the sphere towards its partner.
     pub(crate) normal: DVec3,
     /// Acceleration of the sphere towards its partner. Gravity contributes to it. If the sphere slides along a round
@@ -80,7 +80,7 @@ pub(crate) struct Touch {
     pub(crate) curvature: f64,
 }
 
-impl Touch {
+impl ContactGeometry {
     fn flat(normal: DVec3, pressing: f64) -> Self {
         Self {
             normal,
@@ -212,7 +212,7 @@ impl Surface {
     /// Returns whether a sphere that touches the wall surface `self` at the given time approaches
     /// it, or is pressed against it while it moves along it.
     fn is_approached(&self, motion: &Motion, time: f64) -> bool {
-        let Touch {
+        let ContactGeometry {
             normal, pressing, ..
         } = self.touch(motion, time);
         let velocity = motion.velocity_at(time);
@@ -223,10 +223,12 @@ impl Surface {
 
     /// Returns the geometry of the contact between a moving sphere and the wall surface `self`. The
     /// two must touch each other at the given time.
-    pub(crate) fn touch(&self, motion: &Motion, time: f64) -> Touch {
+    pub(crate) fn touch(&self, motion: &Motion, time: f64) -> ContactGeometry {
         let motion = motion.from(time);
         match *self {
-            Self::Plane { normal, .. } => Touch::flat(-normal, -normal.dot(motion.acceleration)),
+            Self::Plane { normal, .. } => {
+                ContactGeometry::flat(-normal, -normal.dot(motion.acceleration))
+            }
             Self::Round {
                 point,
                 axis,
@@ -252,8 +254,8 @@ impl Surface {
                 // The curvature of a wall presses a sphere against the wall only where the wall curves
                 // towards the sphere. A face of a triangle is flat, and its edges and corners curve away from
                 // a sphere that touches them. So only gravity can press a sphere against a triangle.
-                let Touch { normal, .. } = round_touch(&motion, false, normal);
-                Touch::flat(normal, normal.dot(motion.acceleration))
+                let ContactGeometry { normal, .. } = round_touch(&motion, false, normal);
+                ContactGeometry::flat(normal, normal.dot(motion.acceleration))
             }
         }
     }
@@ -306,7 +308,7 @@ pub(crate) fn round_meeting(
 /// Returns the contact of a sphere with a round surface. `motion` is the motion of the sphere's
 /// centre relative to the centre or axis of the surface. `any` is used as the outward direction if
 /// the two centres coincide, or if the sphere's centre is on the axis.
-pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
+pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> ContactGeometry {
     let &Motion {
         place: p,
         velocity: v,
@@ -322,14 +324,14 @@ pub(crate) fn round_touch(motion: &Motion, inside: bool, any: DVec3) -> Touch {
     };
     let falling = outwards.dot(a);
     if inside {
-        Touch {
+        ContactGeometry {
             normal: outwards,
             pressing: falling,
             sliding: along,
             curvature,
         }
     } else {
-        Touch::flat(-outwards, -(falling + along.length_squared() * curvature))
+        ContactGeometry::flat(-outwards, -(falling + along.length_squared() * curvature))
     }
 }
 

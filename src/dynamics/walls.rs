@@ -5,10 +5,10 @@ use glam::DVec3;
 
 use super::HardSphere;
 use super::candidates::{Candidate, known};
-use super::lattice::Lattice;
 use super::report::Partner;
 use super::surface::Surface;
-use crate::walls::{CylinderImages, MAX_CELLS, Round, Solid, vector};
+use crate::lattice::{Lattice, MAX_CELLS};
+use crate::walls::{CylinderImages, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Sphere, Step, Walls};
 
 /// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.

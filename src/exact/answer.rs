@@ -5,7 +5,7 @@ use glam::DVec3;
 
 /// The exact result for two spheres that touch, rounded to the nearest float32.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Impact {
+pub(crate) struct Hit {
     pub(crate) toi: f32,
     /// Penetration depth at the start of the step, or 0 if the spheres do not overlap then.
     pub(crate) depth: f32,

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::answer::{Arithmetic, Impact};
+use super::answer::{Arithmetic, Hit};
 use super::impact::impact;
 use super::listed::{ImageCollision, Listed, Report, ReportedImage};
 use super::two_pairs::{Swept, sweep};
@@ -127,7 +127,7 @@ pub(crate) fn decide_reported_with<R: Report>(
                 if !certain {
                     counts.grazing.count(arithmetic);
                 }
-                let Some(Impact { toi, depth }) = impact else {
+                let Some(Hit { toi, depth }) = impact else {
                     counts.misses += 1;
                     if certain {
                         log_false_hit(a, b);

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 use glam::{DVec3, Vec3Swizzles};
 
-use super::answer::{Impact, Touch};
+use super::answer::{Hit, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
@@ -53,7 +53,7 @@ impl Bounded {
 
 /// Two spheres, by their relative position p, their relative velocity v, and the sum r of their
 /// radii. Each of these numbers is the rounded result of one addition or subtraction.
-pub(super) struct Float64 {
+pub(super) struct PairFloat64 {
     p: DVec3,
     v: DVec3,
     r: f64,
@@ -66,7 +66,7 @@ pub(super) struct Float64 {
     off: DVec3,
 }
 
-impl Float64 {
+impl PairFloat64 {
     #[inline(always)]
     pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
         let vector = |x: [f32; 3]| DVec3::from(x.map(f64::from));
@@ -168,7 +168,7 @@ impl Float64 {
     /// radii minus the distance of the centres. It is computed as (r² − p·p) / (r + |p|), because
     /// this does not cancel.
     #[inline(always)]
-    fn overlap(&self) -> Option<Impact> {
+    fn overlap(&self) -> Option<Hit> {
         let sum = self.r + self.squares[0].sqrt();
         let depth = Bounded {
             value: if sum > 0.0 {
@@ -179,12 +179,12 @@ impl Float64 {
             error: 16.0 * U * sum + self.off.element_sum(),
         };
         let depth = depth.round([0.0, f64::MAX])?;
-        Some(Impact { toi: 0.0, depth })
+        Some(Hit { toi: 0.0, depth })
     }
 
     /// Decides whether and when two spheres touch in a step of duration `dt`. Returns `Some(None)`
     /// if they do not touch, and `None` if the error bounds leave this open.
-    pub(super) fn impact(&self, dt: f32) -> Option<Option<Impact>> {
+    pub(super) fn impact(&self, dt: f32) -> Option<Option<Hit>> {
         let dt = f64::from(dt);
         let outside = self.outside();
         if outside.sign()? != Ordering::Greater {
@@ -210,7 +210,7 @@ impl Float64 {
             return Some(None);
         }
         let toi = self.touch(discriminant)?.round([0.0, dt])?;
-        Some(Some(Impact { toi, depth: 0.0 }))
+        Some(Some(Hit { toi, depth: 0.0 }))
     }
 
     /// Estimates the time of impact, or the depth of spheres that overlap. The estimate has no

@@ -1,8 +1,8 @@
 //! Exact time of impact and penetration depth of two spheres.
 
-use super::answer::{Arithmetic, Impact, Touch};
-use super::float64::Float64;
-use super::integers::Integers;
+use super::answer::{Arithmetic, Hit, Touch};
+use super::float64::PairFloat64;
+use super::integers::PairIntegers;
 use super::shift::Shift;
 use super::two_pairs::just_touch;
 use crate::shared::moving_sphere::MovingSphere;
@@ -17,26 +17,26 @@ pub(crate) fn impact<S: MovingSphere>(
     b: &S,
     shift: impl Shift,
     dt: f32,
-) -> (Option<Impact>, Arithmetic) {
+) -> (Option<Hit>, Arithmetic) {
     // `just_touch` runs before the other tests, because arithmetic with an error bound cannot
     // prove that spheres just touch.
     if just_touch([[a, b]; 2], [shift; 2]) != 0 {
-        return (Some(Impact::default()), Arithmetic::Float64);
+        return (Some(Hit::default()), Arithmetic::Float64);
     }
-    let pair = Float64::new(a, b, shift);
+    let pair = PairFloat64::new(a, b, shift);
     match pair.impact(dt) {
         Some(answer) => (answer, Arithmetic::Float64),
         None => (
-            Integers::new(a, b, shift).impact(dt, pair.guess()),
+            PairIntegers::new(a, b, shift).impact(dt, pair.guess()),
             Arithmetic::Integers,
         ),
     }
 }
 
 pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<Touch> {
-    let pair = Float64::new(a, b, shift);
+    let pair = PairFloat64::new(a, b, shift);
     pair.first_touch()
-        .or_else(|| Integers::new(a, b, shift).first_touch())
+        .or_else(|| PairIntegers::new(a, b, shift).first_touch())
 }
 
 /// Returns the time at which two spheres first touch during a step of duration `dt`, or `None` if

@@ -14,7 +14,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
-use super::answer::{Impact, Touch};
+use super::answer::{Hit, Touch};
 use super::shift::Shift;
 use crate::shared::moving_sphere::MovingSphere;
 
@@ -87,7 +87,7 @@ pub(crate) fn sign(x: &IBig) -> Ordering {
 
 /// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p and
 /// r are in units of 2^`length`, and v is in units of 2^`speed`.
-pub(super) struct Integers {
+pub(super) struct PairIntegers {
     p: [IBig; 3],
     r: IBig,
     length: i32,
@@ -96,7 +96,7 @@ pub(super) struct Integers {
     outside: IBig,
 }
 
-impl Integers {
+impl PairIntegers {
     pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
         let dyadic = |x: f32| Dyadic::from(f64::from(x));
         let lengths: [Dyadic; 8] = from_fn(|k| {
@@ -183,14 +183,14 @@ impl Integers {
 
     /// Returns the time of impact and the depth in a step of duration `dt`, or `None` if the
     /// spheres do not touch. `guess` is an estimate of the result. It affects only the speed.
-    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
         match sign(&self.outside) {
             Less => {
                 let depth = round(f32::MAX, guess, |length| self.depth_compared_with(length));
-                return Some(Impact { toi: 0.0, depth });
+                return Some(Hit { toi: 0.0, depth });
             }
             Equal => {
-                return Some(Impact {
+                return Some(Hit {
                     toi: 0.0,
                     depth: 0.0,
                 });
@@ -205,7 +205,7 @@ impl Integers {
             [Greater, Less] => false,
             [Greater, _] => self.ever_touch(),
         };
-        hit.then(|| Impact {
+        hit.then(|| Hit {
             toi: round(dt, guess, |time| self.touch_compared_with(time)),
             depth: 0.0,
         })
@@ -335,8 +335,8 @@ mod tests {
     fn ties_go_to_the_even_number() {
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let [a, b] = [16_777_216.0, less].map(|radius| Sphere::new([0.0; 3], radius));
-            let found = Integers::new(&a, &b, ()).impact(1.0, 0.0);
-            let expected = Impact {
+            let found = PairIntegers::new(&a, &b, ()).impact(1.0, 0.0);
+            let expected = Hit {
                 toi: 0.0,
                 depth: even,
             };
@@ -345,8 +345,8 @@ mod tests {
         for (less, even) in [(1.0, 16_777_216.0), (3.0, 16_777_220.0)] {
             let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
             let other = Sphere::new([-less, 0.0, 0.0], 0.0);
-            let found = Integers::new(&point, &other, ()).impact(1e9, 0.0);
-            let expected = Impact {
+            let found = PairIntegers::new(&point, &other, ()).impact(1e9, 0.0);
+            let expected = Hit {
                 toi: even,
                 depth: 0.0,
             };

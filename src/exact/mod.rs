@@ -25,7 +25,7 @@ mod two_pairs;
 
 #[cfg(test)]
 pub(crate) use self::answer::Arithmetic;
-pub(crate) use self::answer::{Impact, Touch};
+pub(crate) use self::answer::{Hit, Touch};
 pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
 #[cfg(feature = "gpu")]
 pub(crate) use self::decide::{decide, decide_step};

@@ -10,7 +10,7 @@ use std::array::from_fn;
 
 use wide::{f32x4, f64x2};
 
-use super::answer::Impact;
+use super::answer::Hit;
 use super::shift::Shift;
 use crate::lanes::{LANES, dot, rows, three, two};
 use crate::shared::moving_sphere::MovingSphere;
@@ -20,7 +20,7 @@ use crate::shared::moving_sphere::MovingSphere;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
     pub(crate) hits: usize,
-    pub(crate) impacts: [Impact; 2],
+    pub(crate) impacts: [Hit; 2],
     /// Both bits of this mask are 1 if both tested pairs just touch at the start, and otherwise
     /// both are 0. If only one of the pairs just touches, a slower test decides it.
     pub(crate) just: usize,
@@ -200,7 +200,7 @@ impl Terms {
         let same = |lane: usize| usize::from(least[lane] == most[lane]) << lane;
         Swept {
             hits: within & (same(0) | same(1)) & !misses,
-            impacts: two([0, 1], |lane: usize| Impact {
+            impacts: two([0, 1], |lane: usize| Hit {
                 toi: toi[lane],
                 depth: depth[lane],
             }),

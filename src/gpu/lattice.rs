@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::shader::constants::IMAGE_BITS;
 use super::shader::layout::GpuLattice;
-use crate::shared::lattice::Lattice;
+use crate::lattice::ReducedLattice;
 use crate::shared::units::Units;
 use crate::{Domain, Error};
 
@@ -30,7 +30,7 @@ impl GpuLattice {
     /// - [`Error::Unsupported`] if the cell is too small or too skewed for float32 arithmetic.
     pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {
         let scale = Units::default().scale(1.0);
-        let Some(lattice) = Lattice::new(domain, &scale)? else {
+        let Some(lattice) = ReducedLattice::new(domain, &scale)? else {
             return Ok(Self {
                 most_cells: MOST as f32,
                 ..Self::zeroed()
@@ -88,7 +88,7 @@ fn with(vector: DVec3, last: f32) -> [f32; 4] {
 /// Returns the largest allowed distance between a sphere and the periodic cell, in edges of the
 /// cell. At larger distances, the displacement of a pair's second sphere might not fit into one
 /// packed word.
-fn most_cells(lattice: &Lattice) -> i64 {
+fn most_cells(lattice: &ReducedLattice) -> i64 {
     let along = |k: usize| lattice.combined.iter().map(move |row| row[k].abs());
     let sums = (0..3).map(|k| along(k).sum::<i64>().max(1));
     // The displacement of a pair is the difference of the displacements of its two spheres, so it

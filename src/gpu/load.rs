@@ -18,10 +18,10 @@ use crate::Error;
 /// buffers.
 #[derive(Default)]
 pub(super) struct Loads {
-    known: Vec<Known>,
+    known: Vec<CachedLoad>,
 }
 
-struct Known {
+struct CachedLoad {
     /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     /// Whether the spheres are loaded for a neighbour search.
@@ -90,7 +90,7 @@ impl Loads {
             .flatten()
             .flat_map(|set| [set.count].into_iter().chain(set.values))
             .collect();
-        let same = |known: &Known| {
+        let same = |known: &CachedLoad| {
             let for_neighbors = known.for_neighbors == neighbors.is_some();
             let known = known.windows.iter().map(|(buffer, start)| (buffer, *start));
             for_neighbors && known.eq(windows.iter().map(|window| (window.buffer, window.start)))
@@ -104,7 +104,7 @@ impl Loads {
                 let windows = windows
                     .iter()
                     .map(|window| (window.buffer.clone(), window.start));
-                let known = Known {
+                let known = CachedLoad {
                     windows: windows.collect(),
                     for_neighbors: neighbors.is_some(),
                     dispatches,

@@ -2,14 +2,14 @@
 
 use std::num::NonZeroU64;
 
-use super::shader::bindings::Kind;
+use super::shader::bindings::BindingKind;
 use super::shader::layout::Element;
 use crate::Error;
 
 #[derive(Clone)]
 struct Named {
     name: &'static str,
-    kind: Kind,
+    kind: BindingKind,
     buffer: wgpu::Buffer,
     /// Offset in bytes of the part of the buffer that is bound to the shader variable.
     offset: u64,
@@ -27,7 +27,7 @@ impl NamedBuffers {
     fn add<T: Element>(&mut self, name: &'static str, is_array: bool, buffer: &wgpu::Buffer) {
         self.0.push(Named {
             name,
-            kind: Kind {
+            kind: BindingKind {
                 element: T::WGSL,
                 is_array,
             },
@@ -115,7 +115,7 @@ fn find<'a>(sources: &[&'a NamedBuffers], name: &str) -> Result<&'a Named, Error
 pub(crate) fn resolve<'a>(
     sources: &[&'a NamedBuffers],
     name: &str,
-    kind: Kind,
+    kind: BindingKind,
 ) -> Result<wgpu::BufferBinding<'a>, Error> {
     let named = find(sources, name)?;
     if named.kind != kind {

@@ -47,13 +47,13 @@ pub(super) struct Neighbors {
     pub(super) searched: Vec<Sphere>,
 }
 
-struct Maker<'a> {
+struct NeighborMaker<'a> {
     kernels: &'a DeviceKernels,
     read: NamedBuffers,
     made: Allocator<'a>,
 }
 
-impl Maker<'_> {
+impl NeighborMaker<'_> {
     fn dispatch(&self, kernel: &Compiled, count: u64) -> Result<Dispatch, Error> {
         let sources = [&self.read, &self.made.named];
         self.kernels
@@ -119,7 +119,7 @@ impl Neighbors {
         reductions: &Reductions,
     ) -> Result<Self, Error> {
         let context = &kernels.context;
-        let mut maker = Maker {
+        let mut maker = NeighborMaker {
             kernels,
             read: read_buffers(b, reductions)?,
             made: Allocator::new(&context.device, &context.limits),

@@ -38,9 +38,10 @@ use super::staging::{Copied, Staging};
 use super::summary::WALL;
 use super::ticket::Ticket;
 use super::upload::UploadRing;
+use crate::lattice::duals;
 use crate::threads::Threads;
 use crate::validate::check_dt;
-use crate::{Domain, Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
+use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
 
 /// Number of sets of bind groups that are cached.
 const REMEMBERED: usize = 4;
@@ -120,7 +121,7 @@ pub struct SimulationBuffers {
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
     begin: Dispatch,
-    ends: Vec<Ends>,
+    ends: Vec<LoadStore>,
     uploads: UploadRing,
     staging: Staging,
 }
@@ -137,7 +138,7 @@ struct MeshSearch {
 }
 
 /// The dispatches that read and write the application's buffers.
-struct Ends {
+struct LoadStore {
     /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     load: Dispatch,
@@ -226,31 +227,6 @@ fn four(vector: DVec3) -> [f32; 4] {
     [x, y, z, 0.0]
 }
 
-/// Returns the reciprocal vectors of the periodic edges of a domain, and 0 for the edges that are open.
-fn duals(domain: &Domain) -> [DVec3; 3] {
-    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-    [0, 1, 2].map(|k| {
-        let own = edges[k];
-        let others = [edges[(k + 1) % 3], edges[(k + 2) % 3]];
-        // The domain may be open along some of its three directions. The reciprocal vector of a periodic edge is
-        // computed as if the open directions were perpendicular to the periodic edges.
-        let across = match others.map(|other| other == DVec3::ZERO) {
-            [true, true] => own,
-            [false, false] => others[0].cross(others[1]),
-            [open, _] => {
-                let other = if open { others[1] } else { others[0] };
-                own - other * (own.dot(other) / other.length_squared())
-            }
-        };
-        let product = across.dot(own);
-        if product == 0.0 {
-            DVec3::ZERO
-        } else {
-            across / product
-        }
-    })
-}
-
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the kernels compute in float32"
@@ -258,10 +234,11 @@ fn duals(domain: &Domain) -> [DVec3; 3] {
 fn request(options: &SimulationBufferOptions) -> SimulationRequest {
     let simulation = &options.simulation;
     let domain = &simulation.domain;
+    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
     SimulationRequest {
         gravity: narrow(simulation.gravity),
-        edges: [0, 1, 2].map(|k| four(domain.periodic_edge(k))),
-        duals: duals(domain).map(four),
+        edges: edges.map(four),
+        duals: duals(edges).map(four),
         corner: domain.origin(),
         periodic: u32::from(!domain.is_open()),
         restitution: simulation.restitution as f32,
@@ -441,7 +418,7 @@ fn walls(
 }
 
 /// Makes the dispatches of a simulation from its kernels and buffers.
-struct Maker<'a> {
+struct SimulationMaker<'a> {
     kernels: &'a DeviceKernels,
     /// The buffers that the kernels use: those of the candidate search, those of the simulation, and those with the
     /// results of the search for spheres near triangles.
@@ -451,7 +428,7 @@ struct Maker<'a> {
     has_list: bool,
 }
 
-impl Maker<'_> {
+impl SimulationMaker<'_> {
     fn dispatch(&self, kernel: &Compiled, count: u64) -> Result<Dispatch, Error> {
         self.kernels
             .binder()
@@ -616,7 +593,7 @@ impl SimulationBuffers {
             bounds,
             triangles: triangles(&options),
         });
-        let maker = Maker {
+        let maker = SimulationMaker {
             kernels: &kernels,
             sources: [&search, &named, &found],
             spheres: options.spheres.into(),
@@ -919,7 +896,7 @@ impl SimulationBuffers {
                 self.ends.truncate(REMEMBERED);
             }
         }
-        let Ends { load, store, .. } = &self.ends[0];
+        let LoadStore { load, store, .. } = &self.ends[0];
         Ok(BoundEnds {
             layout: bound.layout,
             mass_words,
@@ -933,7 +910,7 @@ impl SimulationBuffers {
         bound: &BoundSpheres<'_>,
         masses: Window<'_>,
         windows: Vec<(wgpu::Buffer, u64)>,
-    ) -> Result<Ends, Error> {
+    ) -> Result<LoadStore, Error> {
         let limits = &self.kernels.context.limits;
         let most = limits.max_storage_buffer_binding_size / 4 * 4;
         let [centers, radii, motions, groups] = bound.values;
@@ -958,7 +935,7 @@ impl SimulationBuffers {
             stored.words("stored", buffer, [start, size]);
             binder.dispatch(kernel, &[&self.named, &stored], count)
         };
-        Ok(Ends {
+        Ok(LoadStore {
             windows,
             load: binder.dispatch(&own.simulation_load, &[&self.named, &read], count)?,
             store: [

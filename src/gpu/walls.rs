@@ -8,8 +8,9 @@ use glam::DVec3;
 use super::shader::layout::{
     GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
 };
-use crate::exact::{GRAZING, Impact, Translation};
-use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
+use crate::exact::{GRAZING, Hit, Translation};
+use crate::lattice::duals;
+use crate::walls::{HalfSpace, Round, Solid, Triangle, edges_across, vector};
 use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, Walls};
 
 /// Lower limit for `extent`, the largest length among the walls of a step, from which the shaders choose
@@ -298,32 +299,16 @@ impl GpuWallLattice {
 
     /// Returns the periodic edges that are not parallel to an axis.
     fn across(axis: Option<[f32; 3]>, domain: &Domain) -> Self {
-        let seen = |edge: DVec3| match axis {
-            None => edge,
-            Some(axis) => {
-                let axis = vector(axis).normalize();
-                -axis.cross(axis.cross(edge))
-            }
+        let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
+        let seen = match axis {
+            None => edges,
+            Some(axis) => edges_across(axis, domain),
         };
-        let apart = |edge: DVec3| axis.is_none_or(|axis| !is_parallel(axis, edge));
-        let periodic = (0..3).filter(|&k| domain.periodic()[k]);
-        let edges: Vec<_> = periodic
-            .map(|k| (k, domain.periodic_edge(k)))
-            .filter(|&(_, edge)| apart(edge))
-            .collect();
+        let duals = duals(seen);
         let mut lattice = Self::zeroed();
-        for &(k, edge) in &edges {
-            let others = edges.iter().filter(|(other, _)| *other != k);
-            let others: Vec<_> = others.map(|&(_, other)| seen(other)).collect();
-            let own = seen(edge);
-            let across = match others[..] {
-                [one, other] => one.cross(other),
-                [other] => own - other * (own.dot(other) / other.dot(other)),
-                _ => own,
-            };
-            let dual = across / across.dot(own);
-            lattice.edges[k] = with(edge, edge.abs().element_sum());
-            lattice.duals[k] = with(dual, dual.length());
+        for k in (0..3).filter(|&k| seen[k] != DVec3::ZERO) {
+            lattice.edges[k] = with(edges[k], edges[k].abs().element_sum());
+            lattice.duals[k] = with(duals[k], duals[k].length());
         }
         lattice
     }
@@ -367,7 +352,7 @@ pub(super) fn decide(
                 triangle.and_then(|triangle| triangle.impact(&ball, shift, dt))
             }
         };
-        if let Some(Impact { toi, depth }) = impact {
+        if let Some(Hit { toi, depth }) = impact {
             let hit = WallCollision {
                 sphere,
                 wall: number,

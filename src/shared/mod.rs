@@ -3,7 +3,6 @@
 
 pub(crate) mod filter;
 pub(crate) mod grid;
-pub(crate) mod lattice;
 pub(crate) mod moving_sphere;
 pub(crate) mod ownership;
 pub(crate) mod scaled_sphere;

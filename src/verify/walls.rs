@@ -112,13 +112,13 @@ pub(super) fn as_pair(hit: &WallCollision) -> Collision {
 
 /// One wall, with the data for the exact tests that verify the collisions with this wall.
 struct Target {
-    kind: Kind,
+    kind: TargetKind,
     /// A sphere with the same collision groups as the wall. It is needed because `Sphere::ignores`
     /// compares the groups of two spheres.
     groups: Sphere,
 }
 
-enum Kind {
+enum TargetKind {
     HalfSpace(HalfSpace),
     /// A solid sphere, and a ball that contains it during the whole step.
     Sphere(Round, Reach),
@@ -135,10 +135,10 @@ impl Target {
         let mut targets = allocate(walls.len(), "the walls to check")?;
         targets.extend(walls.simple().iter().map(|wall| Self {
             kind: match wall.solid() {
-                Solid::HalfSpace(wall) => Kind::HalfSpace(wall),
+                Solid::HalfSpace(wall) => TargetKind::HalfSpace(wall),
                 Solid::Round(wall) => match wall.ball() {
-                    Some(ball) => Kind::Sphere(wall, Reach::new(&ball, dt)),
-                    None => Kind::Round(wall),
+                    Some(ball) => TargetKind::Sphere(wall, Reach::new(&ball, dt)),
+                    None => TargetKind::Round(wall),
                 },
             },
             groups: of_groups(wall.groups()),
@@ -146,7 +146,7 @@ impl Target {
         for mesh in walls.meshes() {
             let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
             targets.extend(triangles.map(|triangle| Self {
-                kind: Kind::Triangle(triangle, around(&triangle, dt)),
+                kind: TargetKind::Triangle(triangle, around(&triangle, dt)),
                 groups: of_groups(mesh.groups()),
             }));
         }
@@ -166,7 +166,7 @@ impl Target {
     ) {
         let dt = world.dt;
         match &self.kind {
-            Kind::HalfSpace(plane) => {
+            TargetKind::HalfSpace(plane) => {
                 if !is_far_from_plane(plane, near, dt) {
                     let touch = Solid::HalfSpace(*plane).impact_in_integers(sphere, (), dt);
                     row.compare(wall, [0; 3], touch);
@@ -174,26 +174,26 @@ impl Target {
             }
             // A periodic displacement maps a hollow wall to itself, so all images of a sphere touch
             // the wall in the same way. One image is enough.
-            Kind::Round(round) if round.inside => {
+            TargetKind::Round(round) if round.inside => {
                 if !is_far_inside(round, near, dt) {
                     let touch = Solid::Round(*round).impact_in_integers(sphere, (), dt);
                     row.compare(wall, [0; 3], touch);
                 }
             }
-            Kind::Round(round) => {
+            TargetKind::Round(round) => {
                 let (reach, near, edges) = across(round, near, world);
                 for (image, shift) in world.images(&reach, &near, edges) {
                     let touch = Solid::Round(*round).impact_in_integers(sphere, shift, dt);
                     row.compare(wall, image, touch);
                 }
             }
-            Kind::Sphere(other, reach) => {
+            TargetKind::Sphere(other, reach) => {
                 for (image, shift) in world.images(reach, near, world.edges) {
                     let touch = Solid::Round(*other).impact_in_integers(sphere, shift, dt);
                     row.compare(wall, image, touch);
                 }
             }
-            Kind::Triangle(triangle, reach) => {
+            TargetKind::Triangle(triangle, reach) => {
                 for (image, shift) in world.images(reach, near, world.edges) {
                     row.compare(wall, image, triangle.impact_in_integers(sphere, shift, dt));
                 }

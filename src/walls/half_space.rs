@@ -13,7 +13,7 @@ use super::approx::{Approx, difference, dot};
 use super::vector;
 use crate::Sphere;
 use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
-use crate::exact::{Impact, Touch};
+use crate::exact::{Hit, Touch};
 
 /// A half-space that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
@@ -26,15 +26,15 @@ pub(crate) struct HalfSpace {
 impl HalfSpace {
     /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not touch the
     /// half-space.
-    pub(super) fn impact(&self, sphere: &Sphere, dt: f32) -> Option<Impact> {
+    pub(super) fn impact(&self, sphere: &Sphere, dt: f32) -> Option<Hit> {
         let decided = self.at_once(sphere, dt);
         let decided = decided.or_else(|| self.in_float64(sphere, dt));
         decided.unwrap_or_else(|| self.impact_in_integers(sphere, dt))
     }
 
     /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
-    pub(super) fn impact_in_integers(&self, sphere: &Sphere, dt: f32) -> Option<Impact> {
-        Integers::new(self, sphere).impact(dt, self.guess(sphere))
+    pub(super) fn impact_in_integers(&self, sphere: &Sphere, dt: f32) -> Option<Hit> {
+        HalfSpaceIntegers::new(self, sphere).impact(dt, self.guess(sphere))
     }
 
     /// Decides with few float64 operations whether the sphere touches the half-space, and when or how deep. Returns
@@ -44,7 +44,7 @@ impl HalfSpace {
         clippy::cast_possible_truncation,
         reason = "rounding to float32 is intended"
     )]
-    fn at_once(&self, sphere: &Sphere, dt: f32) -> Option<Option<Impact>> {
+    fn at_once(&self, sphere: &Sphere, dt: f32) -> Option<Option<Hit>> {
         /// Bound of the rounding error of a sum, relative to the magnitudes of its terms. It is 16 times the
         /// relative error of one float64 operation.
         const ERROR: f64 = 8.0 * f64::EPSILON;
@@ -61,7 +61,7 @@ impl HalfSpace {
         };
         if gap < -gap_error {
             let depth = same(-gap / length, 2.0 * gap_error / length, f64::MAX)?;
-            return Some(Some(Impact { toi: 0.0, depth }));
+            return Some(Some(Hit { toi: 0.0, depth }));
         }
         let speed = n.dot(v - w);
         let speed_error = ERROR * n.abs().dot(v.abs() + w.abs());
@@ -78,21 +78,21 @@ impl HalfSpace {
         let toi = gap / -speed;
         let error = 2.0 * (gap_error + toi * speed_error) / -speed;
         let toi = same(toi, error, dt)?;
-        Some(Some(Impact { toi, depth: 0.0 }))
+        Some(Some(Hit { toi, depth: 0.0 }))
     }
 
     /// Decides in float64 with error bounds. Returns `None` if the bounds leave the decision open.
-    fn in_float64(&self, sphere: &Sphere, dt: f32) -> Option<Option<Impact>> {
+    fn in_float64(&self, sphere: &Sphere, dt: f32) -> Option<Option<Hit>> {
         let normal = Approx::vector(self.normal);
         let length = dot(normal, normal).sqrt()?;
         let away = dot(normal, Approx::vector(sphere.center)) - Approx::exact(self.offset.into());
         let gap = away - Approx::exact(sphere.radius.into()) * length;
         match gap.sign()? {
             Ordering::Greater => {}
-            Ordering::Equal => return Some(Some(Impact::default())),
+            Ordering::Equal => return Some(Some(Hit::default())),
             Ordering::Less => {
                 let depth = (-gap).over(length)?.round(f64::MAX)?;
-                return Some(Some(Impact { toi: 0.0, depth }));
+                return Some(Some(Hit { toi: 0.0, depth }));
             }
         }
         let [v, w] = [sphere.velocity, self.velocity].map(Approx::vector);
@@ -105,7 +105,7 @@ impl HalfSpace {
             return Some(None);
         }
         let toi = gap.over(-speed)?.round(dt)?;
-        Some(Some(Impact { toi, depth: 0.0 }))
+        Some(Some(Hit { toi, depth: 0.0 }))
     }
 
     /// Returns, in float64, the gap between the sphere and the plane at the start of the step, and the velocity
@@ -141,7 +141,7 @@ impl HalfSpace {
 /// from the plane, times |n|, and B the rate of change of A. The sphere of radius r touches at a time t if
 /// A + B·t ≤ r·|n|. A and r are in units of 2^`length`, B in units of 2^`speed_unit`. The normal n is scaled
 /// by a power of two, which does not affect this comparison.
-struct Integers {
+struct HalfSpaceIntegers {
     away: IBig,
     r: IBig,
     length: i32,
@@ -151,7 +151,7 @@ struct Integers {
     square: IBig,
 }
 
-impl Integers {
+impl HalfSpaceIntegers {
     fn new(wall: &HalfSpace, sphere: &Sphere) -> Self {
         let dyadic = |x: f32| Dyadic::from(f64::from(x));
         let normal = wall.normal.map(dyadic);
@@ -210,15 +210,15 @@ impl Integers {
         self.compare(&rest, &(&self.away << finer))
     }
 
-    fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+    fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
         if self.compare(&self.r, &self.away) != Ordering::Less {
             let compare = |length| self.depth_compared_with(length);
             let depth = integers::round(f32::MAX, guess, compare);
-            return Some(Impact { toi: 0.0, depth });
+            return Some(Hit { toi: 0.0, depth });
         }
         let compare = |time| self.touch_compared_with(time);
         let hit = sign(&self.speed) == Ordering::Less && compare(dt.into()) != Ordering::Greater;
-        hit.then(|| Impact {
+        hit.then(|| Hit {
             toi: integers::round(dt, guess, compare),
             depth: 0.0,
         })

@@ -18,7 +18,9 @@ mod wall;
 
 pub use self::collision::WallCollision;
 pub(crate) use self::half_space::HalfSpace;
-pub(crate) use self::images::{CylinderImages, MAX_CELLS};
+pub(crate) use self::images::CylinderImages;
+#[cfg(feature = "gpu")]
+pub(crate) use self::images::edges_across;
 pub use self::mesh::Mesh;
 pub(crate) use self::round::Round;
 pub(crate) use self::tree::Path;

@@ -18,7 +18,7 @@ use glam::DVec3;
 use super::approx::{Approx, cross, difference, dot};
 use crate::Sphere;
 use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
-use crate::exact::{Impact, Shift, Touch, Translation, first_touch, impact};
+use crate::exact::{Hit, Shift, Touch, Translation, first_touch, impact};
 
 /// An infinite cylinder or a sphere, solid or hollow, that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +42,14 @@ impl Round {
 
     /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
     /// does not touch the wall. `shift` is the displacement of the sphere's periodic image.
-    pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
+    pub(super) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Hit> {
         if let Some(ball) = self.ball() {
             return impact(&ball, sphere, shift, dt).0;
         }
         if self.certainly_misses(sphere, shift, dt) {
             return None;
         }
-        let in_float64 = Float64::new(self, sphere, shift).impact(dt);
+        let in_float64 = RoundFloat64::new(self, sphere, shift).impact(dt);
         in_float64.unwrap_or_else(|| self.impact_in_integers(sphere, shift, dt))
     }
 
@@ -60,11 +60,11 @@ impl Round {
         sphere: &Sphere,
         shift: impl Shift,
         dt: f32,
-    ) -> Option<Impact> {
+    ) -> Option<Hit> {
         if let Some(ball) = self.ball() {
             return impact(&ball, sphere, shift, dt).0;
         }
-        Integers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift))
+        RoundIntegers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift))
     }
 
     /// Returns the position of the sphere's centre relative to the wall, and the relative velocity, in
@@ -169,7 +169,7 @@ impl Round {
 /// A sphere and a round wall in float64 with error bounds: the position P and velocity V of the sphere relative to
 /// the wall, the distance K from the wall's centre or axis at which the sphere just touches, and the length |a| of
 /// the axis vector. The module documentation defines them.
-struct Float64 {
+struct RoundFloat64 {
     inside: bool,
     p: [Approx; 3],
     v: [Approx; 3],
@@ -181,7 +181,7 @@ struct Float64 {
     square: Approx,
 }
 
-impl Float64 {
+impl RoundFloat64 {
     fn new(wall: &Round, sphere: &Sphere, shift: impl Shift) -> Self {
         let [center, point, v, w] =
             [sphere.center, wall.point, sphere.velocity, wall.velocity].map(Approx::vector);
@@ -215,7 +215,7 @@ impl Float64 {
 
     /// Decides whether and when the sphere touches the wall. Returns `Some(None)` if it does not touch, and `None`
     /// if the error bounds leave this open.
-    fn impact(&self, dt: f32) -> Option<Option<Impact>> {
+    fn impact(&self, dt: f32) -> Option<Option<Hit>> {
         if self.inside {
             self.hollow_impact(dt.into())
         } else {
@@ -234,7 +234,7 @@ impl Float64 {
     /// Returns the impact of a sphere that touches the round wall at the start of the step. `gap` is the
     /// squared distance of the sphere's centre from the wall's centre or axis, minus the squared distance at
     /// contact. For a cylinder, both are multiplied by the squared length of the axis vector.
-    fn touching(&self, gap: Approx) -> Option<Option<Impact>> {
+    fn touching(&self, gap: Approx) -> Option<Option<Hit>> {
         let length = self.length?;
         let away = dot(self.p, self.p).sqrt()?;
         let reach = self.k * length;
@@ -247,14 +247,14 @@ impl Float64 {
             gap.over(away + reach)?
         };
         let depth = depth.over(length)?.round(f64::MAX)?;
-        Some(Some(Impact { toi: 0.0, depth }))
+        Some(Some(Hit { toi: 0.0, depth }))
     }
 
-    fn solid_impact(&self, dt: f64) -> Option<Option<Impact>> {
+    fn solid_impact(&self, dt: f64) -> Option<Option<Hit>> {
         let gap = dot(self.p, self.p) - self.square;
         match gap.sign()? {
             Greater => {}
-            Equal => return Some(Some(Impact::default())),
+            Equal => return Some(Some(Hit::default())),
             Less => return self.touching(gap),
         }
         let closing = -dot(self.p, self.v);
@@ -272,17 +272,17 @@ impl Float64 {
             return Some(None);
         }
         let toi = gap.over(closing + discriminant.sqrt()?)?.round(dt)?;
-        Some(Some(Impact { toi, depth: 0.0 }))
+        Some(Some(Hit { toi, depth: 0.0 }))
     }
 
-    fn hollow_impact(&self, dt: f64) -> Option<Option<Impact>> {
+    fn hollow_impact(&self, dt: f64) -> Option<Option<Hit>> {
         let gap = dot(self.p, self.p) - self.square;
         if self.k.sign()? != Greater {
             return self.touching(gap);
         }
         match gap.sign()? {
             Less => {}
-            Equal => return Some(Some(Impact::default())),
+            Equal => return Some(Some(Hit::default())),
             Greater => return self.touching(gap),
         }
         if self.at_end(dt).sign()? == Less {
@@ -298,7 +298,7 @@ impl Float64 {
         } else {
             (root - leaving).over(speed)?
         };
-        Some(Some(Impact {
+        Some(Some(Hit {
             toi: toi.round(dt)?,
             depth: 0.0,
         }))
@@ -312,7 +312,7 @@ impl Float64 {
 /// time t if |P + V·t| = K·|a|, where |a| is 1 for a hollow sphere. P and K are in units of
 /// 2^`length`, and V is in units of 2^`speed`. The vector a is scaled by a power of two, which
 /// affects no comparison.
-struct Integers {
+struct RoundIntegers {
     inside: bool,
     p: [IBig; 3],
     k: IBig,
@@ -322,7 +322,7 @@ struct Integers {
     axis_square: IBig,
 }
 
-impl Integers {
+impl RoundIntegers {
     fn new(wall: &Round, sphere: &Sphere, shift: impl Shift) -> Self {
         let dyadic = |x: f32| Dyadic::from(f64::from(x));
         let lengths: [Dyadic; 8] = from_fn(|k| {
@@ -440,15 +440,15 @@ impl Integers {
         }
     }
 
-    fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+    fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
         let start = self.compare(&self.p, &self.k);
         if start == Equal || (start == Greater) == self.inside {
             let compare = |length| self.depth_compared_with(length);
             let depth = integers::round(f32::MAX, guess, compare);
-            return Some(Impact { toi: 0.0, depth });
+            return Some(Hit { toi: 0.0, depth });
         }
         let compare = |time| self.touch_compared_with(time);
-        self.touches_later(dt).then(|| Impact {
+        self.touches_later(dt).then(|| Hit {
             toi: integers::round(dt, guess, compare),
             depth: 0.0,
         })

@@ -84,7 +84,7 @@ impl<T: Real> Path<T> {
 
 /// The bounding boxes of four triangles, or of four nodes of the level below.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
+struct TriangleNode {
     middle: [f32x4; 3],
     /// Half of the edge lengths of each of the four boxes, with a margin for rounding. If the node has fewer
     /// than four, the numbers of a missing box are −∞, so that no sphere is near it.
@@ -100,7 +100,7 @@ fn joined([a, b]: Ends, [c, d]: Ends) -> Ends {
     [from_fn(|k| a[k].min(c[k])), from_fn(|k| b[k].max(d[k]))]
 }
 
-impl Node {
+impl TriangleNode {
     fn new(boxes: &[Ends]) -> Self {
         let mut middle = [[0.0; LANES]; 3];
         let mut half = [[f32::NEG_INFINITY; LANES]; 3];
@@ -242,7 +242,7 @@ pub(crate) struct Tree {
     /// The indices of the triangles in the order in which the lowest level of the tree has them.
     order: Vec<u32>,
     /// The nodes of all levels, the lowest level first.
-    nodes: Vec<Node>,
+    nodes: Vec<TriangleNode>,
     /// Index in `nodes` at which each level of the tree begins.
     levels: Vec<u32>,
 }
@@ -308,7 +308,7 @@ impl Tree {
         let mut levels = Vec::new();
         loop {
             levels.push(nodes.len() as u32);
-            nodes.extend(below.chunks(LANES).map(Node::new));
+            nodes.extend(below.chunks(LANES).map(TriangleNode::new));
             if below.len() <= LANES {
                 break;
             }

@@ -19,11 +19,11 @@ mod integers;
 #[cfg(test)]
 mod tests;
 
-use self::float64::Float64;
-use self::integers::Integers;
+use self::float64::TriangleFloat64;
+use self::integers::TriangleIntegers;
 use super::vector;
 use crate::Feature;
-use crate::exact::{Impact, Shift, Touch};
+use crate::exact::{Hit, Shift, Touch};
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
 /// A triangle whose corners move with the same constant velocity.
@@ -59,13 +59,13 @@ impl Triangle {
     /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not
     /// touch. `shift` displaces the sphere. The triangle must be valid, which
     /// [`defect`](Self::defect) checks.
-    pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
-        let float64 = Float64::new(self, sphere, shift);
+    pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Hit> {
+        let float64 = TriangleFloat64::new(self, sphere, shift);
         let guess = match float64.impact(dt) {
             Ok(decided) => return decided,
             Err(guess) => guess,
         };
-        Integers::new(self, sphere, shift).impact(dt, guess)
+        TriangleIntegers::new(self, sphere, shift).impact(dt, guess)
     }
 
     /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
@@ -74,13 +74,13 @@ impl Triangle {
         sphere: &Sphere,
         shift: impl Shift,
         dt: f32,
-    ) -> Option<Impact> {
+    ) -> Option<Hit> {
         // Float64 only gives the estimate from which the search for the time or the depth starts.
-        let guess = match Float64::new(self, sphere, shift).impact(dt) {
+        let guess = match TriangleFloat64::new(self, sphere, shift).impact(dt) {
             Ok(decided) => decided.map_or(0.0, |impact| impact.toi.max(impact.depth).into()),
             Err(guess) => guess,
         };
-        Integers::new(self, sphere, shift).impact(dt, guess)
+        TriangleIntegers::new(self, sphere, shift).impact(dt, guess)
     }
 
     /// Returns the geometry of the contact at the time of impact `toi`, in float64, and whether the face, an
@@ -88,6 +88,6 @@ impl Triangle {
     ///
     /// Near a boundary between face, edges and corners, rounding may select either of two neighbouring parts.
     pub(crate) fn touch(&self, sphere: &Sphere, shift: impl Shift, toi: f32) -> (Touch, Feature) {
-        Float64::new(self, sphere, shift).touch(toi)
+        TriangleFloat64::new(self, sphere, shift).touch(toi)
     }
 }

@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 
 use super::half_space::HalfSpace;
 use super::round::Round;
-use crate::exact::{Impact, Shift};
+use crate::exact::{Hit, Shift};
 use crate::{Domain, Error, MAX_MAGNITUDE, Sphere};
 
 /// Shape of a wall. Every vector has the components x, y and z.
@@ -351,7 +351,7 @@ impl Solid {
     /// Returns the exact impact of a sphere, displaced by `shift`, in a step of duration `dt`, or `None` if it
     /// does not touch. `shift` is ignored for half-spaces, because a periodic displacement is parallel to their
     /// planes.
-    pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Impact> {
+    pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Hit> {
         match self {
             Self::HalfSpace(wall) => wall.impact(sphere, dt),
             Self::Round(wall) => wall.impact(sphere, shift, dt),
@@ -366,7 +366,7 @@ impl Solid {
         sphere: &Sphere,
         shift: impl Shift,
         dt: f32,
-    ) -> Option<Impact> {
+    ) -> Option<Hit> {
         match self {
             Self::HalfSpace(wall) => wall.impact_in_integers(sphere, dt),
             Self::Round(wall) => wall.impact_in_integers(sphere, shift, dt),

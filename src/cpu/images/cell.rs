@@ -15,7 +15,7 @@ use glam::{DVec3, Mat3, Vec3};
 use wide::f32x4;
 
 use crate::lanes::{LANES, Real, dot, each, three};
-use crate::shared::lattice::Lattice;
+use crate::lattice::{ImageBlock, ReducedLattice};
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
@@ -33,7 +33,7 @@ pub(super) const ALL_EDGES: u8 = 0b111;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
-    pub(crate) lattice: Lattice,
+    pub(crate) lattice: ReducedLattice,
     origin: DVec3,
     drift: DVec3,
     dt: f64,
@@ -101,21 +101,18 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the first and the last n for which a sphere's path reaches into the periodic cell
-    /// when displaced by n times edge `k`.
-    pub(super) fn images(&self, k: usize) -> [i32; 2] {
+    /// Returns the images of a sphere whose paths reach into the periodic cell.
+    #[inline(always)]
+    pub(super) fn images(&self) -> ImageBlock {
         // Along each edge, the cell reaches from coordinate 0 to 1. A displacement by n edges adds
         // n to the coordinates of a path. So the displaced path reaches into the cell if the
         // undisplaced path has a coordinate from −n to 1 − n.
-        [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32)
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        let along = (0..3).map(|k| {
-            let [first, last] = self.images(k);
-            (last - first + 1).unsigned_abs()
-        });
-        along.map(u64::from).product()
+        let mut images = ImageBlock::default();
+        for k in 0..3 {
+            [images.first[k], images.last[k]] =
+                [self.high.0[k], self.low.0[k]].map(|x| -(x >> FRACTION_BITS) as i32);
+        }
+        images
     }
 
     /// Returns a bit mask for an image of the sphere that reaches into the periodic cell. Bit k is
@@ -134,7 +131,7 @@ impl LatticeBox {
 }
 
 impl Cell {
-    pub(crate) fn new(lattice: Lattice, frame: &Frame, dt: f32) -> Self {
+    pub(crate) fn new(lattice: ReducedLattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
         // Positions are measured from a moving origin. The periodic cell moves with the same
@@ -309,7 +306,7 @@ impl Cell {
         let middle = f64::from(cut.middle()) * self.dt;
         let at = self.coordinates(center + velocity * middle, middle);
         let half_shift = (velocity - self.drift) * (f64::from(cut.half()) * self.dt);
-        let Lattice {
+        let ReducedLattice {
             count,
             duals,
             dual_lengths,
@@ -342,7 +339,7 @@ impl Cell {
     /// sphere's coordinates, in units of the edges.
     #[inline(always)]
     fn lattice_error(&self, at: [f64; 3]) -> f64 {
-        let Lattice {
+        let ReducedLattice {
             edge_lengths,
             edge_error,
             ..
@@ -359,7 +356,7 @@ impl Cell {
     /// terms. `far` has the sum of the magnitudes of these terms, for each axis.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
-        let Lattice {
+        let ReducedLattice {
             dual_lengths,
             dual_bounds,
             ..
@@ -381,10 +378,8 @@ impl Cell {
     #[inline(always)]
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
-        let most = |k: usize| {
-            let [first, last] = all.images(k);
-            f64::from(first.abs().max(last.abs()))
-        };
+        let images = all.images();
+        let most = |k: usize| f64::from(images.first[k].abs().max(images.last[k].abs()));
         self.slack_of(center.abs(), most)
     }
 
@@ -414,7 +409,7 @@ impl Cell {
         length: f32,
     ) -> ProxySize {
         let all = self.lattice_box(sphere, Cut::WHOLE);
-        let Lattice {
+        let ReducedLattice {
             count,
             edges,
             duals,
@@ -532,7 +527,7 @@ fn floor(x: f64) -> i64 {
     towards_zero.saturating_sub(i64::from(is_above))
 }
 
-pub(crate) fn cell(lattice: Option<&Lattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
+pub(crate) fn cell(lattice: Option<&ReducedLattice>, frame: &Frame, scale: &Scale) -> Option<Cell> {
     lattice.map(|lattice| Cell::new(*lattice, frame, scale.dt))
 }
 
@@ -593,7 +588,7 @@ mod tests {
                 .with_periodic([true, true, false]);
             let sphere = Sphere::new(center, 0.0);
             let scale = Units::default().scale(1.0);
-            let lattice = Lattice::new(&domain, &scale).ok().flatten().unwrap();
+            let lattice = ReducedLattice::new(&domain, &scale).ok().flatten().unwrap();
             let cell = Cell::new(lattice, &Frame::default(), 1.0);
             let found = cell.lattice_box(&scale.sphere(&sphere), Cut::WHOLE);
             let edges = [0, 1].map(|k| whole(lattice.edges[k]));
@@ -629,7 +624,7 @@ mod tests {
             let periodic = [1, 2, 4].map(|bit| (case / 3 % 7 + 1) & bit != 0);
             let domain = Domain::triclinic(origin, edges).with_periodic(periodic);
             let scale = Units::default().scale(1.0);
-            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+            let Ok(Some(lattice)) = ReducedLattice::new(&domain, &scale) else {
                 continue;
             };
             let frame = Frame {
@@ -649,22 +644,14 @@ mod tests {
             // The grids enlarge the box by at least 3·`half_cell` on each side: `measure_sizes`
             // adds `half_cell`, and the grid adds one cell, whose edge is at least 2·`half_cell`.
             let room = 3.0 * half_cell;
-            let images = cell.lattice_box(&scaled, Cut::WHOLE);
+            let images = cell.lattice_box(&scaled, Cut::WHOLE).images();
             several += u32::from(images.count() > 1);
-            let [x, y, z] = [0, 1, 2].map(|k| {
-                let [first, last] = images.images(k);
-                first..=last
+            images.each(|image| {
+                let image = path.displaced(cell.center(&scaled, image), 0.0);
+                let at = Vec3::from(image.at(0.5));
+                let outside = (at - high).max(low - at).max_element();
+                assert!(outside <= room, "{outside} {domain:?} {sphere:?}");
             });
-            for n3 in z {
-                for n2 in y.clone() {
-                    for n1 in x.clone() {
-                        let image = path.displaced(cell.center(&scaled, [n1, n2, n3]), 0.0);
-                        let at = Vec3::from(image.at(0.5));
-                        let outside = (at - high).max(low - at).max_element();
-                        assert!(outside <= room, "{outside} {domain:?} {sphere:?}");
-                    }
-                }
-            }
         }
         assert!(several > 1000, "{several}");
     }
@@ -688,7 +675,7 @@ mod tests {
             let origin = [0, 1, 2].map(|_| number(1e4));
             let domain = Domain::triclinic(origin, edges);
             let scale = Units::default().scale(1.0);
-            let Ok(Some(lattice)) = Lattice::new(&domain, &scale) else {
+            let Ok(Some(lattice)) = ReducedLattice::new(&domain, &scale) else {
                 continue;
             };
             let frame = Frame {
@@ -713,13 +700,13 @@ mod tests {
             let sizes = cell.near_sizes(&paths).to_array();
             for (lane, sphere) in spheres.iter().enumerate() {
                 let scaled = scale.sphere(sphere);
-                let all = cell.lattice_box(&scaled, Cut::WHOLE);
-                let images = [0, 1, 2].map(|k| all.images(k));
+                let images = cell.lattice_box(&scaled, Cut::WHOLE).images();
                 if stays.inside >> lane & 1 == 1 {
-                    assert_eq!(images, [[0; 2]; 3], "{domain:?} {sphere:?}");
+                    assert_eq!(images, ImageBlock::default(), "{domain:?} {sphere:?}");
                     inside += 1;
                 } else if stays.near >> lane & 1 == 1 {
-                    let most = images.as_flattened().iter().map(|n| n.abs()).max();
+                    let ends = [images.first, images.last];
+                    let most = ends.as_flattened().iter().map(|n| n.abs()).max();
                     assert!(most <= Some(1), "{domain:?} {sphere:?}");
                     let path = scale.path(sphere, &frame);
                     let own = cell.proxy_size(&scaled, &path, f32::MAX).half_cell;

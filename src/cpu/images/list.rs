@@ -169,7 +169,7 @@ pub(crate) struct ImageList {
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
-    chunks: Vec<Chunk>,
+    chunks: Vec<ImageChunk>,
     parts: PartMemory,
 }
 
@@ -177,7 +177,7 @@ pub(crate) struct ImageList {
 /// images in the lists `first` and `further` of [`ImageList`]. A chunk holds a limited number of
 /// images. If its spheres have more images, additional chunks without spheres hold the rest.
 #[derive(Clone, Debug)]
-struct Chunk {
+struct ImageChunk {
     spheres: Range<usize>,
     first: Range<usize>,
     further: Range<usize>,
@@ -192,8 +192,8 @@ struct PartMemory {
 }
 
 impl PartMemory {
-    fn take(&self) -> Part<'_> {
-        let mut part = Part {
+    fn take(&self) -> ImagePart<'_> {
+        let mut part = ImagePart {
             first: self.first.take(),
             further: self.further.take(),
             imaged: self.imaged.take(),
@@ -213,7 +213,7 @@ impl PartMemory {
 /// The periodic images that one task has listed. Some entries contain an index into the list
 /// `imaged` of this task. [`ImageList::join`] changes it to an index into the joined list of all
 /// tasks.
-struct Part<'a> {
+struct ImagePart<'a> {
     first: ScratchGuard<'a, NamedImage>,
     further: ScratchGuard<'a, NamedImage>,
     imaged: ScratchGuard<'a, Imaged>,
@@ -232,7 +232,7 @@ impl ImageList {
     }
 
     pub(super) fn chunk(&self, chunk: usize) -> ProxyChunk<'_> {
-        let Chunk {
+        let ImageChunk {
             spheres,
             first,
             further,
@@ -315,7 +315,7 @@ impl ImageList {
         };
         let memory = std::mem::take(&mut self.parts);
         let inputs = spheres.par_chunks(CHUNK).zip(class_of.par_chunks(CHUNK));
-        let parts: Vec<Part<'_>> = inputs
+        let parts: Vec<ImagePart<'_>> = inputs
             .enumerate()
             .map(|(chunk, (spheres, class_of))| {
                 lister.list((chunk * CHUNK) as u32, spheres, class_of, memory.take())
@@ -336,8 +336,8 @@ impl ImageList {
     }
 
     /// Joins the lists of all tasks, each of which has listed the images of [`CHUNK`] spheres.
-    fn join(&mut self, parts: &[Part<'_>]) -> Result<(), Error> {
-        let sum = |len: fn(&Part<'_>) -> usize| parts.iter().map(len).sum::<usize>();
+    fn join(&mut self, parts: &[ImagePart<'_>]) -> Result<(), Error> {
+        let sum = |len: fn(&ImagePart<'_>) -> usize| parts.iter().map(len).sum::<usize>();
         let first = sum(|part| part.first.len());
         let further = sum(|part| part.further.len());
         let imaged = sum(|part| part.imaged.len());
@@ -364,12 +364,12 @@ impl ImageList {
             self.imaged.extend(&part.imaged);
             let end = self.further.len();
             let middle = end.min(further + CHUNK);
-            self.chunks.push(Chunk {
+            self.chunks.push(ImageChunk {
                 spheres: begin..self.spheres.min(begin + CHUNK),
                 first: first..self.first.len(),
                 further: further..middle,
             });
-            rest.extend((middle..end).step_by(CHUNK).map(|begin| Chunk {
+            rest.extend((middle..end).step_by(CHUNK).map(|begin| ImageChunk {
                 spheres: 0..0,
                 first: 0..0,
                 further: begin..end.min(begin + CHUNK),
@@ -395,8 +395,8 @@ impl Lister<'_> {
         begin: u32,
         spheres: &[Sphere],
         class_of: &[u16],
-        mut part: Part<'p>,
-    ) -> Part<'p> {
+        mut part: ImagePart<'p>,
+    ) -> ImagePart<'p> {
         let several = with_several(class_of);
         // Reads each sphere of the loop below once in advance, so that the cache misses overlap.
         // A sphere may lie in two cache lines.
@@ -425,7 +425,7 @@ impl Lister<'_> {
     }
 
     /// Adds all images of the 2^`power` time segments of a sphere to `part`.
-    fn list_images(&self, index: u32, sphere: &Sphere, power: u32, part: &mut Part<'_>) {
+    fn list_images(&self, index: u32, sphere: &Sphere, power: u32, part: &mut ImagePart<'_>) {
         let scaled = self.scale.sphere(sphere);
         let all = self.cell.lattice_box(&scaled, Cut::WHOLE);
         if !all.is_in_range(self.cell.lattice.max_cells) {
@@ -444,7 +444,8 @@ impl Lister<'_> {
                 };
                 self.cell.lattice_box(&scaled, cut)
             };
-            part.uncounted = part.uncounted.saturating_add(lattice_box.count());
+            let images = lattice_box.images().count();
+            part.uncounted = part.uncounted.saturating_add(images);
             if part.uncounted > MAX_UNCOUNTED {
                 self.count.fetch_add(part.uncounted, Relaxed);
                 part.uncounted = 0;
@@ -463,7 +464,7 @@ impl Lister<'_> {
     }
 }
 
-impl Part<'_> {
+impl ImagePart<'_> {
     /// Lists all images of a time segment that reach into the periodic cell. The caller's function
     /// `center` returns the centre of an image, and a bound of the error of this centre.
     fn add(
@@ -473,36 +474,28 @@ impl Part<'_> {
         center: impl Fn([i32; 3]) -> ([f32; 3], f32),
     ) {
         let Segment { sphere, number } = segment;
-        let several = lattice_box.count() > 1;
+        let images = lattice_box.images();
+        let several = images.count() > 1;
         let mut is_first = number == 0;
-        let [x, y, z] = [0, 1, 2].map(|k| {
-            let [from, to] = lattice_box.images(k);
-            from..=to
-        });
-        for n3 in z {
-            for n2 in y.clone() {
-                for n1 in x.clone() {
-                    let image = [n1, n2, n3];
-                    let mut word = sphere;
-                    if several || image != [0; 3] {
-                        word = self.imaged.len() as u32 | IMAGED;
-                        self.imaged.push(Imaged {
-                            sphere,
-                            image,
-                            place: center(image),
-                            corner: lattice_box.corner(image),
-                        });
-                    }
-                    let image = NamedImage { segment, word };
-                    if !is_first {
-                        self.further.push(image);
-                    } else if word != sphere {
-                        self.first.push(image);
-                    }
-                    is_first = false;
-                }
+        images.each(|image| {
+            let mut word = sphere;
+            if several || image != [0; 3] {
+                word = self.imaged.len() as u32 | IMAGED;
+                self.imaged.push(Imaged {
+                    sphere,
+                    image,
+                    place: center(image),
+                    corner: lattice_box.corner(image),
+                });
             }
-        }
+            let image = NamedImage { segment, word };
+            if !is_first {
+                self.further.push(image);
+            } else if word != sphere {
+                self.first.push(image);
+            }
+            is_first = false;
+        });
     }
 }
 

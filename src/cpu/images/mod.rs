@@ -2,7 +2,7 @@
 //! of spheres or, if the path of a sphere is cut, of its time segments. The grids treat each image like a
 //! separate sphere.
 //!
-//! [`Lattice`](crate::shared::lattice::Lattice) has the shortest edges of the periodic lattice.
+//! [`ReducedLattice`](crate::lattice::ReducedLattice) has the shortest edges of the periodic lattice.
 //! [`cell`](mod@cell) finds the images of one sphere or time segment, and [`list`] lists the images
 //! of all spheres. [`space`] tells other stages which sphere and which image each object in the
 //! grids is ([`ProxySpace`]).

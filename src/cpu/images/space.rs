@@ -15,8 +15,8 @@ use super::list::{DISPLACEMENTS, IMAGED, ImageList, ProxyChunk, place_of_displac
 use crate::cpu::measure::Sizes;
 use crate::exact::{ImageCollision, Listed, Swept, Translation, sweep};
 use crate::lanes::{LANES, four, two};
+use crate::lattice::ReducedLattice;
 use crate::limits::CHUNK;
-use crate::shared::lattice::Lattice;
 use crate::shared::moving_sphere::MovingSphere;
 use crate::shared::ownership::Displaced;
 use crate::shared::scaled_sphere::ScaledSphere;
@@ -222,7 +222,7 @@ struct NearImage {
 }
 
 impl NearImages {
-    pub(crate) fn new(domain: &Domain, lattice: &Lattice) -> Self {
+    pub(crate) fn new(domain: &Domain, lattice: &ReducedLattice) -> Self {
         Self(DISPLACEMENTS.map(|displacement| {
             let image = lattice.in_given_edges(displacement);
             NearImage {

@@ -12,8 +12,8 @@ use super::ranks::{median, trimmed_range};
 use super::segment_length::segment_length;
 use super::spacing::{Octaves, sampled};
 use crate::Sphere;
+use crate::lattice::ReducedLattice;
 use crate::reuse::ReusedVec;
-use crate::shared::lattice::Lattice;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::segments::{Frame, SpherePath};
 use crate::shared::space::Space;
@@ -47,7 +47,7 @@ impl SpaceMemory {
 pub(crate) fn measure_space(
     spheres: &[Sphere],
     scale: &Scale,
-    lattice: Option<&Lattice>,
+    lattice: Option<&ReducedLattice>,
     memory: &mut SpaceMemory,
 ) -> Space {
     let SpaceMemory {
@@ -103,7 +103,7 @@ pub(crate) fn measure_space(
 /// Displaces a sphere by whole edges of the periodic lattice, so that its centre is in the domain's
 /// cell half way through the step. Spheres that have moved far out of the cell in earlier steps
 /// would otherwise make the estimated density too low.
-fn wrapped(sphere: &ScaledSphere, lattice: &Lattice, dt: f32) -> ScaledSphere {
+fn wrapped(sphere: &ScaledSphere, lattice: &ReducedLattice, dt: f32) -> ScaledSphere {
     let center = Vec3::from(sphere.center).as_dvec3();
     let half_way = center + Vec3::from(sphere.velocity).as_dvec3() * (0.5 * f64::from(dt));
     let center = center + lattice.wrapping(half_way);

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::found::{FoundPairs, PairCounts, Progress};
 use super::search::PairSearch;
 use super::sweeper::TaskOutput;
-use super::task::Task;
+use super::task::PairTask;
 use crate::cpu::images::ProxySpace;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
@@ -40,7 +40,7 @@ pub(crate) fn find_pairs<S: ProxySpace>(
             images: images.empty(),
             shared: reports.empty(),
         };
-        let mut task = Task::new(search, &progress, output);
+        let mut task = PairTask::new(search, &progress, output);
         for index in search.of_task(number) {
             task.search_around(index);
         }

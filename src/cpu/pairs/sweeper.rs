@@ -11,9 +11,7 @@ use super::found::Progress;
 use super::near::NearPairs;
 use super::search::PairSearch;
 use crate::cpu::images::{ProxySpace, ReportIn};
-use crate::exact::{
-    GRAZING, Grazing, ImageCollision, Impact, Listed, Report, ReportedPair, impact,
-};
+use crate::exact::{GRAZING, Grazing, Hit, ImageCollision, Listed, Report, ReportedPair, impact};
 use crate::lanes::two;
 use crate::memory::out_of_memory;
 use crate::shared::ownership::{Ownership, ownership};
@@ -202,7 +200,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         // a branch for each would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = two(words[lane], |word| space.sphere(word));
-            let Impact { toi, depth } = swept.impacts[lane];
+            let Hit { toi, depth } = swept.impacts[lane];
             self.output.pairs[begin + hits] = Collision {
                 a: a.min(b),
                 b: a.max(b).wrapping_sub(b_offset),
@@ -220,7 +218,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     /// in a periodic domain. Does nothing if the time segments of this test are not known to be
     /// those that report the pair ([`Sweeper::is_own`]).
     #[inline(never)]
-    fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Impact) {
+    fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Hit) {
         if !self.is_own(places) {
             return;
         }
@@ -235,7 +233,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             ));
             return;
         }
-        let Impact { toi, depth } = impact;
+        let Hit { toi, depth } = impact;
         let b = b.wrapping_sub(step.sets.b_offset() as u32);
         images.push(ImageCollision::new(Collision { a, b, toi, depth }, image));
     }
@@ -246,7 +244,7 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
     /// grazing.
     #[cold]
     #[inline(never)]
-    fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Impact> {
+    fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Hit> {
         if !self.is_own(places) {
             return None;
         }

@@ -19,14 +19,14 @@ use crate::cpu::neighbors::CellRow;
 use crate::lanes::LANES;
 use crate::shared::segments::Cut;
 
-pub(super) struct Task<'a, S: ProxySpace> {
+pub(super) struct PairTask<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     near: NearPairs,
     sweeper: Sweeper<'a, S>,
     candidates: u64,
 }
 
-impl<'a, S: ProxySpace> Task<'a, S> {
+impl<'a, S: ProxySpace> PairTask<'a, S> {
     pub(super) fn new(
         search: &'a PairSearch<'a, S>,
         progress: &'a Progress,

@@ -9,7 +9,7 @@ use super::super::stages::Stage;
 use super::changes::ChangeBuffers;
 use super::contacts::ContactBuffers;
 use super::earliest::EarliestBuffers;
-use super::maker::Maker;
+use super::maker::ReductionMaker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
@@ -73,7 +73,7 @@ impl Reductions {
         limits: &wgpu::Limits,
         wanted: Wanted,
     ) -> Result<Self, Error> {
-        let mut maker = Maker {
+        let mut maker = ReductionMaker {
             binder,
             stages: kernels.stages,
             kernels: kernels.reduce,

@@ -7,7 +7,7 @@ use super::super::dispatch::workgroups;
 use super::super::named_buffers::NamedBuffers;
 use super::super::scan::scan;
 use super::super::stages::Stage;
-use super::maker::Maker;
+use super::maker::ReductionMaker;
 use crate::Error;
 
 pub(crate) struct ChangeBuffers {
@@ -40,7 +40,7 @@ impl ChangeBuffers {
     }
 }
 
-impl Maker<'_> {
+impl ReductionMaker<'_> {
     /// Makes the buffers for the changes of the list of touching pairs from step to step (pairs
     /// that began, lasted or ended), and appends the shader stage that fills them. The caller must
     /// already have made the buffers of the sorted list of pairs.

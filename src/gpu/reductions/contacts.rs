@@ -6,7 +6,7 @@ use wgpu::BufferUsages;
 use super::super::dispatch::workgroups;
 use super::super::named_buffers::NamedBuffers;
 use super::super::stages::Stage;
-use super::maker::Maker;
+use super::maker::ReductionMaker;
 use super::sort::{By, Sorter};
 use crate::Error;
 
@@ -25,7 +25,7 @@ pub(crate) struct ContactBuffers {
     pub(crate) by_b: wgpu::Buffer,
 }
 
-impl Maker<'_> {
+impl ReductionMaker<'_> {
     /// Makes the buffers of each sphere's contacts, and appends the shader stage that fills them.
     /// The buffers of the sorted list of pairs must have been made before.
     pub(super) fn contacts(

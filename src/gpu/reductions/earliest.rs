@@ -7,7 +7,7 @@ use super::super::dispatch::workgroups;
 use super::super::named_buffers::NamedBuffers;
 use super::super::shader::layout::GpuEarliest;
 use super::super::stages::Stage;
-use super::maker::Maker;
+use super::maker::ReductionMaker;
 use crate::Error;
 
 pub(crate) struct EarliestBuffers {
@@ -16,7 +16,7 @@ pub(crate) struct EarliestBuffers {
     pub(crate) images: Option<wgpu::Buffer>,
 }
 
-impl Maker<'_> {
+impl ReductionMaker<'_> {
     pub(super) fn earliest(&mut self, stages: &mut Vec<Stage>) -> Result<EarliestBuffers, Error> {
         let spheres = self.buffers.capacity.spheres.max(1);
         let impacts = self.made.array::<GpuEarliest>(

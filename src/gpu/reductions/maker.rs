@@ -9,7 +9,7 @@ use super::super::shader::kernels::{Compiled, Reduce, Stages, WallKernels};
 use super::super::shader::layout::CaromCollision;
 use crate::Error;
 
-pub(super) struct Maker<'a> {
+pub(super) struct ReductionMaker<'a> {
     pub(super) binder: Binder<'a>,
     pub(super) stages: &'a Stages,
     pub(super) kernels: &'a Reduce,
@@ -18,7 +18,7 @@ pub(super) struct Maker<'a> {
     pub(super) made: Allocator<'a>,
 }
 
-impl Maker<'_> {
+impl ReductionMaker<'_> {
     /// Returns the capacity of the list of pairs, in pairs: at least 1, because a buffer binding
     /// cannot be empty.
     pub(super) fn pairs(&self) -> u64 {

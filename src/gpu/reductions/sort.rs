@@ -12,7 +12,7 @@ use super::super::scan::scan;
 use super::super::shader::constants::{DIGIT_BITS, DIGITS, IMAGE_BITS, SORT_BLOCK};
 use super::super::shader::layout::{CaromCollision, Digit, DispatchArguments, UNIFORM_ALIGNMENT};
 use super::super::stages::Stage;
-use super::maker::Maker;
+use super::maker::ReductionMaker;
 use crate::Error;
 
 pub(crate) struct SortedBuffers {
@@ -84,7 +84,7 @@ fn upload(
 }
 
 impl Sorter {
-    pub(super) fn new(maker: &mut Maker<'_>) -> Result<Self, Error> {
+    pub(super) fn new(maker: &mut ReductionMaker<'_>) -> Result<Self, Error> {
         let last = maker.buffers.capacity.spheres.saturating_sub(1).max(1);
         let count = (last.ilog2() + 1).div_ceil(DIGIT_BITS);
         let of_image = match maker.buffers.periodic {
@@ -122,7 +122,7 @@ impl Sorter {
 
     pub(super) fn sort(
         &self,
-        maker: &Maker<'_>,
+        maker: &ReductionMaker<'_>,
         by: By,
         items: &wgpu::Buffer,
     ) -> Result<(Vec<Dispatch>, wgpu::Buffer), Error> {
@@ -148,7 +148,7 @@ impl Sorter {
     }
 }
 
-impl Maker<'_> {
+impl ReductionMaker<'_> {
     /// Makes the buffers of the sorted list of pairs, and appends the shader stage that sorts the
     /// pairs.
     pub(super) fn sorted(

@@ -10,7 +10,7 @@ pub(crate) enum Access {
 /// WGSL type of a buffer variable, without the length of an array and without the wrapper
 /// `atomic<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct BindingKind {
     pub(crate) element: &'static str,
     pub(crate) is_array: bool,
 }
@@ -19,10 +19,10 @@ pub(crate) struct Kind {
 pub(crate) struct Binding {
     pub(crate) name: &'static str,
     pub(crate) access: Access,
-    pub(crate) kind: Kind,
+    pub(crate) kind: BindingKind,
 }
 
-impl Kind {
+impl BindingKind {
     fn parse(text: &'static str) -> Self {
         let bare = |text: &'static str| {
             let inner = text.strip_prefix("atomic<");
@@ -61,7 +61,7 @@ fn binding(line: &'static str, index: usize) -> Option<Binding> {
             "storage, read_write" => Access::Write,
             _ => return None,
         },
-        kind: Kind::parse(kind),
+        kind: BindingKind::parse(kind),
     })
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::MAX_MAGNITUDE;
-use crate::shared::{filter, grid, lattice, ownership, segments, size_class, tag, tuning, units};
+use crate::shared::{filter, grid, ownership, segments, size_class, tag, tuning, units};
+use crate::{MAX_MAGNITUDE, lattice};
 
 /// Number of quantities measured over a sample of the spheres: three coordinates, three velocity
 /// components, and the distances to two neighbours.

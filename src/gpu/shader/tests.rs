@@ -7,7 +7,7 @@ use bitflags::Flags;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, Handle, Module, ScalarKind, Type, TypeInner};
 
-use super::bindings::{Access, Binding, Kind};
+use super::bindings::{Access, Binding, BindingKind};
 use super::constants::{Value, WORKGROUP, constants};
 use super::import::{BadImport, Directive, PARTS, declared, directives, resolve};
 use super::kernels::{Kernel, all};
@@ -187,7 +187,7 @@ fn bindings_are_as_declared_and_at_most_eight_storage_buffers() {
 /// carom binds buffers to shader variables by name, so each name must have one meaning.
 #[test]
 fn a_name_has_one_type_in_all_kernels() {
-    let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, BindingKind> = BTreeMap::new();
     for kernel in all() {
         for Binding { name, kind, .. } in bindings(kernel) {
             let known = *kinds.entry(name).or_insert(kind);

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::any_gpu::AnyGpu;
 use super::*;
 use crate::Sphere;
-use crate::exact::{Arithmetic, Impact, impact, sweep};
+use crate::exact::{Arithmetic, Hit, impact, sweep};
 use crate::gpu::filter_on_gpu;
 use crate::shared::scaled_sphere::ScaledSphere;
 use crate::shared::sorted::SortedProxy;
@@ -233,7 +233,7 @@ fn certain_results_of_the_paired_test_are_correct() {
                 let truth = Exact::new(a, b);
                 let touches = truth.collide(dt.into());
                 let is = |bits: usize| bits >> lane & 1 == 1;
-                let Impact { toi, depth } = swept.impacts[lane];
+                let Hit { toi, depth } = swept.impacts[lane];
                 match [is(swept.hits), is(swept.misses)] {
                     [true, true] => panic!("reported as both a hit and a miss: {pair:?}"),
                     [true, false] => {

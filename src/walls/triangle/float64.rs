@@ -14,7 +14,7 @@ use std::array::from_fn;
 use glam::DVec3;
 
 use super::{Triangle, vector};
-use crate::exact::{Impact, Shift, Touch};
+use crate::exact::{Hit, Shift, Touch};
 use crate::{Feature, Sphere};
 
 /// Largest relative error of one float64 operation: half a unit in the last place of 1.
@@ -32,7 +32,7 @@ const MOST_PLANES: usize = 32;
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A sphere and a triangle in float64, with bounds of the rounding errors.
-pub(super) struct Float64 {
+pub(super) struct TriangleFloat64 {
     /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
     /// a periodic domain, each coordinate has a further error of at most `off`.
     corners: [DVec3; 3],
@@ -48,7 +48,7 @@ pub(super) struct Float64 {
 
 /// The point of the triangle that is nearest to the centre of the sphere at some time.
 #[derive(Clone, Copy)]
-struct Nearest {
+struct NearestPoint {
     time: f64,
     point: DVec3,
     distance: f64,
@@ -58,13 +58,13 @@ struct Nearest {
 }
 
 /// The state in which the search for the time of impact ended.
-struct Search {
+struct Advancement {
     time: f64,
     /// The point of the triangle nearest to the sphere's centre in the previous iteration. The plane through it
     /// gives a lower bound of the time of impact.
-    before: Nearest,
+    before: NearestPoint,
     /// The point of the triangle nearest to the sphere's centre at `time`.
-    last: Nearest,
+    last: NearestPoint,
     ended: Ended,
 }
 
@@ -96,7 +96,7 @@ fn cross_of_magnitudes(x: DVec3, y: DVec3) -> DVec3 {
     }))
 }
 
-impl Float64 {
+impl TriangleFloat64 {
     pub(super) fn new(triangle: &Triangle, sphere: &Sphere, shift: impl Shift) -> Self {
         let mut off = DVec3::ZERO;
         let corners = triangle.corners.map(|corner| {
@@ -147,7 +147,7 @@ impl Float64 {
         (before.max(after) - self.r).cmpgt(errors + UNDERFLOW).any()
     }
 
-    /// Returns a bound of the rounding error of [`Nearest::distance`], the computed distance of a point of the
+    /// Returns a bound of the rounding error of [`NearestPoint::distance`], the computed distance of a point of the
     /// triangle from the centre of the sphere at `time`.
     fn distance_error(&self, time: f64) -> f64 {
         ERRORS * (self.reach + self.v.abs() * time).element_sum()
@@ -175,7 +175,7 @@ impl Float64 {
 
     /// Returns the point of the triangle nearest to the sphere's centre at `time`. Rounding may give a point
     /// close to it.
-    fn nearest(&self, time: f64) -> Nearest {
+    fn nearest(&self, time: f64) -> NearestPoint {
         let center = self.v * time;
         let [a, b, c] = self.corners;
         let normal = (b - a).cross(c - a);
@@ -186,7 +186,7 @@ impl Float64 {
             let sum = p + q + r;
             let point = a * (p / sum) + b * (q / sum) + c * (r / sum);
             let height = normal.dot(a - center);
-            return Nearest {
+            return NearestPoint {
                 time,
                 point,
                 distance: (point - center).length(),
@@ -195,7 +195,7 @@ impl Float64 {
             };
         }
         let [first, second, third] = [0, 1, 2].map(|k| self.nearest_on_edge(k, center, time));
-        let less = |one: Nearest, other: Nearest| {
+        let less = |one: NearestPoint, other: NearestPoint| {
             if one.distance <= other.distance {
                 one
             } else {
@@ -205,7 +205,7 @@ impl Float64 {
         less(less(first, second), third)
     }
 
-    fn nearest_on_edge(&self, k: u8, center: DVec3, time: f64) -> Nearest {
+    fn nearest_on_edge(&self, k: u8, center: DVec3, time: f64) -> NearestPoint {
         let next = (k + 1) % 3;
         let [from, to] = [k, next].map(|k| self.corners[usize::from(k)]);
         let edge = to - from;
@@ -223,7 +223,7 @@ impl Float64 {
             // So the component of `direction` along the edge is only a rounding error, and is subtracted.
             direction -= edge * (direction.dot(edge) / whole);
         }
-        Nearest {
+        NearestPoint {
             time,
             point,
             distance: (point - center).length(),
@@ -236,12 +236,12 @@ impl Float64 {
     /// nearest point, perpendicular to the line to the sphere's centre, and advances to the time at which the
     /// sphere reaches this plane. `start` is the nearest point at the start of the step, when the sphere must
     /// not touch the triangle.
-    fn search(&self, start: Nearest, dt: f64) -> Search {
+    fn search(&self, start: NearestPoint, dt: f64) -> Advancement {
         let mut last = start;
         let mut before = start;
         for _ in 0..MOST_PLANES {
             let time = last.time;
-            let search = |ended| Search {
+            let search = |ended| Advancement {
                 time,
                 before,
                 last,
@@ -266,7 +266,7 @@ impl Float64 {
             before = last;
             last = self.nearest(next);
         }
-        Search {
+        Advancement {
             time: last.time,
             before,
             last,
@@ -277,7 +277,7 @@ impl Float64 {
     /// Decides whether and when the sphere touches the triangle in a step of duration `dt`. If rounding errors
     /// leave this open, returns `Err` with an estimate of the time of impact, or of the depth if the sphere
     /// seems to touch at the start.
-    pub(super) fn impact(&self, dt: f32) -> Result<Option<Impact>, f64> {
+    pub(super) fn impact(&self, dt: f32) -> Result<Option<Hit>, f64> {
         let dt = f64::from(dt);
         if self.is_far(dt) {
             return Ok(None);
@@ -285,7 +285,7 @@ impl Float64 {
         let start = self.nearest(0.0);
         if start.distance + self.distance_error(0.0) < self.r {
             let depth = self.depth(&start).ok_or(self.r - start.distance)?;
-            return Ok(Some(Impact { toi: 0.0, depth }));
+            return Ok(Some(Hit { toi: 0.0, depth }));
         }
         if !self.is_separated(start.direction, [0.0, 0.0]) {
             return Err((self.r - start.distance).max(0.0));
@@ -302,7 +302,7 @@ impl Float64 {
 
     /// Returns the depth, rounded to float32, of a sphere that certainly touches at the start. Returns `None`
     /// if rounding errors in float64 allow more than one float32 result.
-    fn depth(&self, start: &Nearest) -> Option<f32> {
+    fn depth(&self, start: &NearestPoint) -> Option<f32> {
         let most = start.distance + self.distance_error(0.0);
         let direction = start.direction;
         let magnitudes = direction.abs();
@@ -320,20 +320,20 @@ impl Float64 {
     }
 
     /// Rounds the time of impact to float32. Returns `None` if the rounding is not certain.
-    fn rounded(&self, search: &Search, dt: f64) -> Option<Impact> {
+    fn rounded(&self, search: &Advancement, dt: f64) -> Option<Hit> {
         let toi = search.time.min(dt) as f32;
         let halfway = |to: f32| (f64::from(toi) + f64::from(to)) / 2.0;
         let [early, late] = [halfway(toi.next_down().max(0.0)), halfway(toi.next_up())];
         let is_later = self.is_separated(search.before.direction, [0.0, early])
             || self.is_separated(search.last.direction, [0.0, early]);
         let certain = is_later && self.has_touched(late.min(dt));
-        certain.then_some(Impact { toi, depth: 0.0 })
+        certain.then_some(Hit { toi, depth: 0.0 })
     }
 
     /// Returns whether two planes prove that the sphere misses the triangle. One plane separates
     /// the sphere from the triangle up to some time, the other from then on. The planes are the
     /// last two of the search for the time of impact.
-    fn is_passed(&self, search: &Search, dt: f64) -> bool {
+    fn is_passed(&self, search: &Advancement, dt: f64) -> bool {
         let [one, other] = [search.before.direction, search.last.direction];
         if search.time == 0.0 {
             return self.is_separated(other, [0.0, dt]);

@@ -9,14 +9,14 @@ use dashu_int::IBig;
 
 use super::Triangle;
 use crate::exact::integers::{Dyadic, cross, dot, in_units, round, sign, unit_of};
-use crate::exact::{Impact, Shift};
+use crate::exact::{Hit, Shift};
 use crate::{Feature, Sphere};
 
 type Vector = [IBig; 3];
 
 /// A sphere and a triangle as exact integers. The corners relative to the centre of the sphere, and the radius,
 /// are in units of 2^`length`. The velocity of the sphere relative to the triangle is in units of 2^`speed`.
-pub(super) struct Integers {
+pub(super) struct TriangleIntegers {
     corners: [Vector; 3],
     r: IBig,
     length: i32,
@@ -34,7 +34,7 @@ struct Moved {
 
 /// The point of a triangle nearest to a given point. The squared distance is the fraction `square[0]` /
 /// `square[1]`.
-struct Nearest {
+struct NearestFeature {
     feature: Feature,
     square: [IBig; 2],
 }
@@ -60,7 +60,7 @@ fn normal(corners: &[Vector; 3]) -> Vector {
     cross(&minus(b, a), &minus(c, a))
 }
 
-impl Integers {
+impl TriangleIntegers {
     pub(super) fn new(triangle: &Triangle, sphere: &Sphere, shift: impl Shift) -> Self {
         let dyadic = |x: f32| Dyadic::from(f64::from(x));
         let corners = triangle.corners.map(|corner| corner.map(dyadic));
@@ -133,7 +133,7 @@ impl Integers {
     }
 
     /// Compares the penetration depth at the start with a length.
-    fn depth_compared_with(&self, length: f64, nearest: &Nearest) -> Ordering {
+    fn depth_compared_with(&self, length: f64, nearest: &NearestFeature) -> Ordering {
         let depth = Dyadic::from(length);
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
@@ -146,7 +146,7 @@ impl Integers {
 
     /// Returns the impact in a step of duration `dt`, or `None` if the sphere does not touch. `guess`, an
     /// estimate of the time of impact or of the depth, affects only the speed of this function.
-    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Impact> {
+    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
         let start = Moved {
             corners: self.corners.clone(),
             r: self.r.clone(),
@@ -156,16 +156,16 @@ impl Integers {
         if nearest.compared_with(&start.r) != Greater {
             let compare = |length| self.depth_compared_with(length, &nearest);
             let depth = round(f32::MAX, guess, compare);
-            return Some(Impact { toi: 0.0, depth });
+            return Some(Hit { toi: 0.0, depth });
         }
-        self.at(dt.into()).touches().then(|| Impact {
+        self.at(dt.into()).touches().then(|| Hit {
             toi: round(dt, guess, |time| self.touch_compared_with(time)),
             depth: 0.0,
         })
     }
 }
 
-impl Nearest {
+impl NearestFeature {
     /// Compares the distance between the sphere's centre and its nearest point on the triangle with
     /// `length`.
     fn compared_with(&self, length: &IBig) -> Ordering {
@@ -188,7 +188,7 @@ impl Moved {
         (from, minus(to, from))
     }
 
-    fn nearest(&self, point: &Vector) -> Nearest {
+    fn nearest(&self, point: &Vector) -> NearestFeature {
         let normal = normal(&self.corners);
         let above = |k: usize| {
             let (from, edge) = self.edge(k);
@@ -196,7 +196,7 @@ impl Moved {
         };
         if (0..3).all(above) {
             let height = dot(&normal, &minus(point, &self.corners[0]));
-            return Nearest {
+            return NearestFeature {
                 feature: Feature::Face,
                 square: [&height * &height, square(&normal)],
             };
@@ -206,14 +206,14 @@ impl Moved {
             let away = minus(point, from);
             let (along, whole) = (dot(&away, &edge), square(&edge));
             if sign(&along) == Greater && along < whole {
-                Nearest {
+                NearestFeature {
                     feature: Feature::Edge(k),
                     square: [square(&cross(&away, &edge)), whole],
                 }
             } else {
                 let end = sign(&along) == Greater;
                 let corner = if end { (k + 1) % 3 } else { k };
-                Nearest {
+                NearestFeature {
                     feature: Feature::Corner(corner),
                     square: [
                         square(&minus(point, &self.corners[usize::from(corner)])),
@@ -222,11 +222,11 @@ impl Moved {
                 }
             }
         });
-        let less = |one: Nearest, other: Nearest| {
+        let less = |one: NearestFeature, other: NearestFeature| {
             let [[n, d], [m, e]] = [&one.square, &other.square];
             if n * e <= m * d { one } else { other }
         };
-        on_border.reduce(less).unwrap_or(Nearest {
+        on_border.reduce(less).unwrap_or(NearestFeature {
             feature: Feature::Face,
             square: [IBig::ZERO, IBig::ONE],
         })

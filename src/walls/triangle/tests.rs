@@ -10,9 +10,9 @@ use std::array::from_fn;
 
 use num_bigint::BigInt;
 
-use super::float64::Float64;
+use super::float64::TriangleFloat64;
 use super::{Defect, Triangle};
-use crate::exact::Impact;
+use crate::exact::Hit;
 use crate::{Domain, Feature, Sphere};
 
 /// The oracle: the smallest squared distance between a segment and a triangle, as an exact fraction.
@@ -108,8 +108,8 @@ impl Oracle {
     }
 
     /// Asserts that an answer is the exact one, rounded to the nearest float32, ties to even.
-    fn check(&self, found: Option<Impact>, dt: f32) -> Result<(), String> {
-        let Some(Impact { toi, depth }) = found else {
+    fn check(&self, found: Option<Hit>, dt: f32) -> Result<(), String> {
+        let Some(Hit { toi, depth }) = found else {
             let missed = self.touches(dt.into());
             return if missed { Err("missed".into()) } else { Ok(()) };
         };
@@ -263,9 +263,13 @@ fn check_all(
         if let Err(what) = oracle.check(found, dt) {
             panic!("case {round}: {what}\n{triangle:?}\n{sphere:?}\ndt {dt:e}: {found:?}");
         }
-        counts.by_integers += usize::from(Float64::new(&triangle, &sphere, ()).impact(dt).is_err());
+        counts.by_integers += usize::from(
+            TriangleFloat64::new(&triangle, &sphere, ())
+                .impact(dt)
+                .is_err(),
+        );
         match found {
-            Some(Impact { toi: 0.0, .. }) => counts.at_start += 1,
+            Some(Hit { toi: 0.0, .. }) => counts.at_start += 1,
             Some(_) => counts.later += 1,
             None => counts.misses += 1,
         }
@@ -419,7 +423,7 @@ fn ties_go_to_the_even_time() {
             velocity: [0.0; 3],
         };
         let point = Sphere::new([16_777_216.0, 0.0, 0.0], 0.0).with_velocity([-1.0, 0.0, 0.0]);
-        let expected = Impact {
+        let expected = Hit {
             toi: even,
             depth: 0.0,
         };
@@ -449,7 +453,7 @@ fn a_sphere_over_a_shared_edge_touches_both_triangles_at_one_time() {
         let found = triangle(third).impact(&sphere, (), 2.0);
         assert_eq!(
             found,
-            Some(Impact {
+            Some(Hit {
                 toi: 1.0,
                 depth: 0.0
             })
@@ -518,7 +522,7 @@ fn face_edge_and_corner_are_named() {
         let sphere = Sphere::new(center, 1.0).with_velocity(velocity);
         assert_eq!(
             triangle.impact(&sphere, (), 9.0),
-            Some(Impact { toi, depth: 0.0 })
+            Some(Hit { toi, depth: 0.0 })
         );
         let (touch, touched) = triangle.touch(&sphere, (), toi);
         assert_eq!(touched, feature);

@@ -1,7 +1,8 @@
-//! Wraps positions into the cell of a periodic domain, in float64.
+//! The lattice of a periodic domain, with the edges that the caller gives.
 
 use glam::{DVec3, Vec3};
 
+use super::{ImageBlock, duals};
 use crate::{Domain, Error};
 
 /// The lattice of a periodic domain.
@@ -16,59 +17,14 @@ pub(crate) struct Lattice {
     size: f64,
 }
 
-/// A box of periodic images: along each edge of the domain, the image number takes all values from
-/// `first` to `last`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Images {
-    first: [i32; 3],
-    last: [i32; 3],
-}
-
-impl Images {
-    pub(crate) fn count(&self) -> u64 {
-        let along = |k: usize| u64::from(self.last[k].abs_diff(self.first[k])) + 1;
-        along(0) * along(1) * along(2)
-    }
-
-    pub(crate) fn each(&self, mut each: impl FnMut([i32; 3])) {
-        let along = |k: usize| self.first[k]..=self.last[k];
-        for x in along(0) {
-            for y in along(1) {
-                along(2).for_each(|z| each([x, y, z]));
-            }
-        }
-    }
-}
-
 impl Lattice {
-    /// Largest number of times that an edge of the domain may displace a periodic image.
-    pub(crate) const MOST_CELLS: i32 = 1 << 20;
-
     /// Returns the lattice of a checked domain, or an error if its edges are not independent.
     pub(crate) fn new(domain: &Domain) -> Result<Self, Error> {
-        let mut duals = [DVec3::ZERO; 3];
-        for (k, dual) in duals.iter_mut().enumerate() {
-            let edge = domain.periodic_edge(k);
-            if domain.periodic()[k] {
-                let [m, n] = [
-                    domain.periodic_edge((k + 1) % 3),
-                    domain.periodic_edge((k + 2) % 3),
-                ];
-                // A vector parallel to the component of edge k that is perpendicular to the other periodic
-                // edges. The length of the vector does not matter.
-                let across = match (m == DVec3::ZERO, n == DVec3::ZERO) {
-                    (true, true) => edge,
-                    (false, true) => edge - m * (edge.dot(m) / m.length_squared()),
-                    (true, false) => edge - n * (edge.dot(n) / n.length_squared()),
-                    (false, false) => m.cross(n),
-                };
-                *dual = across / across.dot(edge);
-            }
-            if !dual.is_finite() {
-                return Err(Error::InvalidDomain {
-                    problem: "its periodic edges span no volume; make them independent".to_owned(),
-                });
-            }
+        let duals = duals([0, 1, 2].map(|k| domain.periodic_edge(k)));
+        if !duals.iter().all(|dual| dual.is_finite()) {
+            return Err(Error::InvalidDomain {
+                problem: "its periodic edges span no volume; make them independent".to_owned(),
+            });
         }
         let origin = Vec3::from(domain.origin()).as_dvec3();
         let edges = (0..3).map(|k| domain.periodic_edge(k).length());
@@ -118,14 +74,14 @@ impl Lattice {
 
     /// Returns the range of periodic images in which some point of a region may be within the distance
     /// `reach` of `place`. The region is the periodic cell, extended on both sides along each edge k by
-    /// `beyond[k]` times the edge. Returns `None` if an image is more than [`MOST_CELLS`](Self::MOST_CELLS)
-    /// cells away.
+    /// `beyond[k]` times the edge. Returns `None` if an image is more than
+    /// [`MAX_CELLS`](super::MAX_CELLS) cells away.
     pub(crate) fn images_within(
         &self,
         place: DVec3,
         reach: f64,
         beyond: [f64; 3],
-    ) -> Option<Images> {
+    ) -> Option<ImageBlock> {
         let from = place - self.origin;
         let ends = |k: usize| {
             let at = self.duals[k].dot(from);
@@ -136,8 +92,8 @@ impl Lattice {
 
     /// Returns a range of periodic images of the point `places[1]`. The range includes every image
     /// within the distance `reach` of the point `places[0]`. Returns `None` if an image is more
-    /// than [`MOST_CELLS`](Self::MOST_CELLS) periodic cells away.
-    pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<Images> {
+    /// than [`MAX_CELLS`](super::MAX_CELLS) cells away.
+    pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<ImageBlock> {
         let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
         self.images(ends, reach)
     }
@@ -145,26 +101,14 @@ impl Lattice {
     /// Returns the periodic images in a range of image numbers along each periodic edge k of the domain.
     /// `ends(k)` has the two ends of the range, as fractional numbers of edges. The range is widened at both
     /// ends by the largest number of edges that a displacement of length `reach` can cover.
-    fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<Images> {
-        let mut images = Images {
-            first: [0; 3],
-            last: [0; 3],
-        };
-        for k in 0..3 {
-            if self.domain.periodic()[k] {
+    fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<ImageBlock> {
+        ImageBlock::between([0, 1, 2].map(|k| {
+            self.domain.periodic()[k].then(|| {
                 let share = reach * self.duals[k].length() + 1e-6;
                 let [low, high] = ends(k);
-                let [first, last] = [(low - share).ceil(), (high + share).floor()];
-                let most = f64::from(Self::MOST_CELLS);
-                if !(first >= -most && last <= most) {
-                    return None;
-                }
-                #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
-                let (first, last) = (first as i32, last as i32);
-                (images.first[k], images.last[k]) = (first, last);
-            }
-        }
-        Some(images)
+                [low - share, high + share]
+            })
+        }))
     }
 
     /// Returns `image` + `factor`·`other`, where an image is three whole numbers. The sum

@@ -5,11 +5,10 @@ use std::array::from_fn;
 
 use glam::DVec3;
 
-use super::units::Scale;
+use super::{MAX_CELLS, duals};
+use crate::shared::units::Scale;
 use crate::{Domain, Error};
 
-/// Largest distance of a sphere from the cell of a periodic domain, in cell edges.
-const MAX_CELLS: i32 = 1 << 20;
 /// carom replaces the edges of a domain by the shortest edges of the same lattice. These are sums
 /// of integer multiples of the domain's edges. A domain is rejected if any of these integers is
 /// larger than this limit.
@@ -38,13 +37,12 @@ pub(crate) const GPU_AWAY: f32 = 8.0;
 /// lattice as the edges of the domain, but are as short and as perpendicular as possible. With long
 /// edges, many images of each sphere would reach into the cell of a skewed domain.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lattice {
+pub(crate) struct ReducedLattice {
     pub(crate) count: usize,
     pub(crate) edges: [DVec3; 3],
     pub(crate) edge_error: [f64; 3],
     pub(crate) combined: [[i64; 3]; 3],
-    /// The reciprocal vectors of the lattice edges: d·edge = 1 for one edge and 0 for the others.
-    /// So d·x is the coordinate of a point x along this edge.
+    /// The reciprocal vectors of the lattice edges.
     pub(crate) duals: [DVec3; 3],
     pub(crate) dual_lengths: [f64; 3],
     pub(crate) edge_lengths: [f64; 3],
@@ -62,7 +60,7 @@ pub(crate) struct Lattice {
     pub(crate) max_cells: i32,
 }
 
-impl Lattice {
+impl ReducedLattice {
     pub(crate) fn new(domain: &Domain, scale: &Scale) -> Result<Option<Self>, Error> {
         if domain.is_open() {
             return Ok(None);
@@ -95,18 +93,17 @@ impl Lattice {
         // Rejects a lattice edge that is hardly longer than its rounding error, because the edge
         // might have length 0 in exact arithmetic.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
-        let duals = if in_range && long {
-            duals(&edges, count)
-        } else {
-            None
-        };
-        let duals = duals.ok_or_else(|| Error::InvalidDomain {
-            problem: format!(
-                "its periodic edges {:?} are parallel, or nearly so, and span no cell; correct \
-                 them, or make an edge open with `with_periodic`",
-                domain.edges()
-            ),
-        })?;
+        let duals = duals(edges);
+        let is_finite = duals.iter().all(|dual| dual.is_finite());
+        if !(in_range && long && span_a_cell(&edges, count) && is_finite) {
+            return Err(Error::InvalidDomain {
+                problem: format!(
+                    "its periodic edges {:?} are parallel, or nearly so, and span no cell; correct \
+                     them, or make an edge open with `with_periodic`",
+                    domain.edges()
+                ),
+            });
+        }
         // Takes the unit vectors along all edges. For each axis, `spread` is the largest magnitude
         // of their components along this axis.
         let spread = edges[..count].iter().fold(DVec3::ZERO, |spread, edge| {
@@ -237,37 +234,16 @@ fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
     Some(along)
 }
 
-/// Returns the reciprocal vectors of the first `count` edges: in the space that these edges span,
-/// the vectors d with d·edge = 1 for one edge and 0 for the others. Returns `None` if the edges are
-/// linearly dependent, or nearly so.
-fn duals(edges: &[DVec3; 3], count: usize) -> Option<[DVec3; 3]> {
+/// Returns whether the first `count` edges are as far from linearly dependent as the shortest edges of
+/// a lattice: the cell of three such edges has at least 1/√2 of the volume of a box with edges of these
+/// lengths.
+fn span_a_cell(edges: &[DVec3; 3], count: usize) -> bool {
     let [a, b, c] = *edges;
-    let mut duals = [DVec3::ZERO; 3];
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();
-    // If three edges are the shortest of their lattice, their cell has at least 1/√2 of the volume
-    // of a box with edges of these lengths.
-    let enough = |volume: f64| volume > 0.5 * product;
-    match count {
-        1 => duals[0] = a / a.length_squared(),
-        2 => {
-            let area = a.cross(b).length();
-            if !enough(area) {
-                return None;
-            }
-            // With two lattice edges, the reciprocal vectors are computed as sums of multiples of
-            // these edges. If a component of both edges is exactly 0, it is also 0 in the sums.
-            // Cross products might round it to another value.
-            let square = area * area;
-            duals[0] = (a * b.length_squared() - b * a.dot(b)) / square;
-            duals[1] = (b * a.length_squared() - a * a.dot(b)) / square;
-        }
-        _ => {
-            let volume = a.dot(b.cross(c));
-            if !enough(volume.abs()) {
-                return None;
-            }
-            duals = [b.cross(c), c.cross(a), a.cross(b)].map(|normal| normal / volume);
-        }
-    }
-    duals.iter().all(|dual| dual.is_finite()).then_some(duals)
+    let volume = match count {
+        1 => return true,
+        2 => a.cross(b).length(),
+        _ => a.dot(b.cross(c)).abs(),
+    };
+    volume > 0.5 * product
 }

@@ -1,0 +1,78 @@
+//! A block of images.
+
+use super::MAX_CELLS;
+
+/// A block of images: along each edge k of a lattice, the number of an image takes all values from
+/// `first[k]` to `last[k]`. By default, the block has only image 0, the sphere itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ImageBlock {
+    pub(crate) first: [i32; 3],
+    pub(crate) last: [i32; 3],
+}
+
+impl ImageBlock {
+    /// Returns the images whose numbers lie between two ends along each edge. The number is 0 along an
+    /// edge without ends. Returns `None` if a number exceeds [`MAX_CELLS`] in magnitude.
+    pub(crate) fn between(ends: [Option<[f64; 2]>; 3]) -> Option<Self> {
+        let most = f64::from(MAX_CELLS);
+        let mut block = Self::default();
+        for (k, ends) in ends.into_iter().enumerate() {
+            let Some([low, high]) = ends else { continue };
+            let [first, last] = [low.ceil(), high.floor()];
+            if !(first.abs() <= most && last.abs() <= most) {
+                return None;
+            }
+            #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
+            let numbers = [first as i32, last as i32];
+            [block.first[k], block.last[k]] = numbers;
+        }
+        Some(block)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        let along = |k: usize| i64::from(self.last[k]) - i64::from(self.first[k]) + 1;
+        let along = |k: usize| along(k).max(0).unsigned_abs();
+        along(0) * along(1) * along(2)
+    }
+
+    /// Calls `each` for every image, in ascending order.
+    #[inline(always)]
+    pub(crate) fn each(&self, mut each: impl FnMut([i32; 3])) {
+        let along = |k: usize| self.first[k]..=self.last[k];
+        for x in along(0) {
+            for y in along(1) {
+                along(2).for_each(|z| each([x, y, z]));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(block: &ImageBlock) -> Vec<[i32; 3]> {
+        let mut images = Vec::new();
+        block.each(|image| images.push(image));
+        assert_eq!(block.count(), images.len() as u64);
+        assert!(images.is_sorted());
+        images
+    }
+
+    #[test]
+    fn a_block_has_all_numbers_between_its_ends() {
+        let block = |ends| ImageBlock::between(ends).map(|block| listed(&block));
+        let one = Some([-0.5, 1.0]);
+        assert_eq!(block([None; 3]), Some(vec![[0; 3]]));
+        let images = vec![[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]];
+        assert_eq!(block([one, None, one]), Some(images));
+        assert_eq!(block([one, Some([0.25, 0.75]), None]), Some(vec![]));
+        let most = f64::from(MAX_CELLS);
+        let far = |x: f64| block([None, None, Some([x, x])]);
+        assert_eq!(far(-most), Some(vec![[0, 0, -MAX_CELLS]]));
+        assert_eq!(
+            [far(most + 1.0), far(-most - 1.0), far(f64::NAN)],
+            [None, None, None]
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! The lattice of a periodic domain, and blocks of images.
+//!
+//! [`Lattice`] has the edges that the caller gives, and hard-sphere dynamics wraps positions with it.
+//! [`ReducedLattice`] has the shortest edges of the same lattice, and the stages of a step find images
+//! with it.
+
+mod block;
+mod duals;
+mod given;
+mod reduced;
+
+pub(crate) use self::block::ImageBlock;
+pub(crate) use self::duals::duals;
+pub(crate) use self::given::Lattice;
+pub(crate) use self::reduced::ReducedLattice;
+#[cfg(feature = "gpu")]
+pub(crate) use self::reduced::{GPU_AWAY, GPU_BOX_ERROR, GPU_FRACTION_BITS, GPU_SLACK};
+
+/// Largest multiple of an edge by which an image may be displaced.
+pub(crate) const MAX_CELLS: i32 = 1 << 20;
