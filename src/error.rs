@@ -183,21 +183,21 @@ pub enum Error {
     /// The spheres are so crowded that testing all candidate pairs would take too long. None was tested.
     #[error(
         "this step needs {needed} candidate pairs to be tested, but the limit is {limit}; spread \
-         the spheres out, shorten the time step, or raise `Options::max_candidates` or \
-         `BufferOptions::max_candidates`"
+         the spheres out, shorten the time step, or raise `Options::with_max_candidates` or \
+         `BufferOptions::with_max_candidates`"
     )]
     #[non_exhaustive]
     TooManyCandidates {
         /// Number of candidate pairs to test.
         needed: u64,
-        /// Limit of candidate pairs: [`Options::max_candidates`](crate::Options::max_candidates) or
-        /// `gpu::BufferOptions::max_candidates`.
+        /// Limit of candidate pairs: [`Options::with_max_candidates`](crate::Options::with_max_candidates) or
+        /// `gpu::BufferOptions::with_max_candidates`.
         limit: u64,
     },
-    /// More pairs of spheres touch than [`Options::max_pairs`](crate::Options::max_pairs) allows.
+    /// More pairs of spheres touch than [`Options::with_max_pairs`](crate::Options::with_max_pairs) allows.
     #[error(
         "{needed} pairs were found, but the limit is {limit}; spread the spheres out, shorten the \
-         time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair (160 in a \
+         time step, or raise `Options::with_max_pairs` if there is memory for 64 bytes per pair (160 in a \
          neighbour list)"
     )]
     #[non_exhaustive]
@@ -205,7 +205,7 @@ pub enum Error {
         /// Number of pairs found. It may count a pair several times, and include pairs that nearly touch.
         needed: u64,
         /// Largest number of touching pairs that the step may have:
-        /// [`Options::max_pairs`](crate::Options::max_pairs).
+        /// [`Options::with_max_pairs`](crate::Options::with_max_pairs).
         limit: u64,
     },
     /// A buffer would be larger than a limit of the graphics device allows.
@@ -314,7 +314,7 @@ pub enum Error {
     /// A time step has more walls than the buffers can hold.
     #[error(
         "the step has {needed} {what}, but the buffers were made for {capacity}; create them with \
-         `BufferOptions::{what}` at least {needed}"
+         `BufferOptions::with_{what}` at least {needed}"
     )]
     #[non_exhaustive]
     TooManyWalls {
@@ -335,7 +335,8 @@ pub enum Error {
     #[error(
         "the number of {what} in flight has reached the limit of {limit}; submit their encoders, \
          let the device finish some (`device.poll`, or the next submission), take or drop \
-         finished tickets, or raise `BufferOptions::recordings` or `SimulationBufferOptions::recordings`"
+         finished tickets, or raise `BufferOptions::with_recordings` or \
+         `SimulationBufferOptions::with_recordings`"
     )]
     #[non_exhaustive]
     TooManyInFlight {
@@ -359,13 +360,13 @@ pub enum Error {
     /// The buffers were created without a result that the caller wants to read, such as the contacts of each
     /// sphere.
     #[error(
-        "these results are not computed; set `{}BufferOptions::{option}` when you create the buffers",
+        "these results are not computed; set `{}BufferOptions::with_{option}` when you create the buffers",
         if *.option == "impacts" { "Simulation" } else { "" }
     )]
     #[non_exhaustive]
     NotAskedFor {
-        /// Name of the option that requests the result: a field of `gpu::BufferOptions` or
-        /// `gpu::SimulationBufferOptions`.
+        /// Name of the option that requests the result: `gpu::BufferOptions` or `gpu::SimulationBufferOptions` has a
+        /// method `with_` of this name.
         option: &'static str,
     },
     /// The results of a step were never computed, because its command encoder was dropped or the submission
@@ -375,13 +376,11 @@ pub enum Error {
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// carom could not start a thread: a worker thread (see
-    /// [`Options::threads`](crate::Options::threads)), or a thread that waits for a thread pool or
-    /// for a GPU.
-    #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
+    /// carom could not start a thread, such as one that waits for a GPU.
+    #[error("a thread could not be started: {source}; use fewer threads")]
     #[non_exhaustive]
     Threads {
-        /// Why the thread could not be started, as told by rayon or by the operating system.
+        /// Why the thread could not be started, as told by the operating system.
         source: Cause,
     },
 }

@@ -1,4 +1,4 @@
-//! Runs the CPU work of a time step on the threads of a pool.
+//! Runs the CPU work of a time step in the rayon pool of the calling thread.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -7,29 +7,38 @@ use rayon::ThreadPool;
 
 use crate::Error;
 
-/// Thread pool that runs a step: the detector's own pool, if there is one. `None` means the rayon
-/// pool of the calling thread or, if it is in none, rayon's global pool.
+/// Largest number of items for which the calling thread works alone, because waking another thread
+/// takes longer.
+const FEW: usize = 1024;
+
+/// Runs `work` in the rayon pool of the calling thread or, if it is in none, in rayon's global pool.
+/// If there are few `items` to process, the calling thread works alone.
+pub(crate) fn run<R: Send>(
+    items: usize,
+    work: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    if items <= FEW {
+        return work();
+    }
+    // `rayon::scope` moves the whole of `work` to a thread of rayon's pool at once. Without it, each
+    // parallel loop in `work` would be moved there separately.
+    rayon::scope(|_| work())
+}
+
+/// The thread pool of a simulation, if it has one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Threads<'a>(pub(crate) Option<&'a ThreadPool>);
 
 impl Threads<'_> {
-    /// Largest number of items for which the calling thread works alone, because waking another
-    /// thread takes longer.
-    const FEW: usize = 1024;
-
-    /// Runs `work` on the threads of the pool, or on the calling thread if there are few `items` to
-    /// process.
+    /// Runs `work` on the threads of the pool, or as [`run`] does.
     pub(crate) fn run<R: Send>(
         self,
         items: usize,
         work: impl FnOnce() -> Result<R, Error> + Send,
     ) -> Result<R, Error> {
         match self.0 {
-            _ if items <= Self::FEW => work(),
-            Some(pool) => run_in(pool, work),
-            // `rayon::scope` moves the whole of `work` to a thread of rayon's pool at once. Without
-            // it, each parallel loop in `work` would be moved there separately.
-            None => rayon::scope(|_| work()),
+            Some(pool) if items > FEW => run_in(pool, work),
+            _ => run(items, work),
         }
     }
 }

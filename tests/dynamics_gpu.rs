@@ -1998,7 +1998,7 @@ fn options_that_only_the_cpu_has_are_named_errors() {
             ..
         }
     ));
-    assert!((missing.to_string()).contains("`SimulationBufferOptions::impacts`"));
+    assert!((missing.to_string()).contains("`SimulationBufferOptions::with_impacts`"));
     device.assert_silent();
 }
 

@@ -288,7 +288,7 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
         counted.count = SphereCount::InBuffer {
             buffer: &count,
             offset: 0,
-            at_most: buffers.options().spheres.min(3000),
+            at_most: buffers.capacity().spheres.min(3000) as u32,
         };
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;

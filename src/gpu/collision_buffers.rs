@@ -13,6 +13,7 @@ use super::reductions::Reductions;
 use super::sized_parts::SizedParts;
 use super::stages::Recording;
 use super::staging::Staging;
+use super::summary::{MeshCapacity, RequiredCapacity};
 use super::ticket::Known;
 use super::timing::{StageTiming, TimedBy};
 use super::upload::{Submitted, UploadRing};
@@ -62,6 +63,7 @@ impl std::fmt::Debug for CollisionBuffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CollisionBuffers")
             .field("options", &self.options)
+            .field("capacity", &self.capacity())
             .finish_non_exhaustive()
     }
 }
@@ -70,7 +72,7 @@ impl CollisionBuffers {
     /// Creates a world's GPU buffers. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
-        mut options: BufferOptions,
+        options: BufferOptions,
         capacity: Capacity,
     ) -> Result<Self, Error> {
         check(&options)?;
@@ -82,7 +84,6 @@ impl CollisionBuffers {
             TimedBy::Stage
         };
         let timing = StageTiming::new(&kernels.context.device, options.timestamp_period, by);
-        options.set(capacity);
         Ok(Self {
             staging: Staging::new(options.recordings),
             kernels,
@@ -110,10 +111,31 @@ impl CollisionBuffers {
         self.recorded.as_ref()?.most_cells
     }
 
-    /// Returns the options with which the buffers were created. After the buffers have grown, the
-    /// options contain the new capacities.
-    pub fn options(&self) -> &BufferOptions {
-        &self.options
+    /// Returns the present capacities of the buffers. `images` is 0, because `segments` includes the
+    /// room for images.
+    pub fn capacity(&self) -> RequiredCapacity {
+        let Capacity {
+            spheres,
+            segments,
+            pairs,
+            wall_collisions,
+            ..
+        } = self.buffers.capacity;
+        let of_mesh = |mesh: &Self| MeshCapacity {
+            segments: mesh.buffers.capacity.segments,
+            pairs: mesh.buffers.capacity.pairs,
+            ..MeshCapacity::default()
+        };
+        RequiredCapacity {
+            segments,
+            pairs,
+            wall_collisions,
+            mesh: self
+                .mesh
+                .as_deref()
+                .map_or_else(MeshCapacity::default, of_mesh),
+            ..RequiredCapacity::for_spheres(spheres)
+        }
     }
 }
 

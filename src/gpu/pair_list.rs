@@ -100,7 +100,7 @@ pub struct RawStep {
     pub pairs: Vec<RawCollision>,
     /// For each pair, the image (periodic copy) of its second sphere: how many times each edge of
     /// the domain displaces it. Empty unless the buffers are for periodic domains
-    /// ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
+    /// ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)).
     pub images: Vec<[i32; 3]>,
     /// Spheres that touch walls, in no particular order. Each sphere and wall is present once or, in
     /// a periodic domain, once for each image (periodic copy) of the sphere. A grazing triangle may be
@@ -108,7 +108,7 @@ pub struct RawStep {
     pub walls: Vec<RawWallCollision>,
     /// For each wall collision in `walls`, the image (periodic copy) of the sphere that touches the
     /// wall: how many times each edge of the domain displaces it. Empty unless the buffers are for
-    /// periodic domains ([`BufferOptions::periodic`](super::BufferOptions::periodic)).
+    /// periodic domains ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)).
     pub wall_images: Vec<[i32; 3]>,
     /// Counts, status and stage times of the step on the GPU.
     pub summary: StepSummary,

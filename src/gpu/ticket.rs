@@ -104,7 +104,7 @@ impl<T> Ticket<T> {
     /// A readback of a list of pairs can also return one of these errors:
     ///
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
-    ///   [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
+    ///   [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
     ///   `at_most`, but not the capacity of carom's buffers.
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read
