@@ -12,7 +12,7 @@ use crate::no_gpu::NoGpu as Gpu;
 use crate::outcome::Outcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
-use crate::threads::Threads;
+use crate::threads;
 use crate::{
     Backend, Collision, Collisions, Error, Hits, NeighborList, NeighborSearch, Options, Sphere,
     Statistics, Step, Walls,
@@ -22,9 +22,17 @@ use crate::{
 ///
 /// A detector keeps its device and its working memory from step to step. Create one detector and use it for
 /// every step.
+///
+/// The work on the CPU, which is a part of each step even with a GPU, runs in the rayon pool of the calling thread, or
+/// in rayon's global pool if the calling thread is in none. To choose the number of threads, call the detector inside
+/// [`rayon::ThreadPool::install`]. A step with at most 1024 spheres and time segments ([`Statistics::proxies`]) runs on
+/// the calling thread alone.
+///
+/// Steps of many worlds may run in tasks of one pool. While a step waits for other threads, rayon may run another of
+/// your tasks on the thread that waits. So a task must not hold a lock or a `RefCell` borrow during a step if your
+/// other tasks need it.
 pub struct Detector {
     options: Options,
-    pool: Option<rayon::ThreadPool>,
     gpu: Option<Gpu>,
     cpu: Cpu,
     reason: String,
@@ -49,10 +57,8 @@ impl Detector {
     /// The call blocks until the GPU device is ready. In a browser, use [`new_async`](Self::new_async).
     ///
     /// # Errors
-    /// Returns one of these errors:
-    /// - [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or [`Error::FeatureDisabled`] for
-    ///   [`Backend::Gpu`] if no GPU can be used.
-    /// - [`Error::Threads`] if the threads of [`Options::threads`] cannot be started.
+    /// Returns [`Error::NoAdapter`], [`Error::Device`], [`Error::DeviceLost`] or [`Error::FeatureDisabled`] for
+    /// [`Backend::Gpu`] if no GPU can be used.
     pub fn new(options: Options) -> Result<Self, Error> {
         block_on(Self::new_async(options))
     }
@@ -62,15 +68,6 @@ impl Detector {
     /// # Errors
     /// Returns the same errors as [`new`](Self::new).
     pub async fn new_async(options: Options) -> Result<Self, Error> {
-        let pool = match options.threads {
-            0 => None,
-            threads => Some(
-                rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .map_err(Error::threads)?,
-            ),
-        };
         let (gpu, reason) = match options.backend {
             Backend::Cpu => (None, "the CPU was requested".to_owned()),
             Backend::Gpu => (
@@ -91,7 +88,6 @@ impl Detector {
         );
         Ok(Self {
             options,
-            pool,
             gpu,
             cpu: Cpu::default(),
             reason,
@@ -290,12 +286,10 @@ impl Detector {
     ) -> Result<(), Error> {
         let mut used = std::mem::take(list);
         let mut found = std::mem::take(&mut self.touching);
-        let threads = Threads(self.pool.as_ref());
-        threads.run(search.len(), || used.begin(search))?;
+        threads::run(search.len(), || used.begin(search))?;
         let step = Step::new(used.searched(), 0.0).in_domain(search.domain());
         self.detect_waiting(&step, &mut found, wait).await?;
-        let threads = Threads(self.pool.as_ref());
-        threads.run(found.pairs.len(), || used.fill(&mut found))?;
+        threads::run(found.pairs.len(), || used.fill(&mut found))?;
         self.touching = found;
         *list = used;
         Ok(())
@@ -313,8 +307,7 @@ impl Detector {
             images: std::mem::take(&mut used.walls.images),
         };
         let mut packed = std::mem::take(&mut self.packed);
-        let threads = Threads(self.pool.as_ref());
-        let found = match (step.in_one_slice(&mut packed, threads), step.walls) {
+        let found = match (step.in_one_slice(&mut packed), step.walls) {
             (Ok(step), None) => {
                 hits.hits.clear();
                 hits.images.clear();
@@ -356,11 +349,10 @@ impl Detector {
     ) -> Result<Collisions, Error> {
         let clock = Instant::now();
         let limits = self.limits();
-        let threads = Threads(self.pool.as_ref());
-        threads.run(step.spheres.len(), || search.finish(step.spheres, hits))?;
+        threads::run(step.spheres.len(), || search.finish(step.spheres, hits))?;
         let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
         if !step.domain.is_open() {
-            bounded.find(cpu, step, walls, limits, threads, hits)?;
+            bounded.find(cpu, step, walls, limits, hits)?;
         }
         limits.allow_pairs(hits.hits.len() as u64)?;
         found.statistics.stages.push(("walls", clock.elapsed()));
@@ -404,14 +396,13 @@ impl Detector {
             reason,
             ..Statistics::default()
         };
-        let threads = Threads(self.pool.as_ref());
         let mut check = || match &mut walls {
             Some(walls) => walls.check(step),
             None => step.check(),
         };
         if let Some(gpu) = self.gpu.as_mut() {
-            let step = threads.run(spheres.len(), &mut check)?;
-            let found = gpu.run(step, limits, threads, wait, &mut pairs, &mut images);
+            let step = threads::run(spheres.len(), &mut check)?;
+            let found = gpu.run(step, limits, wait, &mut pairs, &mut images);
             match found.await {
                 Ok(outcome) => {
                     limits.allow_pairs(pairs.len() as u64)?;
@@ -438,8 +429,8 @@ impl Detector {
             }
         }
         let cpu = &mut self.cpu;
-        let work = || cpu.run(check()?, limits, threads, &mut pairs, &mut images, stages);
-        let outcome = threads.run(spheres.len(), work)?;
+        let work = || cpu.run(check()?, limits, &mut pairs, &mut images, stages);
+        let outcome = threads::run(spheres.len(), work)?;
         statistics.backend = Backend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);
         let pairs = Hits {

@@ -210,21 +210,21 @@ pub enum Error {
     /// The spheres are so crowded that testing all candidate pairs would take too long. None was tested.
     #[error(
         "this step needs {needed} candidate pairs to be tested, but the limit is {limit}; spread \
-         the spheres out, shorten the time step, or raise `Options::max_candidates` or \
-         `BufferOptions::max_candidates`"
+         the spheres out, shorten the time step, or raise `Options::with_max_candidates` or \
+         `BufferOptions::with_max_candidates`"
     )]
     #[non_exhaustive]
     TooManyCandidates {
         /// Number of candidate pairs to test.
         needed: u64,
-        /// Limit of candidate pairs: [`Options::max_candidates`](crate::Options::max_candidates) or
-        /// `gpu::BufferOptions::max_candidates`.
+        /// Limit of candidate pairs: [`Options::with_max_candidates`](crate::Options::with_max_candidates) or
+        /// `gpu::BufferOptions::with_max_candidates`.
         limit: u64,
     },
-    /// More pairs of spheres touch than [`Options::max_pairs`](crate::Options::max_pairs) allows.
+    /// More pairs of spheres touch than [`Options::with_max_pairs`](crate::Options::with_max_pairs) allows.
     #[error(
         "{needed} pairs were found, but the limit is {limit}; spread the spheres out, shorten the \
-         time step, or raise `Options::max_pairs` if there is memory for 64 bytes per pair (160 in a \
+         time step, or raise `Options::with_max_pairs` if there is memory for 64 bytes per pair (160 in a \
          neighbour list)"
     )]
     #[non_exhaustive]
@@ -232,7 +232,7 @@ pub enum Error {
         /// Number of pairs found. It may count a pair several times, and include pairs that nearly touch.
         needed: u64,
         /// Largest number of touching pairs that the step may have:
-        /// [`Options::max_pairs`](crate::Options::max_pairs).
+        /// [`Options::with_max_pairs`](crate::Options::with_max_pairs).
         limit: u64,
     },
     /// A buffer would be larger than a limit of the graphics device allows.
@@ -341,7 +341,7 @@ pub enum Error {
     /// A time step has more walls than the buffers can hold.
     #[error(
         "the step has {needed} {what}, but the buffers were made for {capacity}; create them with \
-         `BufferOptions::{what}` at least {needed}"
+         `BufferOptions::with_{what}` at least {needed}"
     )]
     #[non_exhaustive]
     TooManyWalls {
@@ -428,13 +428,11 @@ pub enum Error {
          submission failed; record the step again"
     )]
     NotSubmitted,
-    /// carom could not start a thread: a worker thread (see
-    /// [`Options::threads`](crate::Options::threads)), or a thread that waits for a thread pool or
-    /// for a GPU.
-    #[error("a thread could not be started: {source}; use fewer threads (`Options::threads`)")]
+    /// carom could not start a thread, such as one that waits for a GPU.
+    #[error("a thread could not be started: {source}; use fewer threads")]
     #[non_exhaustive]
     Threads {
-        /// Why the thread could not be started, as told by rayon or by the operating system.
+        /// Why the thread could not be started, as told by the operating system.
         source: Cause,
     },
 }

@@ -222,7 +222,7 @@ fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
 /// coordinates without rounding, is at most the cutoff (or the sum of their radii). With a skin,
 /// the list also has all pairs whose distance exceeds this length by at most the skin, and may have
 /// a few that are farther apart by a rounding error.
-/// [`Options::max_pairs`](crate::Options::max_pairs) limits the number of pairs of a half list. A
+/// [`Options::with_max_pairs`](crate::Options::with_max_pairs) limits the number of pairs of a half list. A
 /// full list has each of them twice.
 ///
 /// A half list has each pair of particles once, with i < j. In a periodic domain, a particle may be a

@@ -4,7 +4,6 @@ use crate::blocking::Wait;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::step::CheckedStep;
-use crate::threads::Threads;
 use crate::{Collision, Error};
 
 /// Placeholder for the GPU backend. The type has no values, so its methods are never called.
@@ -23,7 +22,6 @@ impl NoGpu {
         &mut self,
         _step: CheckedStep<'_>,
         _limits: Limits,
-        _threads: Threads<'_>,
         _wait: Wait,
         _pairs: &mut Vec<Collision>,
         _images: &mut Vec<[i32; 3]>,

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::column::{Column, Values};
 use crate::limits::CHUNK;
-use crate::threads::Threads;
+use crate::threads;
 use crate::{Error, Sphere};
 
 /// Number of spheres that are packed at a time, so that they stay in the processor's nearest cache while one column
@@ -155,13 +155,13 @@ impl<'a> Spheres<'a> {
     }
 
     /// Copies the spheres to a slice of the same length. The threads share the packing of columns.
-    pub(crate) fn copy_to(self, to: &mut [Sphere], threads: Threads<'_>) -> Result<(), Error> {
+    pub(crate) fn copy_to(self, to: &mut [Sphere]) -> Result<(), Error> {
         match self.0 {
             Set::Records(spheres) => {
                 to.copy_from_slice(spheres);
                 Ok(())
             }
-            Set::Arrays(arrays) => threads.run(to.len(), || {
+            Set::Arrays(arrays) => threads::run(to.len(), || {
                 let chunks = to.par_chunks_mut(CHUNK).enumerate();
                 chunks.for_each(|(number, chunk)| {
                     for (block, spheres) in chunk.chunks_mut(BLOCK).enumerate() {

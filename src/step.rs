@@ -9,7 +9,6 @@ use std::fmt;
 use crate::limits::MAX_SPHERES;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
-use crate::threads::Threads;
 use crate::validate::{InputSummary, check_and_visit, check_dt, check_spheres};
 use crate::{Domain, Error, Sphere, Spheres, Walls};
 
@@ -133,7 +132,6 @@ impl Step<'_> {
     pub(crate) fn in_one_slice<'b>(
         &'b self,
         packed: &'b mut ReusedVec<Sphere>,
-        threads: Threads<'_>,
     ) -> Result<UncheckedStep<'b>, Error> {
         self.check_columns()?;
         let first = self.first;
@@ -144,14 +142,14 @@ impl Step<'_> {
             }
             (None, None) => {
                 let spheres = packed.enough(first.len(), "a copy of the spheres")?;
-                first.copy_to(spheres, threads)?;
+                first.copy_to(spheres)?;
                 (&*spheres, Sets::One)
             }
             (Some(second), _) => {
                 let spheres = packed.enough(first.len() + second.len(), "a copy of both sets")?;
                 let (of_first, of_second) = spheres.split_at_mut(first.len());
-                first.copy_to(of_first, threads)?;
-                second.copy_to(of_second, threads)?;
+                first.copy_to(of_first)?;
+                second.copy_to(of_second)?;
                 (&*spheres, Sets::Two { first: first.len() })
             }
         };
@@ -187,7 +185,7 @@ impl Step<'_> {
             None => {
                 let (spheres, rest) = std::mem::take(&mut room).split_at_mut(set.len());
                 room = rest;
-                set.copy_to(spheres, Threads::default())?;
+                set.copy_to(spheres)?;
                 Ok(&*spheres)
             }
         };

@@ -267,7 +267,7 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
         if seen.len() > 10 {
             panic!("the buffers are still too small after these steps: {seen:?}");
         }
-        let most = buffers.options().spheres.min(3000);
+        let most = buffers.capacity().spheres.min(3000) as u32;
         let counted = source.first(most).with_count_in(&count, 0);
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::on_device(counted, 1.0))?;

@@ -3,10 +3,7 @@
 
 mod backends;
 
-use std::cell::Cell;
-use std::sync::{Mutex, PoisonError};
-
-use backends::{both, detector};
+use backends::{both, detector, with_threads};
 use carom::{
     Backend, Collisions, Detector, Domain, Error, Field, MAX_MAGNITUDE, Options, Sphere, Step, toi,
 };
@@ -216,13 +213,7 @@ fn a_world_past_the_candidate_limit_is_refused_before_it_is_tested() {
         let count = 200_000;
         match error(detector.detect(&Step::new(&crowd(count), 1.0))) {
             Error::TooManyCandidates { needed, limit, .. } => {
-                assert_eq!(
-                    (needed, limit),
-                    (
-                        (count * (count - 1) / 2) as u64,
-                        Options::default().max_candidates
-                    )
-                );
+                assert_eq!((needed, limit), ((count * (count - 1) / 2) as u64, 1 << 34));
             }
             other => panic!("{other}"),
         }
@@ -430,9 +421,8 @@ fn the_list_does_not_depend_on_threads_or_history() {
     };
     let spheres = world(20_000, 1);
     let list = |threads| {
-        let mut detector = detector(Backend::Cpu, Options::new().with_threads(threads));
-        detector
-            .detect(&Step::new(&spheres, 1.0))
+        let mut detector = detector(Backend::Cpu, Options::new());
+        with_threads(threads, || detector.detect(&Step::new(&spheres, 1.0)))
             .map(|found| found.pairs)
     };
     let one = list(1);
@@ -483,13 +473,12 @@ fn the_memory_of_a_large_world_is_released_eventually() {
         let place = |i: u32| [3.0 * (i / crowd) as f32, 0.0, 0.0];
         (0..count).map(|i| Sphere::new(place(i), 1.0)).collect()
     };
-    for threads in [1, 8] {
-        let options = Options::new().with_threads(threads);
+    let of_threads = |threads| {
         let memory = |detector: &mut Detector, count, crowd| {
             let found = detector.detect(&Step::new(&row(count, crowd), 1.0));
             found.map_or_else(|error| panic!("{error}"), |found| found.statistics.memory)
         };
-        let [mut kept, mut fresh] = [0; 2].map(|_| detector(Backend::Cpu, options.clone()));
+        let [mut kept, mut fresh] = [0; 2].map(|_| detector(Backend::Cpu, Options::new()));
         let large = memory(&mut kept, 200_000, 1).max(memory(&mut kept, 20_000, 400));
         assert_eq!(memory(&mut kept, 100, 1), large);
         let last = (0..5000).fold(0, |_, _| memory(&mut kept, 100, 1));
@@ -498,34 +487,37 @@ fn the_memory_of_a_large_world_is_released_eventually() {
             last < 4 * small,
             "{threads} threads: {last} of {large} bytes are still kept, a new detector has {small}"
         );
+    };
+    for threads in [1, 8] {
+        with_threads(threads, || of_threads(threads));
     }
 }
 
-/// A thread of a rayon pool may run another task while its own task waits. In this test, a task waits for a
-/// detector that runs a step on its own threads. Meanwhile, the thread of the task must not run another task.
-/// Such a task would run on the same stack, and might wait forever for the detector that the first task has
-/// locked.
+/// A thread of a rayon pool may run another task while its own task waits. In this test, every task of
+/// a pool is a step with a detector of its own, so steps run within steps on the same stack. The tasks call
+/// their detectors in the same pool, or in another pool.
 #[test]
-fn a_task_that_waits_for_a_detectors_own_threads_runs_no_other_task() {
-    thread_local!(static WITHIN: Cell<bool> = const { Cell::new(false) });
+fn steps_work_in_tasks_of_a_pool_and_within_other_steps() {
     let spheres = crowd(1025);
-    let pool = ThreadPoolBuilder::new().num_threads(2).build();
-    let pool = pool.unwrap_or_else(|error| panic!("{error}"));
+    let pool = |threads| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let outer = pool(2);
+    let step = || {
+        let mut detector = detector(Backend::Cpu, Options::new());
+        let found = detector.detect(&Step::new(&spheres, 1.0));
+        found.map(|found| found.pairs.len())
+    };
+    let expected = Ok(vec![1025 * 1024 / 2; 100]);
+    let tasks = || (0..100).into_par_iter();
+    let pairs: Result<Vec<usize>, Error> = outer.install(|| tasks().map(|_| step()).collect());
+    assert_eq!(pairs, expected);
     for threads in [1, 2] {
-        let options = Options::new().with_threads(threads);
-        let one_at_a_time = Mutex::new(detector(Backend::Cpu, options));
-        let step = |_| {
-            assert!(!WITHIN.replace(true), "a step within a step");
-            let mut detector = one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
-            let pairs = detector
-                .detect(&Step::new(&spheres, 1.0))
-                .map(|found| found.pairs.len());
-            WITHIN.set(false);
-            pairs
-        };
+        let inner = pool(threads);
         let pairs: Result<Vec<usize>, Error> =
-            pool.install(|| (0..100).into_par_iter().map(step).collect());
-        assert_eq!(pairs, Ok(vec![1025 * 1024 / 2; 100]));
+            outer.install(|| tasks().map(|_| inner.install(step)).collect());
+        assert_eq!(pairs, expected, "{threads} threads");
     }
 }
 

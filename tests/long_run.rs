@@ -181,7 +181,7 @@ fn ten_thousand_steps_of_changing_counts_lose_no_pair_and_leak_no_memory() -> Re
         buffers: pipeline.create_buffers(&small())?,
         device,
         pipeline,
-        cpu: detector(Backend::Cpu, Options::new().with_threads(1)),
+        cpu: detector(Backend::Cpu, Options::new()),
         tickets: VecDeque::new(),
         compared: 0,
         grown: 0,

@@ -3,7 +3,7 @@
 
 mod backends;
 
-use backends::detector;
+use backends::{detector, with_threads};
 use carom::{Backend, Collisions, Detector, Options, Sphere, Step};
 use carom_scenes::Scene;
 use dhat::{HeapStats, Profiler};
@@ -73,9 +73,8 @@ fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
 #[test]
 fn a_step_like_those_before_it_allocates_nothing() {
     let _profiler = Profiler::builder().testing().build();
-    for threads in [1, 2] {
-        let options = Options::new().with_threads(threads);
-        let mut detector = detector(Backend::Cpu, options);
+    let with = |threads| {
+        let mut detector = detector(Backend::Cpu, Options::new());
         let mut found = Collisions::default();
         let [few, many] = [2000, 50_000].map(|n| Scene::Gas.generate(n, 1));
         let mut between = || {
@@ -95,7 +94,7 @@ fn a_step_like_those_before_it_allocates_nothing() {
             (Scene::Gas, 60_000, 1.0),
             // For a time step as short as 2⁻¹⁰, carom computes with another unit of time than the caller's.
             (Scene::Gas, 60_000, 1.0 / 1024.0),
-            // A step of 800 spheres runs on the caller's thread.
+            // A step of 800 spheres runs on one thread.
             (Scene::Gas, 800, 1.0),
             (Scene::Polydisperse, 60_000, 1.0),
             // The scene `Fast` has spheres so fast that carom cuts their paths into time segments.
@@ -122,5 +121,8 @@ fn a_step_like_those_before_it_allocates_nothing() {
             println!("{world}: {kept} bytes kept; moving {moving:?}");
             assert!(moving[1] < kept / 8, "{world}: {moving:?} in {STEPS} steps");
         }
+    };
+    for threads in [1, 2] {
+        with_threads(threads, || with(threads));
     }
 }

@@ -3,14 +3,22 @@
 
 use std::error::Error;
 use std::ops::RangeInclusive;
+use std::sync::Once;
 
 use carom::{Backend, Detector, Domain, NeighborList, NeighborSearch, Options, Sphere};
 use fastrand::Rng;
+use rayon::ThreadPoolBuilder;
 
 type Test = Result<(), Box<dyn Error>>;
 
+/// Returns a detector on the CPU. rayon's global pool has two threads, whatever the machine has.
 fn detector() -> Result<Detector, carom::Error> {
-    Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(2))
+    static POOL: Once = Once::new();
+    POOL.call_once(|| {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build_global();
+        pool.expect("no other global pool exists");
+    });
+    Detector::new(Options::new().with_backend(Backend::Cpu))
 }
 
 /// An entry of a neighbour list: the indices of particles i and j, the periodic copy of j, the vector from i

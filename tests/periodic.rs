@@ -17,6 +17,7 @@ use oracle::periodic::{Pair, brute_force};
 use periodic_worlds::{
     World, assert_each_pair_is_tested_once, dust_in_an_oblique_channel, gas, listed,
 };
+use rayon::ThreadPoolBuilder;
 
 const WORLDS: u64 = 20_000;
 
@@ -133,11 +134,12 @@ fn neither_threads_nor_the_order_of_memory_changes_the_list() {
     let (spheres, domain) = gas(&mut rng, 60_000, 50);
     let step = Step::new(&spheres, 0.25).in_domain(&domain);
     let list = |threads| {
-        let options = Options::new().with_backend(Backend::Cpu);
-        let options = options.with_threads(threads);
-        let mut detector = Detector::new(options).expect("the CPU is always there");
-        let found = detector.detect(&step).expect("the step is valid");
-        let again = detector.detect(&step).expect("the step is valid");
+        let mut detector = detector();
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.expect("there are threads");
+        let mut detect = || pool.install(|| detector.detect(&step));
+        let found = detect().expect("the step is valid");
+        let again = detect().expect("the step is valid");
         assert_eq!(found.pairs, again.pairs);
         found.pairs
     };

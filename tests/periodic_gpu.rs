@@ -236,7 +236,7 @@ fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
                 Interleaved::new(&device, &spheres[..9]),
             );
             let second = second.spheres();
-            if set.len() > buffers.options().spheres as usize {
+            if set.len() > buffers.capacity().spheres as usize {
                 let more = carom::gpu::Capacity::for_spheres(2100);
                 assert!(buffers.grow(&more).expect("the buffers grow"));
             }

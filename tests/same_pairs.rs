@@ -6,7 +6,7 @@ mod oracle;
 mod tangency;
 mod worlds;
 
-use backends::{both, detector};
+use backends::{both, detector, with_threads};
 use carom::{Backend, Collision, Collisions, Detector, Mesh, Options, Sphere, Step, Wall, Walls};
 use fastrand::Rng;
 use glam::Vec3;
@@ -145,23 +145,25 @@ fn of_reordered(
 
 #[test]
 fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
-    let mut detectors = [(Backend::Cpu, 1), (Backend::Cpu, 2), (Backend::Gpu, 0)]
-        .map(|(backend, threads)| detector(backend, Options::new().with_threads(threads)));
+    let mut detectors = [(Backend::Cpu, 1), (Backend::Cpu, 2), (Backend::Gpu, 2)]
+        .map(|(backend, threads)| (detector(backend, Options::new()), threads));
     for scene in carom_scenes::Scene::ALL {
         let spheres = scene.generate(8_000, 3);
         let list = |detector: &mut Detector| match detector.detect(&Step::new(&spheres, 1.0)) {
             Ok(found) => found.pairs,
             Err(error) => panic!("{scene}: {error}"),
         };
-        let truth = list(&mut detectors[0]);
+        let truth = with_threads(1, || list(&mut detectors[0].0));
         assert!(!truth.is_empty(), "{scene}");
         let bytes = |pairs: &[Collision]| bytemuck::cast_slice::<_, u8>(pairs).to_vec();
-        for (seed, detector) in (0..).zip(&mut detectors) {
-            let what = format!("{scene}, {detector:?}");
-            assert!(bytes(&truth) == bytes(&list(detector)), "{what}");
-            let shuffle = |order: &mut [u32]| Rng::with_seed(seed).shuffle(order);
-            let shuffled = of_reordered(detector, &spheres, shuffle);
-            assert!(bytes(&truth) == bytes(&shuffled), "{what}, shuffled");
+        for (seed, (detector, threads)) in (0..).zip(&mut detectors) {
+            let what = format!("{scene}, {detector:?}, {threads} threads");
+            with_threads(*threads, || {
+                assert!(bytes(&truth) == bytes(&list(detector)), "{what}");
+                let shuffle = |order: &mut [u32]| Rng::with_seed(seed).shuffle(order);
+                let shuffled = of_reordered(detector, &spheres, shuffle);
+                assert!(bytes(&truth) == bytes(&shuffled), "{what}, shuffled");
+            });
         }
     }
 }
@@ -172,9 +174,8 @@ fn every_scene_gives_the_same_bytes_for_any_backend_thread_count_and_order() {
 fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
     for scene in [carom_scenes::Scene::Gas, carom_scenes::Scene::Fast] {
         let spheres = scene.generate(400_000, 1);
-        for threads in [1, 3] {
-            let options = Options::new().with_threads(threads);
-            let mut detector = detector(Backend::Cpu, options);
+        let same = |threads| {
+            let mut detector = detector(Backend::Cpu, Options::new());
             let found = detector
                 .detect(&Step::new(&spheres, 1.0))
                 .unwrap_or_else(|error| panic!("{error}"));
@@ -185,6 +186,9 @@ fn a_large_world_gives_the_same_pairs_sorted_and_unsorted() {
             let in_order = of_reordered(&mut detector, &spheres, by_place);
             assert!(in_order.len() > 50_000, "{scene}");
             assert!(in_order == *found.pairs, "{scene}, {threads} threads");
+        };
+        for threads in [1, 3] {
+            with_threads(threads, || same(threads));
         }
     }
 }

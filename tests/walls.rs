@@ -923,8 +923,9 @@ fn cost_of_walls() {
     }
     let planes = Walls::inside_box(low, high);
     let hundred: Walls = (0..100).map(|k| planes.simple()[k % 6]).collect();
-    let options = Options::new().with_backend(Backend::Cpu);
-    let mut detector = Detector::new(options.with_threads(1)).expect("the CPU is always there");
+    let mut detector = detector();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let pool = pool.expect("there are threads");
     let mut mesh = Walls::new();
     mesh.push_mesh(ball_of_triangles(0.4 * (high - low).min_element(), 112));
     assert_eq!(mesh.len(), 100_352);
@@ -938,8 +939,7 @@ fn cost_of_walls() {
     for _ in 0..25 {
         for (kind, step) in steps.iter().enumerate() {
             let clock = Instant::now();
-            detector
-                .detect_into(step, &mut found)
+            pool.install(|| detector.detect_into(step, &mut found))
                 .expect("a valid step");
             times[kind].push(clock.elapsed());
             hits[kind] = found.walls.len();

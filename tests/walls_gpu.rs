@@ -383,7 +383,7 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
     ));
 
     assert!(buffers.grow(&required).expect("there is memory"));
-    assert!(buffers.options().wall_collisions >= Some(10));
+    assert!(buffers.capacity().wall_collisions >= 10);
     let full = summary(&device, &mut buffers, &step);
     assert!(full.is_complete());
     assert_eq!((full.walls, full.walls_found), (10, 10));
@@ -453,7 +453,7 @@ fn misuse_is_named() {
     says(
         &mut without,
         &Walls::from_iter([up]),
-        "BufferOptions::walls",
+        "BufferOptions::with_walls",
     );
     says(
         &mut with,
@@ -470,7 +470,7 @@ fn misuse_is_named() {
     let mesh = Mesh::new(corners, vec![[0, 1, 2]; 3]).expect("the triangles are valid");
     let mut walls = Walls::new();
     walls.push_mesh(mesh);
-    says(&mut with, &walls, "BufferOptions::triangles");
+    says(&mut with, &walls, "BufferOptions::with_triangles");
     let mut with_mesh = buffers(&device, &options().with_triangles(2));
     let text = "the step has 3 triangles, but the buffers were made for 2";
     says(&mut with_mesh, &walls, text);
@@ -478,11 +478,11 @@ fn misuse_is_named() {
         let error = result.expect_err(option).to_string();
         assert!(error.contains(option), "{error}");
     };
-    asked(without.wall_collisions(), "BufferOptions::walls");
-    asked(without.wall_dispatch(), "BufferOptions::walls");
-    asked(without.wall_shapes(), "BufferOptions::walls");
-    asked(with.wall_images(), "BufferOptions::periodic");
-    asked(with.wall_triangles(), "BufferOptions::triangles");
+    asked(without.wall_collisions(), "BufferOptions::with_walls");
+    asked(without.wall_dispatch(), "BufferOptions::with_walls");
+    asked(without.wall_shapes(), "BufferOptions::with_walls");
+    asked(with.wall_images(), "BufferOptions::with_periodic");
+    asked(with.wall_triangles(), "BufferOptions::with_triangles");
     // A step without walls can be recorded into buffers that were created without the options for walls.
     let mut encoder = device.encoder();
     let nothing = Walls::new();

@@ -18,7 +18,7 @@ use crate::limits::{CHUNK, Limits};
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
-use crate::threads::Threads;
+use crate::threads;
 use crate::walls::{Solid, Walls};
 use crate::{Collision, Domain, Error, Sphere, WallCollision};
 
@@ -143,7 +143,6 @@ impl BoundedWalls {
         step: &UncheckedStep<'_>,
         walls: &Walls,
         limits: Limits,
-        threads: Threads<'_>,
         found: &mut WallHits,
     ) -> Result<(), Error> {
         let targets = Targets::new(walls, &step.domain);
@@ -168,18 +167,17 @@ impl BoundedWalls {
         let (pairs, images) = (&mut self.pairs, &mut self.images);
         let work = || {
             let checked = two_sets.check()?;
-            cpu.run(checked, limits, threads, pairs, images, Vec::new())
+            cpu.run(checked, limits, pairs, images, Vec::new())
         };
-        let outcome = threads.run(count, work);
+        let outcome = threads::run(count, work);
         outcome.map_err(|error| targets.explain(error))?;
-        self.list(&targets, step, threads, found)
+        self.list(&targets, step, found)
     }
 
     fn list(
         &self,
         targets: &Targets<'_>,
         step: &UncheckedStep<'_>,
-        threads: Threads<'_>,
         found: &mut WallHits,
     ) -> Result<(), Error> {
         let numbers: Vec<_> = (0..self.pairs.len().div_ceil(CHUNK)).collect();
@@ -204,7 +202,7 @@ impl BoundedWalls {
             Ok(part)
         };
         let work = || numbers.par_iter().map(|&number| test(number)).collect();
-        let parts: Vec<WallHits> = threads.run(self.pairs.len(), work)?;
+        let parts: Vec<WallHits> = threads::run(self.pairs.len(), work)?;
         let other_walls = !found.hits.is_empty();
         for part in &parts {
             append(&mut found.hits, &part.hits)?;

@@ -25,7 +25,7 @@ use crate::shared::space::Space;
 use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
 use crate::shared::units::{Scale, Units};
 use crate::step::CheckedStep;
-use crate::threads::Threads;
+use crate::threads;
 use crate::{Collision, Error};
 
 /// The CPU backend. It keeps memory, but no results, from step to step.
@@ -66,7 +66,6 @@ impl<L: Listed> Default for PairMemory<L> {
 struct Planned<'a, S> {
     step: CheckedStep<'a>,
     limits: Limits,
-    threads: Threads<'a>,
     scale: &'a Scale,
     space: &'a Space,
     sizes: &'a Sizes<'a>,
@@ -83,7 +82,6 @@ impl Cpu {
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
-        threads: Threads<'_>,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
         times: StageTimes,
@@ -113,7 +111,6 @@ impl Cpu {
         let planned = Planned {
             step,
             limits,
-            threads,
             scale,
             space,
             sizes,
@@ -135,7 +132,7 @@ impl Cpu {
                     list(&found.pairs, &stages.ends, pairs)?;
                     Ok(counts)
                 };
-                threads.run(proxies, work)?
+                threads::run(proxies, work)?
             }
             Some(cell) => {
                 let near = &NearImages::new(&step.domain, &cell.lattice);
@@ -154,7 +151,7 @@ impl Cpu {
                     list_with_images(&found.pairs, sorted, &stages.ends, pairs, images)?;
                     Ok(counts)
                 };
-                threads.run(proxies, work)?
+                threads::run(proxies, work)?
             }
         };
         clock.lap("decide");
@@ -199,7 +196,6 @@ impl<'a, S> Planned<'a, S> {
         let Self {
             step,
             limits,
-            threads,
             scale,
             space,
             sizes,
@@ -210,7 +206,6 @@ impl<'a, S> Planned<'a, S> {
         Planned {
             step,
             limits,
-            threads,
             scale,
             space,
             sizes,
@@ -241,7 +236,7 @@ impl<S: ProxySpace> Planned<'_, S> {
         let decided = found.decided.empty();
         let count = shared.len();
         let decide = || decide_reported(&self.step, shared, decided);
-        let of_shared = self.threads.run(count, decide)?;
+        let of_shared = threads::run(count, decide)?;
         counts.grazing = counts.grazing.plus(of_shared);
         self.limits
             .allow_pairs(counts.pairs + decided.len() as u64)?;

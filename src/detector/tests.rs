@@ -16,7 +16,6 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"));
     Detector {
         options: Options::new().with_backend(backend),
-        pool: None,
         gpu: Some(gpu.with_first_capacities(pairs, segments)),
         cpu: Cpu::default(),
         reason: String::new(),
@@ -93,9 +92,11 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
     let bytes = |found: Collisions| bytemuck::cast_slice::<_, u8>(&found.pairs).to_vec();
     for scene in Scene::ALL {
         let spheres = spheres_of(scene, 8_000);
-        let options = Options::new().with_backend(Backend::Cpu).with_threads(1);
+        let options = Options::new().with_backend(Backend::Cpu);
         let mut cpu = Detector::new(options).unwrap_or_else(|error| panic!("{error}"));
-        let truth = detect(&mut cpu, &spheres);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = pool.unwrap_or_else(|error| panic!("{error}"));
+        let truth = pool.install(|| detect(&mut cpu, &spheres));
         assert!(!truth.pairs.is_empty(), "{scene}");
         // Each scene needs a new detector, because a detector keeps its grown buffers.
         let mut small = on_gpu(Backend::Gpu, Some(1), Some(1));

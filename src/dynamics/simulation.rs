@@ -14,7 +14,7 @@ use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::lattice::Lattice;
 use crate::limits::{CHUNK, MAX_SPHERES};
-use crate::threads::Threads;
+use crate::threads;
 use crate::{Backend, Detector, Domain, Error, MAX_MAGNITUDE, Options, Walls};
 
 /// Moves hard spheres through time, so that every impact happens at its time and in its order.
@@ -225,7 +225,7 @@ impl Simulation {
     /// Returns [`Error::StillOverlapping`] if spheres still overlap after `passes` passes, and the errors of
     /// [`Detector::detect`]. After an error, all spheres are where they were before.
     pub fn separate(&mut self, passes: u32) -> Result<u32, Error> {
-        Threads::default().run(usize::MAX, || self.separate_here(passes))
+        threads::run(usize::MAX, || self.separate_here(passes))
     }
 
     /// Moves overlapping spheres apart on the threads of the current pool.
@@ -336,7 +336,7 @@ impl Simulation {
                 ),
             });
         }
-        Threads::default().run(usize::MAX, || self.step_here(duration, rule))
+        threads::run(usize::MAX, || self.step_here(duration, rule))
     }
 
     /// Does a step on the threads of the current pool.

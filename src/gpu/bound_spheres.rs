@@ -7,6 +7,7 @@ use wgpu::BufferUsages;
 
 use super::buffers::Buffers;
 use super::device_spheres::{Attribute, DeviceSpheres, Motion};
+use super::named_buffers::NamedBuffers;
 use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
 use crate::{Error, Values};
@@ -16,6 +17,17 @@ pub(super) struct Window<'a> {
     pub(super) buffer: &'a wgpu::Buffer,
     /// Offset of the bound part in the buffer, in bytes.
     pub(super) start: u64,
+}
+
+impl Window<'_> {
+    /// Binds the shader variable `name` to the part of the buffer from `start` to its end, or to as much of
+    /// it as a device with these limits can bind.
+    pub(super) fn bind(&self, named: &mut NamedBuffers, name: &'static str, limits: &wgpu::Limits) {
+        let &Self { buffer, start } = self;
+        let most = limits.max_storage_buffer_binding_size / 4 * 4;
+        let size = (buffer.size() / 4 * 4 - start).min(most);
+        named.words(name, buffer, [start, size]);
+    }
 }
 
 /// Place of a sphere attribute in the bound part of a buffer, in 32-bit words: the offset of the

@@ -8,9 +8,9 @@ use super::shader::constants::QUANTITIES;
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Counters, DispatchArguments, GpuBinned,
     GpuEntry, GpuLattice, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace, GpuStoredProxy, GpuTriangle,
-    GpuWall, GpuWallLattice, Params, Ranks, Sampled, WallCounters, WallParams,
+    GpuWall, GpuWallLattice, Params, Ranks, Sampled, SourceLayout, UNIFORM_ALIGNMENT, WallCounters,
+    WallParams,
 };
-use super::upload_layout::UploadLayout;
 use crate::shared::size_class::SIZE_CLASSES;
 use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
@@ -66,6 +66,8 @@ pub(crate) struct WallBuffers {
     pub(crate) bounds: wgpu::Buffer,
 }
 
+const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
+
 pub(crate) struct Buffers {
     pub(crate) capacity: BufferCapacity,
     /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
@@ -74,9 +76,8 @@ pub(crate) struct Buffers {
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
     /// Uniform buffer with two layouts, one for each set of spheres. The layout of a set gives the
-    /// offsets and strides of the spheres' attributes in the application's GPU buffers.
-    /// [`UploadLayout::source_offset`] returns the byte offset of a set's layout in this uniform
-    /// buffer.
+    /// offsets and strides of the spheres' attributes in the application's GPU buffers. The second
+    /// layout begins at byte [`UNIFORM_ALIGNMENT`], so every device can bind it.
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
     /// The slot table, a hash table of grid cells. The spheres (or time segments of fast spheres)
@@ -274,7 +275,7 @@ impl Buffers {
         let source_layouts = uniform(
             device,
             "carom layouts",
-            UploadLayout::SOURCES_SIZE,
+            2 * UNIFORM_ALIGNMENT,
             BufferUsages::empty(),
         );
         made.named.one::<Params>("params", &params);

@@ -13,6 +13,7 @@ use super::reductions::Reductions;
 use super::sized_parts::SizedParts;
 use super::stages::Recording;
 use super::staging::Staging;
+use super::summary::{Capacity, MeshCapacity};
 use super::ticket::Known;
 use super::timing::{StageTiming, TimedBy};
 use super::upload::{Submitted, UploadRing};
@@ -66,6 +67,7 @@ impl std::fmt::Debug for CollisionBuffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CollisionBuffers")
             .field("options", &self.options)
+            .field("capacity", &self.capacity())
             .finish_non_exhaustive()
     }
 }
@@ -74,7 +76,7 @@ impl CollisionBuffers {
     /// Creates a world's GPU buffers. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
-        mut options: BufferOptions,
+        options: BufferOptions,
         capacity: BufferCapacity,
     ) -> Result<Self, Error> {
         check(&options)?;
@@ -86,7 +88,6 @@ impl CollisionBuffers {
             TimedBy::Stage
         };
         let timing = StageTiming::new(&kernels.context.device, options.timestamp_period, by);
-        options.set(capacity);
         Ok(Self {
             staging: Staging::new(options.recordings),
             kernels,
@@ -115,10 +116,31 @@ impl CollisionBuffers {
         self.recorded.as_ref()?.most_cells
     }
 
-    /// Returns the options with which the buffers were created. After the buffers have grown, the
-    /// options contain the new capacities.
-    pub fn options(&self) -> &BufferOptions {
-        &self.options
+    /// Returns the present capacities of the buffers. `images` is 0, because `segments` includes the
+    /// room for images.
+    pub fn capacity(&self) -> Capacity {
+        let BufferCapacity {
+            spheres,
+            segments,
+            pairs,
+            wall_collisions,
+            ..
+        } = self.buffers.capacity;
+        let of_mesh = |mesh: &Self| MeshCapacity {
+            segments: mesh.buffers.capacity.segments,
+            pairs: mesh.buffers.capacity.pairs,
+            ..MeshCapacity::default()
+        };
+        Capacity {
+            segments,
+            pairs,
+            wall_collisions,
+            mesh: self
+                .mesh
+                .as_deref()
+                .map_or_else(MeshCapacity::default, of_mesh),
+            ..Capacity::for_spheres(spheres)
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::reuse::ReusedVec;
 use crate::step::CheckedStep;
-use crate::threads::Threads;
+use crate::threads;
 use crate::{Collision, Error};
 
 /// A GPU device that carom has created, with the buffers for one world of spheres.
@@ -142,7 +142,6 @@ impl Gpu {
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
-        threads: Threads<'_>,
         wait: Wait,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
@@ -153,7 +152,7 @@ impl Gpu {
             self.buffers = None;
         }
         self.at_work = true;
-        let outcome = self.attempts(step, limits, threads, wait).await;
+        let outcome = self.attempts(step, limits, wait).await;
         self.at_work = false;
         let mut outcome = outcome?;
         let clock = Instant::now();
@@ -165,7 +164,7 @@ impl Gpu {
             let reported = (&mut *self.reported, &**self.reported_images);
             decide_step(&step, reported, pairs, images)
         };
-        outcome.grazing = threads.run(count, decide)?;
+        outcome.grazing = threads::run(count, decide)?;
         outcome.stages.push(("decide", clock.elapsed()));
         Ok(outcome)
     }
@@ -176,7 +175,6 @@ impl Gpu {
         &mut self,
         step: CheckedStep<'_>,
         limits: Limits,
-        threads: Threads<'_>,
         wait: Wait,
     ) -> Result<Outcome, Error> {
         if step.spheres.is_empty() {
@@ -188,7 +186,7 @@ impl Gpu {
         let periodic = !step.domain.is_open();
         loop {
             self.ensure(&required, periodic, limits)?;
-            let counts = self.step(step, threads, wait).await?;
+            let counts = self.step(step, wait).await?;
             if counts.status.contains(Status::UNFINISHED) {
                 return Err(unfinished());
             }
@@ -228,8 +226,8 @@ impl Gpu {
             };
             let count = counts.found as usize;
             let b_offset = step.sets.b_offset() as u32;
-            self.read_pairs(count, b_offset, threads, wait).await?;
-            self.read_images(count, threads, wait).await?;
+            self.read_pairs(count, b_offset, wait).await?;
+            self.read_images(count, wait).await?;
             return Ok(outcome);
         }
     }
@@ -250,8 +248,8 @@ impl Gpu {
         let had = self
             .buffers
             .as_ref()
-            .map_or(0, |buffers| buffers.options().spheres);
-        if u64::from(had) > 16 * required.spheres + (1 << 16) {
+            .map_or(0, |buffers| buffers.buffers.capacity.spheres);
+        if had > 16 * required.spheres + (1 << 16) {
             self.buffers = None;
             self.staging = None;
         }
@@ -313,19 +311,14 @@ impl Gpu {
         self.pipeline.with_capacity(&options, capacity)
     }
 
-    async fn step(
-        &mut self,
-        step: CheckedStep<'_>,
-        threads: Threads<'_>,
-        wait: Wait,
-    ) -> Result<StepSummary, Error> {
+    async fn step(&mut self, step: CheckedStep<'_>, wait: Wait) -> Result<StepSummary, Error> {
         let Some(buffers) = &mut self.buffers else {
             return Err(no_buffers());
         };
         let context = &self.pipeline.kernels.context;
         let submit = || {
             let mut encoder = encoder(&self.device);
-            buffers.record_checked(&mut encoder, step, threads)?;
+            buffers.record_checked(&mut encoder, step)?;
             let ticket = buffers.read_summary(&mut encoder)?;
             self.queue.submit([encoder.finish()]);
             Ok(ticket)
@@ -347,13 +340,7 @@ impl Gpu {
 
     /// Reads the list of pairs back from the GPU. With two sets, `b_offset` is added to the index
     /// of the second sphere, so that both indices of a pair refer to one list of spheres.
-    async fn read_pairs(
-        &mut self,
-        count: usize,
-        b_offset: u32,
-        threads: Threads<'_>,
-        wait: Wait,
-    ) -> Result<(), Error> {
+    async fn read_pairs(&mut self, count: usize, b_offset: u32, wait: Wait) -> Result<(), Error> {
         let Some(buffers) = &self.buffers else {
             return Err(no_buffers());
         };
@@ -364,7 +351,7 @@ impl Gpu {
         };
         let mut reported = std::mem::take(&mut self.reported);
         let all = reported.enough(count, "the pairs found")?;
-        self.read(&buffer, all, convert, threads, wait).await?;
+        self.read(&buffer, all, convert, wait).await?;
         reported.truncate(count);
         self.reported = reported;
         Ok(())
@@ -372,12 +359,7 @@ impl Gpu {
 
     /// Reads the images (periodic copies) of the pairs' second spheres back from the GPU. There
     /// are none in open space.
-    async fn read_images(
-        &mut self,
-        count: usize,
-        threads: Threads<'_>,
-        wait: Wait,
-    ) -> Result<(), Error> {
+    async fn read_images(&mut self, count: usize, wait: Wait) -> Result<(), Error> {
         let Some(buffers) = &self.buffers else {
             return Err(no_buffers());
         };
@@ -388,8 +370,7 @@ impl Gpu {
         let buffer = periodic.pair_images.clone();
         let mut images = std::mem::take(&mut self.reported_images);
         let all = images.enough(count, "the images of the pairs")?;
-        self.read(&buffer, all, unpacked_image, threads, wait)
-            .await?;
+        self.read(&buffer, all, unpacked_image, wait).await?;
         images.truncate(count);
         self.reported_images = images;
         Ok(())
@@ -401,7 +382,6 @@ impl Gpu {
         buffer: &wgpu::Buffer,
         all: &mut [R],
         convert: impl Fn(T) -> R + Sync,
-        threads: Threads<'_>,
         wait: Wait,
     ) -> Result<(), Error> {
         let context = &self.pipeline.kernels.context;
@@ -420,7 +400,7 @@ impl Gpu {
             let view = reading.bytes().await?;
             // In a browser, other threads may not use the view itself.
             let bytes: &[u8] = &view;
-            threads.run(part.len(), || {
+            threads::run(part.len(), || {
                 let parts = part.par_chunks_mut(TASK);
                 let bytes = bytes.par_chunks(TASK * size_of::<T>());
                 parts.zip(bytes).for_each(|(part, bytes)| {

@@ -31,9 +31,21 @@ fn of_mesh(required: &Capacity, mesh: &CollisionBuffers) -> Capacity {
     }
 }
 
+/// The result of a comparison of the buffers with a required capacity.
+struct Growth {
+    capacity: BufferCapacity,
+    /// The new value of [`CollisionBuffers::shortest_segment`], and its value in the search for spheres near
+    /// triangles.
+    shortest: f32,
+    shortest_at_mesh: Option<f32>,
+}
+
 impl CollisionBuffers {
-    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve. No
-    /// capacity shrinks.
+    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve, without
+    /// blocking the thread. No capacity shrinks.
+    ///
+    /// In a browser, if the device is out of memory, only a later call returns the error.
+    /// [`grow_async`](Self::grow_async) waits for the error instead.
     ///
     /// Returns whether carom has replaced its buffers. If so, recreate the application's bind groups
     /// that contain them. Existing tickets (readbacks in flight) remain valid, but nothing new can be
@@ -57,7 +69,30 @@ impl CollisionBuffers {
     ///
     /// On an error, the buffers are unchanged.
     pub fn grow(&mut self, required: &Capacity) -> Result<bool, Error> {
-        let (mut capacity, shortest_segment) = self.grown(required)?;
+        let growth = self.growth(required)?;
+        let parts = match self.larger(&growth) {
+            Some(make) => Some(self.kernels.context.scoped(make)?),
+            None => None,
+        };
+        Ok(self.apply(&growth, parts))
+    }
+
+    /// Grows the buffers as [`grow`](Self::grow) does, and waits until the device has created the new
+    /// ones. If the future is dropped before it completes, the buffers are unchanged.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`grow`](Self::grow).
+    pub async fn grow_async(&mut self, required: &Capacity) -> Result<bool, Error> {
+        let growth = self.growth(required)?;
+        let parts = match self.larger(&growth) {
+            Some(make) => Some(self.kernels.context.scoped_async(make).await?),
+            None => None,
+        };
+        Ok(self.apply(&growth, parts))
+    }
+
+    fn growth(&self, required: &Capacity) -> Result<Growth, Error> {
+        let (mut capacity, shortest) = self.grown(required)?;
         let mesh = self.mesh.as_ref();
         let mesh = mesh.map(|mesh| mesh.grown(&of_mesh(required, mesh)));
         let shortest_at_mesh = mesh.transpose()?.map(|(grown, shortest)| {
@@ -65,15 +100,34 @@ impl CollisionBuffers {
             capacity.mesh_pairs = grown.pairs;
             shortest
         });
-        let grows = capacity != self.buffers.capacity;
-        if grows {
-            self.resize(capacity)?;
+        Ok(Growth {
+            capacity,
+            shortest,
+            shortest_at_mesh,
+        })
+    }
+
+    /// Returns a function that makes the larger buffers, or `None` if the present ones suffice. The
+    /// function must be called inside a wgpu error scope.
+    fn larger(&self, growth: &Growth) -> Option<impl FnOnce() -> Result<SizedParts, Error>> {
+        let capacity = growth.capacity;
+        (capacity != self.buffers.capacity).then_some(move || {
+            self.kernels.context.probe()?;
+            SizedParts::new(&self.kernels, capacity, &self.options)
+        })
+    }
+
+    /// Replaces the buffers by larger ones, if there are any. Returns whether there are.
+    fn apply(&mut self, growth: &Growth, larger: Option<SizedParts>) -> bool {
+        let grows = larger.is_some();
+        if let Some(parts) = larger {
+            self.replace(parts);
         }
-        self.shortest_segment = shortest_segment;
-        if let (Some(mesh), Some(shortest)) = (&mut self.mesh, shortest_at_mesh) {
+        self.shortest_segment = growth.shortest;
+        if let (Some(mesh), Some(shortest)) = (&mut self.mesh, growth.shortest_at_mesh) {
             mesh.shortest_segment = shortest;
         }
-        Ok(grows)
+        grows
     }
 
     pub(super) fn grown(&self, required: &Capacity) -> Result<(BufferCapacity, f32), Error> {
@@ -133,18 +187,14 @@ impl CollisionBuffers {
         Ok((capacity, shortest_segment))
     }
 
-    fn resize(&mut self, capacity: BufferCapacity) -> Result<(), Error> {
-        let context = &self.kernels.context;
+    fn replace(&mut self, parts: SizedParts) {
         let SizedParts {
             buffers,
             recording,
             reductions,
             neighbors,
             mesh,
-        } = context.scoped(|| {
-            context.probe()?;
-            SizedParts::new(&self.kernels, capacity, &self.options)
-        })?;
+        } = parts;
         self.buffers = buffers;
         self.recording = recording;
         self.neighbors = neighbors;
@@ -159,7 +209,5 @@ impl CollisionBuffers {
         self.loads.clear();
         self.gathering = None;
         self.recorded = None;
-        self.options.set(capacity);
-        Ok(())
     }
 }

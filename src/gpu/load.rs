@@ -2,6 +2,7 @@
 
 use bytemuck::Zeroable;
 
+use super::bind_cache::BindCache;
 use super::bound_spheres::{BoundSpheres, Window, check_motions};
 use super::buffers::Buffers;
 use super::device_kernels::DeviceKernels;
@@ -9,29 +10,17 @@ use super::device_spheres::DeviceSpheres;
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
 use super::neighbors::Neighbors;
-use super::shader::layout::SourceLayout;
+use super::shader::layout::{SourceLayout, UNIFORM_ALIGNMENT};
 use super::stages::Stage;
-use super::upload_layout::UploadLayout;
 use crate::Error;
 
-/// A cache of the most recently used bind groups for reading spheres from the application's
-/// buffers.
+/// The dispatches that read spheres from the application's buffers, for steps and for searches for
+/// neighbours.
 #[derive(Default)]
 pub(super) struct Loads {
-    known: Vec<CachedLoad>,
+    of_steps: BindCache<Vec<Dispatch>>,
+    of_searches: BindCache<Vec<Dispatch>>,
 }
-
-struct CachedLoad {
-    /// The application's buffers, each with its binding offset in bytes.
-    windows: Vec<(wgpu::Buffer, u64)>,
-    /// Whether the spheres are loaded for a neighbour search.
-    for_neighbors: bool,
-    dispatches: Vec<Dispatch>,
-}
-
-/// Number of cached sets of bind groups. Applications are expected to alternate between fewer sets
-/// of buffers.
-const REMEMBERED: usize = 4;
 
 pub(super) struct Loading {
     pub(super) layouts: [SourceLayout; 2],
@@ -90,36 +79,20 @@ impl Loads {
             .flatten()
             .flat_map(|set| [set.count].into_iter().chain(set.values))
             .collect();
-        let same = |known: &CachedLoad| {
-            let for_neighbors = known.for_neighbors == neighbors.is_some();
-            let known = known.windows.iter().map(|(buffer, start)| (buffer, *start));
-            for_neighbors && known.eq(windows.iter().map(|window| (window.buffer, window.start)))
+        let (cache, to) = match neighbors {
+            None => (&mut self.of_steps, &own.named),
+            Some(neighbors) => (&mut self.of_searches, &neighbors.given),
         };
-        match self.known.iter().position(same) {
-            Some(at) => self.known[..=at].rotate_right(1),
-            None => {
-                let to = neighbors.map_or(&own.named, |neighbors| &neighbors.given);
-                let bind = || load(kernels, own, to, one, other);
-                let dispatches = kernels.context.scoped(bind).map_err(cannot_be_bound)?;
-                let windows = windows
-                    .iter()
-                    .map(|window| (window.buffer.clone(), window.start));
-                let known = CachedLoad {
-                    windows: windows.collect(),
-                    for_neighbors: neighbors.is_some(),
-                    dispatches,
-                };
-                self.known.insert(0, known);
-                self.known.truncate(REMEMBERED);
-            }
-        }
-        Ok(self.known[0].dispatches.clone())
+        cache.get(&windows, || {
+            let bind = || load(kernels, own, to, one, other);
+            kernels.context.scoped(bind).map_err(cannot_be_bound)
+        })
     }
 
-    /// Empties the cache of bind groups. To be called when carom's buffers in these bind groups are
-    /// replaced.
+    /// Forgets all dispatches. To be called when carom's buffers in their bind groups are replaced.
     pub(super) fn clear(&mut self) {
-        self.known.clear();
+        self.of_steps.clear();
+        self.of_searches.clear();
     }
 }
 
@@ -141,16 +114,8 @@ fn cannot_be_bound(error: Error) -> Error {
     }
 }
 
-/// Binds the shader variable `name` to a part of a buffer: from the start of `window` to the end of
-/// the buffer, but at most `most` bytes.
-fn name(named: &mut NamedBuffers, name: &'static str, window: &Window<'_>, most: u64) {
-    let &Window { buffer, start } = window;
-    let size = (buffer.size() / 4 * 4 - start).min(most);
-    named.words(name, buffer, [start, size]);
-}
-
 fn name_layout(named: &mut NamedBuffers, name: &'static str, own: &Buffers, set: usize) {
-    let offset = UploadLayout::source_offset(set);
+    let offset = set as u64 * UNIFORM_ALIGNMENT;
     named.one_at::<SourceLayout>(name, &own.source_layouts, offset);
 }
 
@@ -169,7 +134,7 @@ fn load(
     other: Option<&BoundSpheres<'_>>,
 ) -> Result<Vec<Dispatch>, Error> {
     let binder = kernels.binder();
-    let most = kernels.context.limits.max_storage_buffer_binding_size / 4 * 4;
+    let limits = &kernels.context.limits;
     let unused = Window {
         buffer: &own.results,
         start: 0,
@@ -177,9 +142,9 @@ fn load(
     let mut counts = NamedBuffers::default();
     name_layout(&mut counts, "first_source", own, 0);
     name_layout(&mut counts, "second_source", own, 1);
-    name(&mut counts, "first_count", &one.count, most);
+    one.count.bind(&mut counts, "first_count", limits);
     let second = other.map_or(&unused, |other| &other.count);
-    name(&mut counts, "second_count", second, most);
+    second.bind(&mut counts, "second_count", limits);
     let load_params = match own.walls {
         None => &kernels.load.load_params,
         Some(_) => &kernels.walls()?.load_params_walls,
@@ -192,7 +157,7 @@ fn load(
         let mut values = NamedBuffers::default();
         name_layout(&mut values, "source", own, set);
         for (value, window) in VALUES.into_iter().zip(&bound.values) {
-            name(&mut values, value, window, most);
+            window.bind(&mut values, value, limits);
         }
         dispatches.push(binder.dispatch(kernel, &[to, &values], 1)?);
     }

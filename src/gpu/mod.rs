@@ -78,11 +78,13 @@
 //! # Where waiting is not allowed
 //!
 //! No function of this module blocks the thread. In a browser, a GPU device reports errors only
-//! after the call has returned to the event loop. So errors of [`CollisionPipeline::new`] and
-//! [`create_buffers`](CollisionPipeline::create_buffers) are returned by a later call to carom.
-//! [`CollisionPipeline::new_async`] and
-//! [`create_buffers_async`](CollisionPipeline::create_buffers_async) await their own errors, and
-//! [`Ticket::take`] awaits results.
+//! after the call has returned to the event loop. So errors of [`CollisionPipeline::new`],
+//! [`create_buffers`](CollisionPipeline::create_buffers),
+//! [`create_simulation`](CollisionPipeline::create_simulation) and [`CollisionBuffers::grow`] are
+//! returned by a later call to carom. [`CollisionPipeline::new_async`],
+//! [`create_buffers_async`](CollisionPipeline::create_buffers_async),
+//! [`create_simulation_async`](CollisionPipeline::create_simulation_async) and
+//! [`CollisionBuffers::grow_async`] await their own errors, and [`Ticket::take`] awaits results.
 //!
 //! # Shaders that read the results
 //!
@@ -152,7 +154,7 @@
 //! # Ok::<(), carom::Error>(())
 //! ```
 //!
-//! With [`BufferOptions::contacts`], a shader can loop over all pairs of sphere `i`. In this loop, `other` is
+//! With [`BufferOptions::with_contacts`], a shader can loop over all pairs of sphere `i`. In this loop, `other` is
 //! the sphere that touches sphere `i`:
 //!
 //! ```wgsl
@@ -225,6 +227,7 @@
 )]
 
 mod allocator;
+mod bind_cache;
 mod bound_spheres;
 mod buffers;
 mod collision_buffers;
@@ -265,7 +268,6 @@ mod summary;
 mod ticket;
 mod timing;
 mod upload;
-mod upload_layout;
 mod walls;
 #[cfg(test)]
 mod wiring_tests;

@@ -282,7 +282,7 @@ pub(super) fn ready_device(
 
 impl CollisionBuffers {
     /// Records a search for neighbours into the application's encoder: see
-    /// [`BufferOptions::neighbors`](super::BufferOptions::neighbors).
+    /// [`BufferOptions::with_neighbors`](super::BufferOptions::with_neighbors).
     ///
     /// If the buffers hold a neighbour list of an earlier search with the same settings, and no particle has
     /// moved by more than half the skin since that list was made, the list is kept, and only the vectors and
@@ -329,9 +329,9 @@ impl CollisionBuffers {
     /// Returns the same errors as [`record`](Self::record), or one of these:
     /// - [`Error::InvalidCutoff`] if the cutoff or the skin is out of range.
     /// - [`Error::NotAskedFor`] if the buffers were created without
-    ///   [`BufferOptions::neighbors`](super::BufferOptions::neighbors), or if the search asks for a
+    ///   [`BufferOptions::with_neighbors`](super::BufferOptions::with_neighbors), or if the search asks for a
     ///   full list and they were created without
-    ///   [`BufferOptions::contacts`](super::BufferOptions::contacts).
+    ///   [`BufferOptions::with_contacts`](super::BufferOptions::with_contacts).
     pub fn record_neighbors<S: RecordableSpheres>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -364,11 +364,11 @@ impl CollisionBuffers {
     /// whether they are neighbours. These pairs are marked as `grazing`.
     ///
     /// The buffer has room for as many entries as the list of pairs. With the option
-    /// [`contacts`](super::BufferOptions::contacts), which full lists need, it has room for twice
+    /// [`contacts`](super::BufferOptions::with_contacts), which full lists need, it has room for twice
     /// as many. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::neighbors`](super::BufferOptions::neighbors) was not
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_neighbors`](super::BufferOptions::with_neighbors) was not
     /// set.
     pub fn neighbors(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.made_neighbors()?.list)

@@ -20,7 +20,7 @@ impl CollisionBuffers {
     /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::periodic`](super::BufferOptions::periodic)
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)
     /// was not set.
     pub fn pair_images(&self) -> Result<&wgpu::Buffer, Error> {
         let periodic = self.buffers.periodic.as_ref();
@@ -50,7 +50,7 @@ impl CollisionBuffers {
     /// close to call in float32) count as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::earliest`](super::BufferOptions::earliest)
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_earliest`](super::BufferOptions::with_earliest)
     /// was not set.
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
         let earliest = self.reductions.earliest.as_ref();
@@ -64,7 +64,7 @@ impl CollisionBuffers {
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] unless both `earliest` and `periodic` were set in
-    /// [`BufferOptions`](super::BufferOptions::earliest).
+    /// [`BufferOptions`](super::BufferOptions::with_earliest).
     pub fn earliest_images(&self) -> Result<&wgpu::Buffer, Error> {
         let earliest = self.reductions.earliest.as_ref();
         let earliest = asked(earliest, "earliest")?;
@@ -79,7 +79,7 @@ impl CollisionBuffers {
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] if none of the options `sorted`, `contacts` and `changes` of
-    /// [`BufferOptions`](super::BufferOptions::sorted) was set.
+    /// [`BufferOptions`](super::BufferOptions::with_sorted) was set.
     pub fn sorted(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = self.reductions.sorted.as_ref();
         asked(sorted.map(|sorted| &sorted.list), "sorted")
@@ -91,7 +91,7 @@ impl CollisionBuffers {
     ///
     /// # Errors
     /// Returns the same errors as [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the option
-    /// [`periodic`](super::BufferOptions::periodic) was not set.
+    /// [`periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn sorted_images(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = asked(self.reductions.sorted.as_ref(), "sorted")?;
         asked(sorted.images.as_ref(), "periodic")
@@ -116,7 +116,7 @@ impl CollisionBuffers {
     /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::contacts`](super::BufferOptions::contacts)
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_contacts`](super::BufferOptions::with_contacts)
     /// was not set.
     pub fn contact_offsets(&self) -> Result<&wgpu::Buffer, Error> {
         let contacts = self.reductions.contacts.as_ref();
@@ -144,7 +144,7 @@ impl CollisionBuffers {
     /// [`results`](Self::results). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::changes`](super::BufferOptions::changes) was
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_changes`](super::BufferOptions::with_changes) was
     /// not set.
     pub fn changes(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = self.reductions.changes.as_ref();
@@ -157,7 +157,7 @@ impl CollisionBuffers {
     ///
     /// # Errors
     /// Returns the same errors as [`changes`](Self::changes), and [`Error::NotAskedFor`] if the option
-    /// [`periodic`](super::BufferOptions::periodic) was not set.
+    /// [`periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn change_images(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = asked(self.reductions.changes.as_ref(), "changes")?;
         asked(changes.images.as_ref(), "periodic")
@@ -173,7 +173,7 @@ impl CollisionBuffers {
     /// collisions are in no particular order. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::walls`](super::BufferOptions::walls) and
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_walls`](super::BufferOptions::with_walls) and
     /// `triangles` are 0.
     pub fn wall_collisions(&self) -> Result<&wgpu::Buffer, Error> {
         Ok(&self.of_walls()?.collisions)
@@ -185,8 +185,8 @@ impl CollisionBuffers {
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] in these two cases:
-    /// - [`BufferOptions::walls`](super::BufferOptions::walls) and `triangles` are both 0.
-    /// - [`BufferOptions::periodic`](super::BufferOptions::periodic) was not set.
+    /// - [`BufferOptions::with_walls`](super::BufferOptions::with_walls) and `triangles` are both 0.
+    /// - [`BufferOptions::with_periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn wall_images(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.of_walls()?;
         asked(self.buffers.periodic.as_ref(), "periodic")?;
@@ -211,7 +211,7 @@ impl CollisionBuffers {
     /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::triangles`](super::BufferOptions::triangles)
+    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_triangles`](super::BufferOptions::with_triangles)
     /// is 0.
     pub fn wall_triangles(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.buffers.walls.as_ref();

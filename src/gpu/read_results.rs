@@ -30,7 +30,7 @@ impl CollisionBuffers {
     /// - [`Error::NothingRecorded`] if no step has been recorded since the buffers were created or
     ///   last grown.
     /// - [`Error::TooManyInFlight`] if
-    ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) readbacks are in flight
+    ///   [`BufferOptions::with_recordings`](super::BufferOptions::with_recordings) readbacks are in flight
     ///   already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///

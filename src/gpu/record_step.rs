@@ -11,18 +11,14 @@ use super::host_step::HostStep;
 use super::load::Loading;
 use super::neighbors::{self, Neighbors};
 use super::shader::constants::FLAG_WATCH;
-use super::shader::layout::{
-    GpuLattice, GpuTriangle, GpuWall, GpuWallLattice, NeighborRequest, Params, WallParams,
-};
+use super::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout};
 use super::stages::Recording;
 use super::timing::TimedBy;
-use super::upload::{Submitted, Written};
-use super::upload_layout::UploadLayout;
+use super::upload::{Submitted, Upload, Written, uniform_padding};
 use super::walls::StepWalls;
 use crate::shared::sets::Sets;
 use crate::shared::units::Units;
 use crate::step::{CheckedStep, Step};
-use crate::threads::Threads;
 use crate::validate::check_dt;
 use crate::{Domain, Error, NeighborSearch, Sphere, Spheres, Walls};
 
@@ -91,24 +87,18 @@ impl sealed::Recordable for DeviceSpheres<'_> {
 /// A step with its values already in an upload buffer. Recording its commands cannot fail.
 pub struct Ready {
     written: Written,
-    /// Number of spheres in the upload buffer; 0 if the application's GPU buffers hold the spheres.
-    uploaded: u64,
     loading: Option<Loading>,
-    /// Numbers of walls of simple shapes and of triangles in the upload buffer.
-    walls: [u64; 2],
     /// For meshes: the second step, which searches for spheres near triangles. It has an upload
     /// buffer of its own.
     mesh: Option<Box<Ready>>,
     recorded: Recorded,
 }
 
-/// Optional parts of a recording: the walls of the step, the request of a search for neighbours, and the
-/// threads that copy the spheres.
+/// Optional parts of a recording: the walls of the step, and the request of a search for neighbours.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extras<'a> {
     pub(super) walls: Option<&'a StepWalls>,
     pub(super) request: Option<NeighborRequest>,
-    pub(super) threads: Threads<'a>,
 }
 
 impl<'a> Extras<'a> {
@@ -162,41 +152,6 @@ fn extent_of(walls: Option<&StepWalls>) -> f32 {
     walls.map_or(0.0, |walls| walls.extent)
 }
 
-/// Offsets of the walls in an upload buffer, in bytes. The walls follow the spheres.
-struct WallUpload {
-    params: u64,
-    shapes: u64,
-    lattices: u64,
-    triangles: u64,
-    bounds: u64,
-    /// Size of the whole upload buffer.
-    end: u64,
-}
-
-impl WallUpload {
-    /// `uploaded` is the number of spheres in the upload buffer.
-    fn new(capacity: BufferCapacity, uploaded: u64) -> Self {
-        let room = if uploaded > 0 { capacity.spheres } else { 0 };
-        let params = UploadLayout::SPHERES + room * size_of::<Sphere>() as u64;
-        let after_params = if capacity.has_walls() {
-            params + size_of::<WallParams>() as u64
-        } else {
-            params
-        };
-        let lattices = after_params + capacity.walls * size_of::<GpuWall>() as u64;
-        let triangles = lattices + capacity.walls * size_of::<GpuWallLattice>() as u64;
-        let bounds = triangles + capacity.triangles * size_of::<GpuTriangle>() as u64;
-        Self {
-            params,
-            shapes: after_params,
-            lattices,
-            triangles,
-            bounds,
-            end: bounds + capacity.triangles * size_of::<Sphere>() as u64,
-        }
-    }
-}
-
 impl CollisionBuffers {
     /// Records the collision detection of one time step into the application's encoder.
     ///
@@ -225,17 +180,17 @@ impl CollisionBuffers {
     /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
     ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
     ///   [`Error::NotAskedFor`] if the buffers were created without
-    ///   [`BufferOptions::periodic`](super::BufferOptions::periodic).
+    ///   [`BufferOptions::with_periodic`](super::BufferOptions::with_periodic).
     /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
     ///   domain, [`Error::NotAskedFor`] if the buffers were created without
-    ///   [`BufferOptions::walls`](super::BufferOptions::walls), [`Error::TooManyWalls`] if the step
+    ///   [`BufferOptions::with_walls`](super::BufferOptions::with_walls), [`Error::TooManyWalls`] if the step
     ///   has more walls than this option allows. The same applies to triangles of meshes, with the
-    ///   option [`triangles`](super::BufferOptions::triangles).
+    ///   option [`triangles`](super::BufferOptions::with_triangles).
     /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described, or if spheres
     ///   have inverse masses.
     /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
     /// - [`Error::TooManyInFlight`] if
-    ///   [`BufferOptions::recordings`](super::BufferOptions::recordings) recordings are in flight
+    ///   [`BufferOptions::with_recordings`](super::BufferOptions::with_recordings) recordings are in flight
     ///   already.
     /// - [`Error::DeviceLimit`] if one buffer cannot hold the spheres on the host.
     /// - [`Error::DeviceLost`] if the device is lost.
@@ -277,14 +232,9 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         step: CheckedStep<'_>,
-        threads: Threads<'_>,
     ) -> Result<(), Error> {
         self.begin_recording()?;
-        let extras = Extras {
-            threads,
-            ..Extras::default()
-        };
-        let ready = self.ready_host(&step.into(), extras)?;
+        let ready = self.ready_host(&step.into(), Extras::default())?;
         self.encode(encoder, ready);
         Ok(())
     }
@@ -314,12 +264,10 @@ impl CollisionBuffers {
         let extent = summary.extent().max(domain.extent());
         let units = Units::new(dt, extent.max(extent_of(extras.walls)));
         let params = Params::new(count, sets, dt, units);
-        let [first, second] = parts.map(bytemuck::cast_slice::<Sphere, u8>);
-        let begin = UploadLayout::SPHERES;
-        let parts = [(begin, first), (begin + first.len() as u64, second)];
+        let spheres = parts.map(bytemuck::cast_slice::<Sphere, u8>);
         let times = [dt, 1.0];
         let recorded = self.about(times, sets.are_two(), domain, lattice.as_ref(), extras);
-        self.ready(params, &parts, lattice, extras, None, recorded)
+        self.ready(params, spheres, lattice, extras, None, recorded)
     }
 
     pub(super) fn ready_device(
@@ -339,7 +287,7 @@ impl CollisionBuffers {
         for spheres in [Some(&first), second.as_ref()].into_iter().flatten() {
             refuse_masses(spheres)?;
         }
-        let loading = self.loads.load(
+        let mut loading = self.loads.load(
             &self.kernels,
             &self.buffers,
             neighbors,
@@ -363,22 +311,13 @@ impl CollisionBuffers {
         self.fit_walls(walls)?;
         let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
         params.time_unit *= times;
-        let mut layouts = loading.layouts;
         let skin = request.map_or(0.0, |request| request.skin);
         let extent = domain.extent().max(skin);
-        layouts[0].domain_extent = extent.max(extent_of(walls));
-        let parts = [
-            (UploadLayout::SOURCES[0], bytemuck::bytes_of(&layouts[0])),
-            (UploadLayout::SOURCES[1], bytemuck::bytes_of(&layouts[1])),
-        ];
+        loading.layouts[0].domain_extent = extent.max(extent_of(walls));
         let times = [own_dt, times];
-        let extras = Extras {
-            walls,
-            request,
-            ..Extras::default()
-        };
+        let extras = Extras { walls, request };
         let recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
-        self.ready(params, &parts, lattice, extras, Some(loading), recorded)
+        self.ready(params, [&[]; 2], lattice, extras, Some(loading), recorded)
     }
 
     fn fit_walls(&self, walls: Option<&StepWalls>) -> Result<(), Error> {
@@ -477,26 +416,12 @@ impl CollisionBuffers {
         }
     }
 
-    /// Writes the parameters and spheres of a step to an upload buffer. No later part of a
-    /// recording can fail.
-    fn ready(
-        &mut self,
-        params: Params,
-        parts: &[(u64, &[u8])],
-        lattice: Option<GpuLattice>,
-        extras: Extras<'_>,
-        loading: Option<Loading>,
-        mut recorded: Recorded,
-    ) -> Result<Ready, Error> {
-        let Extras {
-            walls,
-            request,
-            threads,
-        } = extras;
+    /// Returns `params` with the numbers that follow from the buffers and their options.
+    fn with_capacities(&self, params: Params) -> Params {
         let capacity = self.buffers.capacity;
-        let context = &self.kernels.context;
-        let watch = if context.software { FLAG_WATCH } else { 0 };
-        let params = Params {
+        let software = self.kernels.context.software;
+        let watch = if software { FLAG_WATCH } else { 0 };
+        Params {
             segment_capacity: capacity.segments as u32,
             pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
             slots: self.buffers.slots,
@@ -504,12 +429,28 @@ impl CollisionBuffers {
             most_candidates_low: self.options.max_candidates as u32,
             most_candidates_high: (self.options.max_candidates >> 32) as u32,
             flags: params.flags | watch,
-            serial: recorded.serial,
             ..params
+        }
+    }
+
+    /// Writes the parameters of a step, and its spheres if they are on the host, to an upload buffer. No
+    /// later part of a recording can fail.
+    fn ready(
+        &mut self,
+        params: Params,
+        spheres: [&[u8]; 2],
+        lattice: Option<GpuLattice>,
+        extras: Extras<'_>,
+        loading: Option<Loading>,
+        mut recorded: Recorded,
+    ) -> Result<Ready, Error> {
+        let Extras { walls, request } = extras;
+        let params = Params {
+            serial: recorded.serial,
+            ..self.with_capacities(params)
         };
-        let uploaded = u64::from(params.spheres);
-        let layout = WallUpload::new(capacity, uploaded);
-        let wall_params = StepWalls::params(walls, &recorded.domain, capacity.wall_collisions);
+        let room = self.buffers.capacity.wall_collisions;
+        let wall_params = StepWalls::params(walls, &recorded.domain, room);
         let triangles = walls.map_or_else(|| Ok(Vec::new()), StepWalls::triangles)?;
         let bounds = walls.map_or_else(|| Ok(Vec::new()), StepWalls::bounds)?;
         let shapes = walls.map_or_else(Vec::new, StepWalls::shapes);
@@ -519,31 +460,37 @@ impl CollisionBuffers {
         let recording = recording_of(&self.recording, neighbors, request.is_some());
         let passes = recording.passes(load, self.timed_by()).into_iter();
         recorded.stages = passes.map(|pass| pass.name).collect();
-        let mut all = vec![(UploadLayout::PARAMS, bytemuck::bytes_of(&params))];
-        if let Some(lattice) = &lattice {
-            all.push((UploadLayout::LATTICE, bytemuck::bytes_of(lattice)));
+        let b = &self.buffers;
+        let mut upload = Upload::default();
+        upload.add(&b.params, [bytemuck::bytes_of(&params)]);
+        if let (Some(periodic), Some(lattice)) = (&b.periodic, &lattice) {
+            upload.add(&periodic.given_lattice, [bytemuck::bytes_of(lattice)]);
         }
-        if let Some(request) = &request {
-            all.push((UploadLayout::REQUEST, bytemuck::bytes_of(request)));
+        if let Some(Loading { layouts, .. }) = &loading {
+            let [first, second] = layouts.each_ref().map(bytemuck::bytes_of);
+            let between = uniform_padding::<SourceLayout>();
+            upload.add(&b.source_layouts, [first, between, second]);
         }
-        all.extend_from_slice(parts);
-        if capacity.has_walls() {
-            all.push((layout.params, bytemuck::bytes_of(&wall_params)));
-            all.push((layout.shapes, bytemuck::cast_slice(&shapes)));
-            all.push((layout.lattices, bytemuck::cast_slice(&lattices)));
-            all.push((layout.triangles, bytemuck::cast_slice(&triangles)));
-            all.push((layout.bounds, bytemuck::cast_slice(&bounds)));
+        let mut given = &b.spheres;
+        if let (Some(neighbors), Some(request)) = (neighbors, &request) {
+            upload.add(&neighbors.request, [bytemuck::bytes_of(request)]);
+            given = &neighbors.given_spheres;
+        }
+        if params.spheres > 0 {
+            upload.add(given, spheres);
+        }
+        if let Some(to) = &b.walls {
+            upload.add(&to.params, [bytemuck::bytes_of(&wall_params)]);
+            upload.add(&to.shapes, [bytemuck::cast_slice(&shapes)]);
+            upload.add(&to.lattices, [bytemuck::cast_slice(&lattices)]);
+            upload.add(&to.triangles, [bytemuck::cast_slice(&triangles)]);
+            upload.add(&to.bounds, [bytemuck::cast_slice(&bounds)]);
         }
         let mesh = self.ready_mesh(bounds.len() as u32, &recorded)?;
-        let context = &self.kernels.context;
-        let most = self.options.recordings;
+        let (context, most) = (&self.kernels.context, self.options.recordings);
         Ok(Ready {
-            written: self
-                .uploads
-                .write(context, threads, most, layout.end, &all)?,
-            uploaded,
+            written: self.uploads.write(context, most, upload)?,
             loading,
-            walls: [wall_params.count.into(), triangles.len() as u64],
             mesh,
             recorded,
         })
@@ -558,62 +505,19 @@ impl CollisionBuffers {
     pub(super) fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
         let Ready {
             written,
-            uploaded,
             loading,
-            walls: [walls, triangles],
             mesh,
             recorded,
         } = ready;
         let for_neighbors = recorded.for_neighbors;
-        let from = written.buffer();
-        let b = &self.buffers;
-        let size = size_of::<Params>() as u64;
-        encoder.copy_buffer_to_buffer(from, UploadLayout::PARAMS, &b.params, 0, size);
-        if let Some(periodic) = &b.periodic {
-            let (to, size) = (&periodic.given_lattice, size_of::<GpuLattice>() as u64);
-            encoder.copy_buffer_to_buffer(from, UploadLayout::LATTICE, to, 0, size);
-        }
-        if loading.is_some() {
-            let (begin, size) = (UploadLayout::SOURCES[0], UploadLayout::SOURCES_SIZE);
-            encoder.copy_buffer_to_buffer(from, begin, &b.source_layouts, 0, size);
-        }
-        let mut spheres = &b.spheres;
-        match &self.neighbors {
-            Some(neighbors) if for_neighbors => {
-                let (to, size) = (&neighbors.request, size_of::<NeighborRequest>() as u64);
-                encoder.copy_buffer_to_buffer(from, UploadLayout::REQUEST, to, 0, size);
-                spheres = &neighbors.given_spheres;
-            }
+        if let Some(neighbors) = &self.neighbors
+            && !for_neighbors
+        {
             // A step that is no search for neighbours overwrites the buffers of the neighbour list, so
             // the list is marked as absent.
-            Some(neighbors) => encoder.clear_buffer(&neighbors.state, 0, None),
-            None => {}
+            encoder.clear_buffer(&neighbors.state, 0, None);
         }
-        if uploaded > 0 {
-            let size = uploaded * size_of::<Sphere>() as u64;
-            encoder.copy_buffer_to_buffer(from, UploadLayout::SPHERES, spheres, 0, size);
-        }
-        if let Some(buffers) = &b.walls {
-            let layout = WallUpload::new(b.capacity, uploaded);
-            let mut copy = |begin, to, size: usize, count| {
-                if count > 0 {
-                    encoder.copy_buffer_to_buffer(from, begin, to, 0, size as u64 * count);
-                }
-            };
-            copy(layout.params, &buffers.params, size_of::<WallParams>(), 1);
-            copy(layout.shapes, &buffers.shapes, size_of::<GpuWall>(), walls);
-            let size = size_of::<GpuWallLattice>();
-            copy(layout.lattices, &buffers.lattices, size, walls);
-            let size = size_of::<GpuTriangle>();
-            copy(layout.triangles, &buffers.triangles, size, triangles);
-            copy(
-                layout.bounds,
-                &buffers.bounds,
-                size_of::<Sphere>(),
-                triangles,
-            );
-        }
-        let submitted = written.release_on_submit(encoder);
+        let submitted = written.record(encoder);
         self.continue_changes(encoder, submitted);
         let load = loading.as_ref().map(|loading| &loading.stage);
         let queries = self.timing.as_ref().map(|timing| &timing.queries);

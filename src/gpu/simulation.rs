@@ -13,6 +13,7 @@ use glam::DVec3;
 use wgpu::BufferUsages;
 
 use super::allocator::{Allocator, ScanTable, filled};
+use super::bind_cache::BindCache;
 use super::bound_spheres::{BoundSpheres, Window, Words, bind_masses};
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
@@ -37,21 +38,16 @@ use super::simulation_state::{SimulationImpacts, SimulationState};
 use super::staging::{Copied, Staging};
 use super::summary::WALL;
 use super::ticket::Ticket;
-use super::upload::UploadRing;
+use super::upload::{Upload, UploadRing, uniform_padding};
 use crate::lattice::duals;
-use crate::threads::Threads;
 use crate::validate::check_dt;
 use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
-
-/// Number of sets of bind groups that are cached.
-const REMEMBERED: usize = 4;
 
 /// Number of rounds between two searches for further candidates. These searches are for spheres
 /// that have moved farther than their pads (assumed bounds on their displacements in a substep).
 const WIDENED: u32 = 4;
 
-/// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer
-/// and in an upload buffer.
+/// Byte offset of the source layout (strides and offsets of the application's buffers) in the uniform buffer.
 const SOURCE: u64 = UNIFORM_ALIGNMENT;
 const UNIFORM_SIZE: u64 = 2 * UNIFORM_ALIGNMENT;
 
@@ -121,7 +117,7 @@ pub struct SimulationBuffers {
     before: Vec<Dispatch>,
     after: Vec<Dispatch>,
     begin: Dispatch,
-    ends: Vec<LoadStore>,
+    ends: BindCache<LoadStore>,
     uploads: UploadRing,
     staging: Staging,
 }
@@ -138,9 +134,8 @@ struct MeshSearch {
 }
 
 /// The dispatches that read and write the application's buffers.
+#[derive(Clone)]
 struct LoadStore {
-    /// The application's buffers, each with its binding offset in bytes.
-    windows: Vec<(wgpu::Buffer, u64)>,
     load: Dispatch,
     store: [Dispatch; 2],
 }
@@ -154,7 +149,10 @@ impl std::fmt::Debug for SimulationBuffers {
 }
 
 impl CollisionPipeline {
-    /// Creates the GPU buffers of a hard-sphere simulation, at time 0.
+    /// Creates the GPU buffers of a hard-sphere simulation, at time 0, without blocking the thread.
+    ///
+    /// In a browser, if the device is out of memory, only a later call returns the error.
+    /// [`create_simulation_async`](Self::create_simulation_async) waits for the error instead.
     ///
     /// # Errors
     /// Returns one of these errors:
@@ -168,19 +166,42 @@ impl CollisionPipeline {
         options: &SimulationBufferOptions,
     ) -> Result<SimulationBuffers, Error> {
         options.check()?;
-        let search = search_options(options, options.spheres);
-        let collisions = self.create_buffers(&search)?;
-        let triangles = triangles(options);
-        let mesh = if triangles == 0 {
-            None
-        } else {
-            let spheres = options.spheres.saturating_add(triangles);
-            Some(self.create_buffers(&search_options(options, spheres))?)
-        };
-        let kernels = &self.kernels;
+        let collisions = self.create_buffers(&search_options(options, options.spheres))?;
+        let of_mesh = mesh_search_options(options);
+        let mesh = of_mesh.map(|search| self.create_buffers(&search));
+        let (kernels, mesh) = (&self.kernels, mesh.transpose()?);
         (kernels.context)
             .scoped(|| SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh))
     }
+
+    /// Creates the GPU buffers of a hard-sphere simulation as
+    /// [`create_simulation`](Self::create_simulation) does, and waits until the device has created
+    /// them.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`create_simulation`](Self::create_simulation).
+    pub async fn create_simulation_async(
+        &self,
+        options: &SimulationBufferOptions,
+    ) -> Result<SimulationBuffers, Error> {
+        options.check()?;
+        let search = search_options(options, options.spheres);
+        let collisions = self.create_buffers_async(&search).await?;
+        let mesh = match mesh_search_options(options) {
+            Some(search) => Some(self.create_buffers_async(&search).await?),
+            None => None,
+        };
+        let kernels = &self.kernels;
+        let make = || SimulationBuffers::new(kernels.clone(), options.clone(), collisions, mesh);
+        kernels.context.scoped_async(make).await
+    }
+}
+
+/// Returns the options of the buffers for the search for spheres near triangles, or `None` without meshes.
+fn mesh_search_options(options: &SimulationBufferOptions) -> Option<BufferOptions> {
+    let triangles = triangles(options);
+    let spheres = options.spheres.saturating_add(triangles);
+    (triangles > 0).then(|| search_options(options, spheres))
 }
 
 /// Returns the options of the buffers for a search for candidates, with this number of spheres.
@@ -621,7 +642,7 @@ impl SimulationBuffers {
             before,
             after,
             begin,
-            ends: Vec::new(),
+            ends: BindCache::default(),
             uploads: UploadRing::default(),
             staging,
         })
@@ -705,17 +726,17 @@ impl SimulationBuffers {
             serial,
             ..self.request
         };
-        let parts = [
-            (0, bytemuck::bytes_of(&request)),
-            (SOURCE, bytemuck::bytes_of(&layout)),
+        let mut upload = Upload::default();
+        let padding = uniform_padding::<SimulationRequest>();
+        let values = [
+            bytemuck::bytes_of(&request),
+            padding,
+            bytemuck::bytes_of(&layout),
         ];
-        let most = self.options.recordings;
-        let context = &self.kernels.context;
-        let written =
-            self.uploads
-                .write(context, Threads::default(), most, UNIFORM_SIZE, &parts)?;
-        encoder.copy_buffer_to_buffer(written.buffer(), 0, &self.uniform, 0, UNIFORM_SIZE);
-        written.release_on_submit(encoder);
+        upload.add(&self.uniform, values);
+        let (context, most) = (&self.kernels.context, self.options.recordings);
+        let written = self.uploads.write(context, most, upload)?;
+        written.record(encoder);
         self.request.serial = serial;
         pass(
             encoder,
@@ -885,65 +906,49 @@ impl SimulationBuffers {
             let changed = [("centers", spheres.center), ("velocities", velocity)];
             (masses, mass_words) = bind_masses(&context.limits, attribute, changed, count)?;
         }
-        let windows: Vec<_> = (bound.values.iter().chain([&masses]))
-            .map(|window| (window.buffer.clone(), window.start))
-            .collect();
-        match self.ends.iter().position(|ends| ends.windows == windows) {
-            Some(at) => self.ends[..=at].rotate_right(1),
-            None => {
-                let made = context.scoped(|| self.bind(&bound, masses, windows))?;
-                self.ends.insert(0, made);
-                self.ends.truncate(REMEMBERED);
-            }
-        }
-        let LoadStore { load, store, .. } = &self.ends[0];
+        let [centers, radii, motions, groups] = bound.values;
+        let all = [centers, radii, motions, groups, masses];
+        let (kernels, named, spheres) = (&self.kernels, &self.named, self.options.spheres);
+        let bind = || bind(kernels, named, spheres, all);
+        let LoadStore { load, store } = self.ends.get(&all, || context.scoped(bind))?;
         Ok(BoundEnds {
             layout: bound.layout,
             mass_words,
-            load: load.clone(),
-            store: store.clone(),
+            load,
+            store,
         })
     }
+}
 
-    fn bind(
-        &self,
-        bound: &BoundSpheres<'_>,
-        masses: Window<'_>,
-        windows: Vec<(wgpu::Buffer, u64)>,
-    ) -> Result<LoadStore, Error> {
-        let limits = &self.kernels.context.limits;
-        let most = limits.max_storage_buffer_binding_size / 4 * 4;
-        let [centers, radii, motions, groups] = bound.values;
-        let mut read = NamedBuffers::default();
-        let all = [
-            ("centers", centers),
-            ("radii", radii),
-            ("motions", motions),
-            ("groups", groups),
-            ("inverse_masses", masses),
-        ];
-        for (name, Window { buffer, start }) in all {
-            let size = (buffer.size() / 4 * 4 - start).min(most);
-            read.words(name, buffer, [start, size]);
-        }
-        let count = workgroups(self.options.spheres.into());
-        let binder = self.kernels.binder();
-        let own = self.kernels.dynamics()?;
-        let store = |kernel, Window { buffer, start }: Window<'_>| {
-            let mut stored = NamedBuffers::default();
-            let size = (buffer.size() / 4 * 4 - start).min(most);
-            stored.words("stored", buffer, [start, size]);
-            binder.dispatch(kernel, &[&self.named, &stored], count)
-        };
-        Ok(LoadStore {
-            windows,
-            load: binder.dispatch(&own.simulation_load, &[&self.named, &read], count)?,
-            store: [
-                store(&own.simulation_positions, centers)?,
-                store(&own.simulation_velocities, motions)?,
-            ],
-        })
+/// Makes the dispatches that read and write the application's buffers: the centres, radii, velocities,
+/// groups and inverse masses of at most `spheres` spheres.
+fn bind(
+    kernels: &DeviceKernels,
+    own: &NamedBuffers,
+    spheres: u32,
+    all: [Window<'_>; 5],
+) -> Result<LoadStore, Error> {
+    let limits = &kernels.context.limits;
+    let mut read = NamedBuffers::default();
+    let names = ["centers", "radii", "motions", "groups", "inverse_masses"];
+    for (name, window) in names.into_iter().zip(&all) {
+        window.bind(&mut read, name, limits);
     }
+    let count = workgroups(spheres.into());
+    let (binder, dynamics) = (kernels.binder(), kernels.dynamics()?);
+    let store = |kernel, window: Window<'_>| {
+        let mut stored = NamedBuffers::default();
+        window.bind(&mut stored, "stored", limits);
+        binder.dispatch(kernel, &[own, &stored], count)
+    };
+    let [centers, _, motions, ..] = all;
+    Ok(LoadStore {
+        load: binder.dispatch(&dynamics.simulation_load, &[own, &read], count)?,
+        store: [
+            store(&dynamics.simulation_positions, centers)?,
+            store(&dynamics.simulation_velocities, motions)?,
+        ],
+    })
 }
 
 /// Reads the state of a simulation from its bytes. Returns an error if the serial number in these

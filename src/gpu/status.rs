@@ -15,10 +15,10 @@ bitflags::bitflags! {
         const TRUNCATED = 1;
         /// The step has more time segments (parts of fast spheres' paths) than the buffers can
         /// hold, so it did not search for pairs: see
-        /// [`BufferOptions::segments`](super::BufferOptions::segments).
+        /// [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
         const TOO_MANY_SEGMENTS = 2;
         /// The step has more candidates (pairs to test) than
-        /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) allows. Most of
+        /// [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates) allows. Most of
         /// them were not tested, so the list of pairs is incomplete.
         const TOO_CROWDED = 4;
         /// The number of spheres that the GPU read from a buffer exceeds the largest permitted

@@ -15,7 +15,7 @@ pub struct Capacity {
     /// Number of spheres, in both sets together if the step has two sets.
     pub spheres: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
-    /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
+    /// sphere: see [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
     pub segments: u64,
     /// Number of pairs found, or 0 if the step ended before it counted pairs.
     pub pairs: u64,
@@ -102,11 +102,11 @@ pub struct StepSummary {
     pub candidates: u64,
     /// Number of candidates in the search for spheres near triangles of meshes: pairs of a sphere
     /// and a triangle to test. `candidates` does not include them. The option
-    /// [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates) limits this number
+    /// [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates) limits this number
     /// and `candidates` separately.
     pub mesh_candidates: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
-    /// sphere: see [`BufferOptions::segments`](super::BufferOptions::segments).
+    /// sphere: see [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
     pub segments: u64,
     /// In a periodic domain: number of images (periodic copies) of spheres and time segments that are added
     /// to the grids because they reach into the domain's cell. The number in `segments` includes these
@@ -139,9 +139,9 @@ pub struct StepSummary {
     /// status and the other numbers are then those of the earlier search.
     pub kept: bool,
     /// Name and time on the device of each stage, in order. If the option
-    /// [`kernel_times`](super::BufferOptions::kernel_times) is set, the list has each dispatch of a
+    /// [`kernel_times`](super::BufferOptions::with_kernel_times) is set, the list has each dispatch of a
     /// kernel instead. It is empty unless
-    /// [`BufferOptions::timestamp_period`](super::BufferOptions::timestamp_period) is set and the
+    /// [`BufferOptions::with_timestamp_period`](super::BufferOptions::with_timestamp_period) is set and the
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
     required: Option<Capacity>,

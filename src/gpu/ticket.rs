@@ -99,7 +99,7 @@ impl<T> Ticket<T> {
     /// - [`Error::Truncated`] instead of an incomplete list, if carom's buffers or the readback have too
     ///   little room for the list. [`grow`](super::CollisionBuffers::grow) makes room for later steps.
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
-    ///   [`BufferOptions::max_candidates`](super::BufferOptions::max_candidates).
+    ///   [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
     ///   the largest permitted number, but not the capacity of carom's buffers.
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read

@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use wgpu::WriteOnly;
 
 use super::context::Context;
+use super::shader::layout::UNIFORM_ALIGNMENT;
 use crate::Error;
-use crate::threads::Threads;
+use crate::threads;
 
 const FREE: u8 = 0;
 const BUSY: u8 = 1;
@@ -31,6 +32,51 @@ struct UploadBuffer {
 #[derive(Default)]
 pub(super) struct UploadRing {
     buffers: Vec<UploadBuffer>,
+}
+
+/// The values that a recording sends to the GPU. They have places in an upload buffer, in the order in
+/// which they are added. From there, the recorded commands copy them to carom's buffers.
+#[derive(Default)]
+pub(super) struct Upload<'a> {
+    parts: Vec<(u64, &'a [u8])>,
+    copies: Vec<UploadCopy>,
+    /// Size of the upload buffer in bytes.
+    size: u64,
+}
+
+struct UploadCopy {
+    from: u64,
+    to: wgpu::Buffer,
+    size: u64,
+}
+
+impl<'a> Upload<'a> {
+    /// Adds the contents of the buffer `to`, from its start, as parts that follow each other. Their room in
+    /// the upload buffer is as large as the buffer `to`, so the same upload buffer also suffices for
+    /// recordings with more values.
+    pub(super) fn add<const N: usize>(&mut self, to: &wgpu::Buffer, parts: [&'a [u8]; N]) {
+        let from = self.size;
+        let mut end = from;
+        for bytes in parts.into_iter().filter(|bytes| !bytes.is_empty()) {
+            self.parts.push((end, bytes));
+            end += bytes.len() as u64;
+        }
+        if end > from {
+            self.copies.push(UploadCopy {
+                from,
+                to: to.clone(),
+                size: end - from,
+            });
+        }
+        self.size += to.size().next_multiple_of(wgpu::MAP_ALIGNMENT);
+    }
+}
+
+/// Returns bytes that fill the space between a value of the type `T` at the start of a uniform buffer and the
+/// next value that every device can bind.
+pub(super) fn uniform_padding<T>() -> &'static [u8] {
+    const ZEROS: &[u8] = &[0; UNIFORM_ALIGNMENT as usize];
+    ZEROS.get(size_of::<T>()..).unwrap_or_default()
 }
 
 /// A value of this type stores the new state of an upload buffer when it is dropped. A callback of
@@ -60,23 +106,21 @@ impl Drop for Release {
 }
 
 impl UploadRing {
-    /// Writes `parts`, each at its offset in bytes, to a free upload buffer of at least `size`
-    /// bytes, and unmaps it. There are at most `most` upload buffers. The threads `threads`
-    /// copy large parts. On an error, the upload buffer is not marked as in use.
+    /// Writes the parts of `upload` to a free upload buffer that is large enough, and unmaps it. There are
+    /// at most `most` upload buffers. Several threads copy large parts. On an error, the upload buffer is not
+    /// marked as in use.
     pub(super) fn write(
         &mut self,
         context: &Arc<Context>,
-        threads: Threads<'_>,
         most: u32,
-        size: u64,
-        parts: &[(u64, &[u8])],
+        upload: Upload<'_>,
     ) -> Result<Written, Error> {
-        let number = self.find(context, most, size)?;
+        let number = self.find(context, most, upload.size)?;
         let UploadBuffer { buffer, state } = &self.buffers[number];
-        for &(offset, bytes) in parts.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+        for (offset, bytes) in upload.parts {
             let range = offset..offset + bytes.len() as u64;
             match buffer.get_mapped_range_mut(range) {
-                Ok(mut mapped) => copy(mapped.slice(..), bytes, threads)?,
+                Ok(mut mapped) => copy(mapped.slice(..), bytes)?,
                 Err(_) => {
                     // A free upload buffer stays mapped unless the device is lost. Access to this
                     // one has failed, so the device is lost.
@@ -96,12 +140,15 @@ impl UploadRing {
             return Err(Error::DeviceLost);
         }
         state.store(BUSY, SeqCst);
-        Ok(Written(Release {
-            context: context.clone(),
-            buffer: buffer.clone(),
-            state: state.clone(),
-            to: UNMAPPED,
-        }))
+        Ok(Written {
+            release: Release {
+                context: context.clone(),
+                buffer: buffer.clone(),
+                state: state.clone(),
+                to: UNMAPPED,
+            },
+            copies: upload.copies,
+        })
     }
 
     fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
@@ -132,7 +179,7 @@ impl UploadRing {
 
 /// Copies `bytes` to mapped memory of the same size. The threads share the parts of
 /// [`COPIED_AT_ONCE`] bytes.
-fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8], threads: Threads<'_>) -> Result<(), Error> {
+fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8]) -> Result<(), Error> {
     let (parts, mut rest) = to.into_chunks::<COPIED_AT_ONCE>();
     let from = bytes.chunks_exact(COPIED_AT_ONCE);
     rest.copy_from_slice(from.remainder());
@@ -141,7 +188,7 @@ fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8], threads: Threads<'_>) -> Result<(
     if parts.is_empty() {
         return Ok(());
     }
-    threads.run(parts.len() * COPIED_AT_ONCE, || {
+    threads::run(parts.len() * COPIED_AT_ONCE, || {
         parts.into_par_iter().for_each(|(part, from)| {
             WriteOnly::<[u8]>::from(part).copy_from_slice(from);
         });
@@ -174,16 +221,19 @@ fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
 
 /// An upload buffer that has been written for one recording. If a value of this type is dropped
 /// without being used, the upload buffer stays unmapped, so carom replaces it by a new one.
-pub(super) struct Written(Release);
+pub(super) struct Written {
+    release: Release,
+    copies: Vec<UploadCopy>,
+}
 
 impl Written {
-    pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        &self.0.buffer
-    }
-
-    /// Makes wgpu map the upload buffer again after the submission of `encoder` has run.
-    pub(super) fn release_on_submit(self, encoder: &wgpu::CommandEncoder) -> Submitted {
-        let Self(release) = self;
+    /// Records the copies from the upload buffer. wgpu maps the upload buffer again after the submission of
+    /// `encoder` has run.
+    pub(super) fn record(self, encoder: &mut wgpu::CommandEncoder) -> Submitted {
+        let Self { release, copies } = self;
+        for UploadCopy { from, to, size } in copies {
+            encoder.copy_buffer_to_buffer(&release.buffer, from, &to, 0, size);
+        }
         let submitted = Submitted(release.state.clone());
         let buffer = release.buffer.clone();
         // wgpu maps a buffer only while a reference to the buffer exists. The callback owns `release`, which

@@ -188,8 +188,10 @@ fn race(
     }
     for _ in 0..arguments.repeats {
         for (runner, _, _) in runners.iter_mut().filter(|(_, _, again)| *again) {
-            runner.wake(world)?;
-            runner.run(world)?;
+            runner.in_pool(|runner| {
+                runner.wake(world)?;
+                runner.run(world)
+            })?;
         }
     }
     let mut rows = Vec::new();
@@ -247,6 +249,15 @@ struct Runner {
 const AWAKE: Duration = Duration::from_millis(40);
 
 impl Runner {
+    /// Calls `work` in the pool of the benchmarked method. So a timed run does not wait until a thread of the
+    /// pool is awake.
+    fn in_pool<T: Send>(&mut self, work: impl FnOnce(&mut Self) -> T + Send) -> T {
+        match self.contender.pool() {
+            Some(pool) => pool.install(|| work(self)),
+            None => work(self),
+        }
+    }
+
     /// Runs a benchmarked method untimed for the duration [`AWAKE`]. Otherwise the timed run would start with
     /// processor caches filled by another method, and with sleeping threads.
     fn wake(&mut self, world: World<'_>) -> anyhow::Result<()> {
@@ -280,7 +291,8 @@ fn warm_up(
     exact: &Exact,
     row: &mut Row,
 ) -> anyhow::Result<f64> {
-    let found = runner.run(world).context(row.contender)?;
+    let found = runner.in_pool(|runner| runner.run(world));
+    let found = found.context(row.contender)?;
     let differences = differences(&found.pairs, &exact.pairs, world.dt);
     ensure!(
         differences <= exact.grazing,

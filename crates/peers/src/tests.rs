@@ -98,7 +98,7 @@ fn the_median_is_the_middle_value_or_the_mean_of_two() {
 fn parry3d_agrees_about_triangles_within_its_accuracy() {
     let mut random = fastrand::Rng::with_seed(6);
     let mut within = |size: f32| [0; 3].map(|_| (random.f32() * 2.0 - 1.0) * size);
-    let on_cpu = Options::new().with_backend(Backend::Cpu).with_threads(1);
+    let on_cpu = Options::new().with_backend(Backend::Cpu);
     let mut detector = Detector::new(on_cpu).expect("the CPU is always there");
     let options = ShapeCastOptions::with_max_time_of_impact(1.0);
     let (mut hits, mut misses) = (0, 0);

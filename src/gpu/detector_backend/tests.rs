@@ -38,8 +38,8 @@ fn pairs((_, found): &(Outcome, Vec<Collision>)) -> Vec<(u32, u32)> {
 
 fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(Outcome, Vec<Collision>), Error> {
     let (mut pairs, mut images) = (Vec::new(), Vec::new());
-    let (step, threads) = (step.check()?, Threads::default());
-    let found = gpu.run(step, LIMITS, threads, Wait::Block, &mut pairs, &mut images);
+    let step = step.check()?;
+    let found = gpu.run(step, LIMITS, Wait::Block, &mut pairs, &mut images);
     let outcome = block_on(found)?;
     Ok((outcome, pairs))
 }
@@ -76,8 +76,8 @@ fn a_first_capacity_of_one_still_gives_the_full_list() {
     );
     let mut gpu = gpu().with_first_capacities(Some(1), Some(1));
     assert_eq!(pairs(&run(&mut gpu, &spheres)), pairs(&expected));
-    let grown = gpu.buffers.as_ref().map(CollisionBuffers::options);
-    assert!(grown.is_some_and(|options| options.pairs > Some(1) && options.segments > Some(1)));
+    let grown = gpu.buffers.as_ref().map(CollisionBuffers::capacity);
+    assert!(grown.is_some_and(|capacity| capacity.pairs > 1 && capacity.segments > 1));
 }
 
 #[test]

@@ -17,7 +17,6 @@ use crate::exact::GRAZING;
 use crate::reduce;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
-use crate::threads::Threads;
 use crate::{Collision, Domain, Error, Hits, Partner, Sphere};
 
 /// A GPU device for a test, with buffers that start full of random bits. `previous` has the pairs
@@ -147,8 +146,7 @@ impl Rig {
             domain: self.domain,
         };
         let mut recorded = encoder(&self.gpu.device);
-        self.buffers
-            .record_checked(&mut recorded, step.check()?, Threads::default())?;
+        self.buffers.record_checked(&mut recorded, step.check()?)?;
         self.gpu.queue.submit([recorded.finish()]);
         let mut results = Vec::new();
         let mut left = Left::default();

@@ -143,21 +143,15 @@ const TASK: usize = 1 << 16;
 const COPIES: usize = 5;
 
 /// Measures the memory bandwidth with a large copy, in bytes read and written per second by all threads
-/// together.
-pub(crate) fn bandwidth(threads: usize) -> anyhow::Result<f64> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .context("cannot start the threads that measure the memory's bandwidth")?;
+/// of the current rayon pool together.
+pub(crate) fn bandwidth() -> anyhow::Result<f64> {
     let [from, mut to] = [buffer(1)?, buffer(2)?];
     let mut least = f64::INFINITY;
     for _ in 0..COPIES {
         let start = Instant::now();
-        pool.install(|| {
-            to.par_chunks_mut(TASK)
-                .zip(from.par_chunks(TASK))
-                .for_each(|(to, from)| to.copy_from_slice(from));
-        });
+        to.par_chunks_mut(TASK)
+            .zip(from.par_chunks(TASK))
+            .for_each(|(to, from)| to.copy_from_slice(from));
         least = least.min(start.elapsed().as_secs_f64());
     }
     // `black_box` keeps the compiler from removing the copies as unused.

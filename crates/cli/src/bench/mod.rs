@@ -91,13 +91,22 @@ pub(crate) fn run(arguments: Args) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.gpu_report {
         return report(&arguments, folder);
     }
+    if arguments.threads == 0 {
+        return measure(arguments);
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads)
+        .build()
+        .context("cannot start the threads of the CPU backend")?;
+    pool.install(|| measure(arguments))
+}
+
+/// Runs the benchmarks in the current rayon pool.
+fn measure(arguments: Args) -> anyhow::Result<()> {
     let cases = arguments.cases().map_err(|what| anyhow!(what))?;
     let input = arguments.input();
     let mut bench = Bench {
-        threads: match arguments.threads {
-            0 => rayon::current_num_threads(),
-            threads => threads,
-        },
+        threads: rayon::current_num_threads(),
         bandwidth: arguments.bandwidth,
         arguments,
     };
@@ -180,11 +189,7 @@ impl Bench {
         }
         // Each scene or file gets a new `Detector`, because a `Detector` keeps its buffers: the reported
         // memory must not include buffers of earlier scenes.
-        let mut detector = Detector::new(
-            Options::new()
-                .with_backend(self.arguments.backend())
-                .with_threads(self.arguments.threads),
-        )?;
+        let mut detector = Detector::new(Options::new().with_backend(self.arguments.backend()))?;
         let warm_up = detector.detect(&Step::new(&spheres, dt))?;
         let checked = if self.arguments.check {
             let tried = check::check(&spheres, dt, &warm_up.pairs)?;
@@ -216,7 +221,7 @@ impl Bench {
         // statistics of the step say which backend ran.
         let on_cpu = facts.backend == Backend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
-            self.bandwidth = Some(floor::bandwidth(self.threads)?);
+            self.bandwidth = Some(floor::bandwidth()?);
         }
         // A measured memory bandwidth is for the memory of the host, so it applies only to steps on the CPU.
         let bandwidth = self

@@ -139,8 +139,12 @@ fn main() -> anyhow::Result<()> {
         .map(|corner| Vector::from_array(corner.to_array()));
     let mesh = TriMesh::new(vertices.collect(), indices).context("parry3d rejects the mesh")?;
 
-    let options = Options::new().with_backend(Backend::Cpu).with_threads(1);
-    let mut detector = Detector::new(options)?;
+    // carom works on this thread alone.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread()
+        .build_global()?;
+    let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
     let without = Step::new(&spheres, 1.0);
     let with = without.with_walls(&walls);
     let mut found = Collisions::default();

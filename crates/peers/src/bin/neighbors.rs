@@ -40,7 +40,12 @@ fn main() -> anyhow::Result<()> {
         Domain::open()
     };
     let search = NeighborSearch::within(&particles, cutoff).in_domain(&domain);
-    let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu).with_threads(1))?;
+    // carom works on this thread alone.
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread()
+        .build_global()?;
+    let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
     let mut list = NeighborList::default();
     for line in stdin().lock().lines() {
         line?;

@@ -1,6 +1,9 @@
 //! carom's CPU backend as one of the benchmarked methods.
 
+use std::sync::Arc;
+
 use carom::{Backend, Detector, Options, Step};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Contender;
 use crate::step::{Found, World};
@@ -8,17 +11,16 @@ use crate::step::{Found, World};
 /// The same detector runs all time steps of the benchmark.
 pub(crate) struct Carom {
     detector: Detector,
-    threads: usize,
+    pool: Arc<ThreadPool>,
 }
 
 impl Carom {
     pub(crate) fn new(threads: usize) -> anyhow::Result<Self> {
-        let detector = Detector::new(
-            Options::new()
-                .with_backend(Backend::Cpu)
-                .with_threads(threads),
-        )?;
-        Ok(Self { detector, threads })
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+        Ok(Self {
+            detector: Detector::new(Options::new().with_backend(Backend::Cpu))?,
+            pool: Arc::new(pool),
+        })
     }
 }
 
@@ -28,7 +30,11 @@ impl Contender for Carom {
     }
 
     fn threads(&self) -> usize {
-        self.threads
+        self.pool.current_num_threads()
+    }
+
+    fn pool(&self) -> Option<Arc<ThreadPool>> {
+        Some(self.pool.clone())
     }
 
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found> {

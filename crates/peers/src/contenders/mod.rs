@@ -10,13 +10,23 @@ mod by_zelll;
 mod grid;
 mod plane_sweep;
 
+use std::sync::Arc;
+
+use rayon::ThreadPool;
+
 use crate::step::{Found, World};
 
-pub(crate) trait Contender {
+pub(crate) trait Contender: Send {
     fn name(&self) -> &'static str;
 
     fn threads(&self) -> usize {
         1
+    }
+
+    /// Returns the pool of threads in which the benchmarked method runs, or `None` if it runs on the main
+    /// thread.
+    fn pool(&self) -> Option<Arc<ThreadPool>> {
+        None
     }
 
     /// Returns why the benchmarked method does not run on the given spheres, or `None` if the method runs.
