@@ -2,7 +2,7 @@
 //! list of spheres that touch walls.
 
 use anyhow::{Context, bail};
-use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
+use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Spheres, Step};
 use serde::Serialize;
 
 use super::compare;
@@ -89,7 +89,7 @@ fn verify_pairs(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verd
     })
 }
 
-fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
+fn cross_check(spheres: Spheres<'_>, dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
     let (other, asked) = match backend {
         ActiveBackend::Gpu => (ActiveBackend::Cpu, Backend::Cpu),
