@@ -530,6 +530,7 @@ impl Error {
         }
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn threads(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Threads {
             source: Cause::new(error),

@@ -4,7 +4,7 @@
 mod backends;
 
 use backends::{detector, with_threads};
-use carom::{Backend, Collisions, Detector, Options, Sphere, Step};
+use carom::{Backend, Collisions, Detector, Options, Sphere, Spheres, Step};
 use carom_scenes::Scene;
 use dhat::{HeapStats, Profiler};
 
@@ -58,11 +58,11 @@ fn run(
 
 /// Repeats the caller's function `count` until its number of memory allocations has settled.
 /// `count` runs `STEPS` time steps, and returns the numbers of blocks and bytes that they allocate.
-/// The repetition ends when it returns at most the number of blocks that rayon's queue needs.
-fn settle(world: &str, count: &mut dyn FnMut() -> [u64; 2]) {
+/// The repetition ends when it returns at most the number `queue` of blocks that rayon's queue needs.
+fn settle(world: &str, queue: u64, count: &mut dyn FnMut() -> [u64; 2]) {
     // Allocations stop only after rayon's threads have started and each thread has run the largest task once.
     let counts = (0..20).map(|_| count());
-    let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > QUEUE).collect();
+    let counts: Vec<[u64; 2]> = counts.take_while(|[blocks, _]| *blocks > queue).collect();
     println!("{world}: {counts:?}");
     assert!(
         counts.len() < 20,
@@ -88,7 +88,28 @@ fn a_step_like_those_before_it_allocates_nothing() {
             }
             [0, 1].map(|k| allocated()[k] - before[k])
         };
-        settle(&format!("two sets, {threads} threads"), &mut between);
+        settle(&format!("two sets, {threads} threads"), QUEUE, &mut between);
+
+        let centers: Vec<[f32; 3]> = many.iter().map(|sphere| sphere.center).collect();
+        let velocities: Vec<[f32; 3]> = many.iter().map(|sphere| sphere.velocity).collect();
+        let radii: Vec<f32> = many.iter().map(|sphere| sphere.radius).collect();
+        let columns = Spheres::new(&centers, &radii).with_velocity(&velocities);
+        let mut of_columns = || {
+            let before = allocated();
+            for _ in 0..STEPS {
+                if let Err(error) = detector.detect_into(&Step::new(columns, 1.0), &mut found) {
+                    panic!("{error}");
+                }
+            }
+            [0, 1].map(|k| allocated()[k] - before[k])
+        };
+        // Packing the columns is a call of its own.
+        let queue = (2 * STEPS).div_ceil(63);
+        settle(
+            &format!("columns, {threads} threads"),
+            queue,
+            &mut of_columns,
+        );
 
         let worlds = [
             (Scene::Gas, 60_000, 1.0),
@@ -112,7 +133,7 @@ fn a_step_like_those_before_it_allocates_nothing() {
             }
             let mut count =
                 |steps, moves| run(&mut detector, &mut spheres, [dt, moves], steps, &mut found);
-            settle(&world, &mut || count(STEPS, 0.0));
+            settle(&world, QUEUE, &mut || count(STEPS, 0.0));
 
             // When spheres move, a vector of the detector may outgrow its capacity.
             count(STEPS, 1.0);

@@ -242,6 +242,11 @@ mutant 'a list is valid until a particle has moved by the whole skin' src/neighb
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 
+mutant 'spheres at rest have the velocities of an earlier step' src/spheres.rs \
+    'None => velocities.for_each(|to| *to = [0.0; 3]),' 'None => {}' --test spheres constants_are
+mutant 'a block of columns begins too early' src/spheres.rs \
+    'number * CHUNK + block * BLOCK' 'number * CHUNK' --test spheres every_form_has_the_same_collisions
+
 mutant 'the GPU keeps a list until a particle has moved by the whole skin' shaders/neighbors_check.wgsl \
     'dot(moved, moved) <= MOST_MOVED' 'dot(moved, moved) <= 4.0 * MOST_MOVED' --test neighbors_gpu a_list_is_kept
 mutant 'the GPU keeps an incomplete list' shaders/neighbors_finish.wgsl \
