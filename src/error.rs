@@ -636,6 +636,7 @@ mod tests {
             (Error::ZeroCapacity { what: "spheres" }, ErrorKind::Input),
             (Error::TooManyPairs { needed, limit }, ErrorKind::Limit),
             (memory, ErrorKind::Limit),
+            #[cfg(feature = "gpu")]
             (Error::threads(std::fmt::Error), ErrorKind::Limit),
             (Error::device("it burns"), ErrorKind::Device),
             (Error::DeviceLost, ErrorKind::Device),

@@ -11,10 +11,11 @@ mod device;
 
 use backends::{both, detector};
 use bytemuck::NoUninit;
-use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList};
+use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres};
 use carom::{
-    Backend, Collision, Collisions, Column, Detector, Domain, Error, NeighborList, NeighborSearch,
-    Options, Sphere, Spheres, Step, Values, Wall, WallCollision, Walls, verify, verify_walls,
+    Backend, Collision, Collisions, Column, Detector, Domain, Error, Hits, NeighborList,
+    NeighborSearch, Options, Sphere, Spheres, Step, Values, Wall, WallCollision, Walls, verify,
+    verify_walls,
 };
 use carom_scenes::Scene;
 use device::{Device, Interleaved, exact, ready};
@@ -147,12 +148,10 @@ struct Lists {
 }
 
 fn lists(found: &Collisions) -> Lists {
-    let image = |images: &[[i32; 3]], k: usize| images.get(k).copied().unwrap_or_default();
     let bits = |toi: f32, depth: f32| [toi.to_bits(), depth.to_bits()];
-    let pair =
-        |(k, c): (usize, &Collision)| (c.a, c.b, bits(c.toi, c.depth), image(&found.images, k));
+    let pair = |(k, c): (usize, &Collision)| (c.a, c.b, bits(c.toi, c.depth), found.pairs.image(k));
     let wall = |(k, c): (usize, &WallCollision)| {
-        let image = image(&found.wall_images, k);
+        let image = found.walls.image(k);
         (c.sphere, c.wall, bits(c.toi, c.depth), image)
     };
     Lists {
@@ -261,7 +260,7 @@ fn constants_are_those_of_every_sphere() {
             .collect();
         let set = Spheres::from(&moving).with_groups(1 | 1 << 16);
         assert!(detected(detector, &Step::new(set, 1.0)).pairs.is_empty());
-        assert!(detected(detector, &Step::new(&columns, 1.0)) == expected);
+        assert!(detected(detector, &Step::new(columns, 1.0)) == expected);
         let constants = columns.with_groups(groups);
         let radius = Values::Constant(0.7);
         assert!(detected(detector, &Step::new(constants, 1.0)) == expected);
@@ -312,13 +311,16 @@ fn every_form_can_be_recorded() -> Result {
     Ok(())
 }
 
-fn entries(list: &NeighborList) -> Vec<([u32; 2], [i32; 3], [u32; 3], u32)> {
+/// An entry of a neighbour list: pair, image, vector and distance, the last two as bits.
+type Entry = ([u32; 2], [i32; 3], [u32; 3], u32);
+
+fn entries(list: &NeighborList) -> Vec<Entry> {
     let entry = |k: usize| {
-        let image = list.images.get(k).copied().unwrap_or_default();
-        let vector = list.vectors[k].map(f32::to_bits);
-        (list.pairs[k], image, vector, list.distances[k].to_bits())
+        let vector = list.vectors()[k].map(f32::to_bits);
+        let (pair, image) = (list.pairs()[k], list.pairs().image(k));
+        (pair, image, vector, list.distances()[k].to_bits())
     };
-    (0..list.pairs.len()).map(entry).collect()
+    (0..list.pairs().len()).map(entry).collect()
 }
 
 fn searches<'a>(spheres: Spheres<'a>, domain: &Domain) -> [NeighborSearch<'a>; 2] {
@@ -400,9 +402,7 @@ fn every_form_can_be_recorded_as_a_neighbor_search() -> Result {
         let mut encoder = device.encoder();
         buffers.record_neighbors(&mut encoder, &NeighborSearch::within(spheres, 1.5))?;
         let ticket = buffers.read_exact(&mut encoder)?;
-        let PairList::Complete(step) = ready(device.finish(encoder, ticket)) else {
-            panic!("the list does not fit");
-        };
+        let step = ready(device.finish(encoder, ticket));
         let found = lists(&step.collisions);
         assert!(found.pairs.len() > 100);
         assert!(
@@ -427,11 +427,14 @@ fn lists_are_verified_in_every_form() -> Result {
             });
             let found = cpu.detect(&step)?;
             assert!(found.pairs.len() > 5 && found.walls.len() > 5);
-            assert!(verify(&step, &found.pairs, &[])?.passed(), "{name}");
-            assert!(verify_walls(&step, &found.walls, &[])?.passed(), "{name}");
-            assert!(!verify(&step, &found.pairs[1..], &[])?.passed(), "{name}");
+            assert!(verify(&step, &found.pairs)?.passed(), "{name}");
+            assert!(verify_walls(&step, &found.walls)?.passed(), "{name}");
             assert!(
-                !verify_walls(&step, &found.walls[1..], &[])?.passed(),
+                !verify(&step, &found.pairs[1..].to_vec().into())?.passed(),
+                "{name}"
+            );
+            assert!(
+                !verify_walls(&step, &found.walls[1..].to_vec().into())?.passed(),
                 "{name}"
             );
         }
@@ -447,8 +450,10 @@ fn message(buffers: &mut CollisionBuffers, device: &Device, step: &Step<'_>) -> 
     let mut cpu = detector(Backend::Cpu, Options::default());
     let mut messages = both(|detector| told(detector.detect(step).err())).to_vec();
     messages.push(told(cpu.detect(&step.with_walls(&walls)).err()));
-    messages.push(told(verify(step, &[], &[]).err()));
-    messages.push(told(verify_walls(&step.with_walls(&walls), &[], &[]).err()));
+    messages.push(told(verify(step, &Hits::default()).err()));
+    messages.push(told(
+        verify_walls(&step.with_walls(&walls), &Hits::default()).err(),
+    ));
     let mut encoder = device.encoder();
     messages.push(told(buffers.record(&mut encoder, step).err()));
     if step.second_set().is_none() {
