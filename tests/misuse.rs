@@ -64,7 +64,7 @@ fn walls_need_room() -> Result {
     let on_device = on_device.spheres();
     let mut encoder = device.encoder();
     let on_host = Step::new(&SPHERES, 1.0).with_walls(&walls);
-    let says = ["BufferOptions::walls"];
+    let says = ["BufferOptions::with_walls"];
     assert_says(buffers.record(&mut encoder, &on_host), &says);
     let step = Step::on_device(&on_device, 1.0).with_walls(&walls);
     assert_says(buffers.record(&mut encoder, &step), &says);
@@ -654,12 +654,12 @@ fn buffers_of_reductions_that_were_not_requested_are_errors() -> Result {
     let device = noop();
     let buffers = world(&device, &BufferOptions::new(10))?;
     for (asked, option) in [
-        (buffers.earliest(), "BufferOptions::earliest"),
-        (buffers.sorted(), "BufferOptions::sorted"),
-        (buffers.sorted_dispatch(), "BufferOptions::sorted"),
-        (buffers.contact_offsets(), "BufferOptions::contacts"),
-        (buffers.contact_indices(), "BufferOptions::contacts"),
-        (buffers.changes(), "BufferOptions::changes"),
+        (buffers.earliest(), "BufferOptions::with_earliest"),
+        (buffers.sorted(), "BufferOptions::with_sorted"),
+        (buffers.sorted_dispatch(), "BufferOptions::with_sorted"),
+        (buffers.contact_offsets(), "BufferOptions::with_contacts"),
+        (buffers.contact_indices(), "BufferOptions::with_contacts"),
+        (buffers.changes(), "BufferOptions::with_changes"),
     ] {
         assert_says(asked, &[option]);
     }

@@ -461,7 +461,7 @@ fn misuse_is_named() {
     says(
         &mut without,
         &Walls::from_iter([up]),
-        "BufferOptions::walls",
+        "BufferOptions::with_walls",
     );
     says(
         &mut with,
@@ -478,7 +478,7 @@ fn misuse_is_named() {
     let mesh = Mesh::new(corners, vec![[0, 1, 2]; 3]).expect("the triangles are valid");
     let mut walls = Walls::new();
     walls.push_mesh(mesh);
-    says(&mut with, &walls, "BufferOptions::triangles");
+    says(&mut with, &walls, "BufferOptions::with_triangles");
     let mut with_mesh = buffers(&device, &options().with_triangles(2));
     let text = "the step has 3 triangles, but the buffers were made for 2";
     says(&mut with_mesh, &walls, text);
@@ -486,11 +486,11 @@ fn misuse_is_named() {
         let error = result.expect_err(option).to_string();
         assert!(error.contains(option), "{error}");
     };
-    asked(without.wall_collisions(), "BufferOptions::walls");
-    asked(without.wall_dispatch(), "BufferOptions::walls");
-    asked(without.wall_shapes(), "BufferOptions::walls");
-    asked(with.wall_images(), "BufferOptions::periodic");
-    asked(with.wall_triangles(), "BufferOptions::triangles");
+    asked(without.wall_collisions(), "BufferOptions::with_walls");
+    asked(without.wall_dispatch(), "BufferOptions::with_walls");
+    asked(without.wall_shapes(), "BufferOptions::with_walls");
+    asked(with.wall_images(), "BufferOptions::with_periodic");
+    asked(with.wall_triangles(), "BufferOptions::with_triangles");
     // A step without walls can be recorded into buffers that were created without the options for walls.
     let mut encoder = device.encoder();
     let nothing = Walls::new();
