@@ -260,7 +260,7 @@ fn constants_are_those_of_every_sphere() {
             .collect();
         let set = Spheres::from(&moving).with_groups(1 | 1 << 16);
         assert!(detected(detector, &Step::new(set, 1.0)).pairs.is_empty());
-        assert!(detected(detector, &Step::new(columns, 1.0)) == expected);
+        assert!(detected(detector, &Step::new(Spheres::from(&columns), 1.0)) == expected);
         let constants = columns.with_groups(groups);
         let radius = Values::Constant(0.7);
         assert!(detected(detector, &Step::new(constants, 1.0)) == expected);
@@ -311,7 +311,7 @@ fn every_form_can_be_recorded() -> Result {
     Ok(())
 }
 
-/// An entry of a neighbour list: pair, image, vector and distance, the last two as bits.
+/// An entry of a neighbour list: the two particles, the image, and the bits of the vector and the distance.
 type Entry = ([u32; 2], [i32; 3], [u32; 3], u32);
 
 fn entries(list: &NeighborList) -> Vec<Entry> {
@@ -442,49 +442,72 @@ fn lists_are_verified_in_every_form() -> Result {
     Ok(())
 }
 
-/// Returns the message of the error that each use of a step and of a search for neighbours gives, which must be the
-/// same for all uses.
-fn message(buffers: &mut CollisionBuffers, device: &Device, step: &Step<'_>) -> String {
-    let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
-    let told = |error: Option<Error>| error.map(|error| error.to_string()).unwrap_or_default();
-    let mut cpu = detector(Backend::Cpu, Options::default());
-    let mut messages = both(|detector| told(detector.detect(step).err())).to_vec();
-    messages.push(told(cpu.detect(&step.with_walls(&walls)).err()));
-    messages.push(told(verify(step, &Hits::default()).err()));
-    messages.push(told(
-        verify_walls(&step.with_walls(&walls), &Hits::default()).err(),
-    ));
-    let mut encoder = device.encoder();
-    messages.push(told(buffers.record(&mut encoder, step).err()));
-    if step.second_set().is_none() {
-        let search = NeighborSearch::touching(step.spheres());
-        messages.push(told(cpu.find_neighbors(&search).err()));
-        messages.push(told(buffers.record_neighbors(&mut encoder, &search).err()));
-        assert!(!NeighborList::default().update(&search));
+/// Everything that uses a step.
+struct Uses {
+    detectors: [Detector; 2],
+    device: Device,
+    buffers: CollisionBuffers,
+}
+
+impl Uses {
+    fn new() -> Result<Self> {
+        let device = Device::real();
+        let options = BufferOptions::new(10).with_neighbors();
+        Ok(Self {
+            detectors: [Backend::Cpu, Backend::Gpu]
+                .map(|backend| detector(backend, Options::default())),
+            buffers: buffers(&device, &options)?,
+            device,
+        })
     }
-    // The detectors and the buffers work as before.
-    let pair = [Sphere::new([0.0; 3], 1.0); 2];
-    assert_eq!(detected(&mut cpu, &Step::new(&pair, 1.0)).pairs.len(), 1);
-    assert_eq!(
-        exact(device, buffers, &Step::new(&pair, 1.0))
-            .collisions
-            .pairs
-            .len(),
-        1
-    );
-    device.assert_silent();
-    let first = messages.swap_remove(0);
-    assert!(
-        messages.iter().all(|message| *message == first),
-        "{first} {messages:?}"
-    );
-    first
+
+    /// Returns the message of the error that each use of a step and of a search for neighbours gives, or an empty text
+    /// for none. The message must be the same for all uses.
+    fn message(&mut self, step: &Step<'_>) -> String {
+        let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
+        let at_walls = step.with_walls(&walls);
+        let told = |error: Option<Error>| error.map(|error| error.to_string()).unwrap_or_default();
+        let mut messages = vec![
+            told(verify(step, &Hits::default()).err()),
+            told(verify_walls(&at_walls, &Hits::default()).err()),
+        ];
+        for detector in &mut self.detectors {
+            messages.push(told(detector.detect(step).err()));
+            messages.push(told(detector.detect(&at_walls).err()));
+        }
+        let mut encoder = self.device.encoder();
+        messages.push(told(self.buffers.record(&mut encoder, step).err()));
+        if step.second_set().is_none() {
+            let search = NeighborSearch::touching(step.spheres());
+            for detector in &mut self.detectors {
+                messages.push(told(detector.find_neighbors(&search).err()));
+            }
+            messages.push(told(
+                self.buffers.record_neighbors(&mut encoder, &search).err(),
+            ));
+            assert!(!NeighborList::default().update(&search));
+        }
+        // The detectors and the buffers work as before.
+        let pair = [Sphere::new([0.0; 3], 1.0); 2];
+        let step = Step::new(&pair, 1.0);
+        for detector in &mut self.detectors {
+            assert_eq!(detected(detector, &step).pairs.len(), 1);
+        }
+        let found = exact(&self.device, &mut self.buffers, &step);
+        assert_eq!(found.collisions.pairs.len(), 1);
+        self.device.assert_silent();
+        let first = messages.swap_remove(0);
+        assert!(
+            messages.iter().all(|message| *message == first),
+            "{first} {messages:?}"
+        );
+        first
+    }
 }
 
 #[test]
 fn columns_of_unequal_length_are_named() -> Result {
-    let device = Device::real();
-    let mut buffers = buffers(&device, &BufferOptions::new(10).with_neighbors())?;
+    let mut uses = Uses::new()?;
     let (three, four) = ([[0.0; 3]; 3], [[0.0; 3]; 4]);
     let right = Spheres::new(&four, 1.0);
     let wrong = [
@@ -513,7 +536,7 @@ fn columns_of_unequal_length_are_named() -> Result {
         ),
     ];
     for (spheres, says) in wrong {
-        let mut told = |step| message(&mut buffers, &device, &step);
+        let mut told = |step| uses.message(&step);
         assert_eq!(told(Step::new(spheres, 1.0)), says);
         for (step, set) in [
             (Step::between(spheres, right, 1.0), " of the first set has"),
@@ -527,7 +550,7 @@ fn columns_of_unequal_length_are_named() -> Result {
             assert_eq!(told(step), says.replacen(" has", set, 1));
         }
     }
-    let error = detector(Backend::Cpu, Options::default()).detect(&Step::new(wrong[0].0, 1.0));
+    let error = uses.detectors[0].detect(&Step::new(wrong[0].0, 1.0));
     assert!(matches!(
         error,
         Err(Error::ColumnLength {
@@ -544,8 +567,7 @@ fn columns_of_unequal_length_are_named() -> Result {
 #[test]
 fn columns_of_something_else_than_a_field_are_named() -> Result {
     static ELSEWHERE: [f32; 3] = [0.0; 3];
-    let device = Device::real();
-    let mut buffers = buffers(&device, &BufferOptions::new(10).with_neighbors())?;
+    let mut uses = Uses::new()?;
     let records = [Sphere::new([0.0; 3], 1.0); 4];
     let elsewhere = Column::of(&records, |_| &ELSEWHERE);
     for (spheres, what) in [
@@ -555,7 +577,7 @@ fn columns_of_something_else_than_a_field_are_named() -> Result {
             "velocities",
         ),
     ] {
-        let told = message(&mut buffers, &device, &Step::new(spheres, 1.0));
+        let told = uses.message(&Step::new(spheres, 1.0));
         assert!(
             told.contains(what) && told.contains("return a reference to a field"),
             "{told}"
@@ -563,16 +585,15 @@ fn columns_of_something_else_than_a_field_are_named() -> Result {
     }
     // The records are smaller than the value.
     let small = [1.0_f32; 4];
-    let told = message(
-        &mut buffers,
-        &device,
-        &Step::new(Spheres::new(Column::of(&small, |_| &ELSEWHERE), 1.0), 1.0),
-    );
+    let told = uses.message(&Step::new(
+        Spheres::new(Column::of(&small, |_| &ELSEWHERE), 1.0),
+        1.0,
+    ));
     assert!(told.contains("return a reference to a field"), "{told}");
     // Without records, the function is not called.
     let none: [Sphere; 0] = [];
     let empty = Spheres::new(Column::of(&none, |_| &ELSEWHERE), 1.0);
-    assert_eq!(message(&mut buffers, &device, &Step::new(empty, 1.0)), "");
+    assert_eq!(uses.message(&Step::new(empty, 1.0)), "");
     Ok(())
 }
 
@@ -627,21 +648,20 @@ fn bytes_that_are_too_few_are_an_error() {
 
 #[test]
 fn columns_may_be_empty() -> Result {
-    let device = Device::real();
-    let mut buffers = buffers(&device, &BufferOptions::new(10).with_neighbors())?;
+    let mut uses = Uses::new()?;
     let none = Forms::new(&[]);
     let some = [Sphere::default()];
     for (name, spheres) in none.all()? {
         assert!(spheres.is_empty(), "{name}");
-        assert_eq!(message(&mut buffers, &device, &Step::new(spheres, 1.0)), "");
+        assert_eq!(uses.message(&Step::new(spheres, 1.0)), "");
         for step in [
             Step::between(spheres, spheres, 1.0),
             Step::between(spheres, &some, 1.0),
             Step::between(&some, spheres, 1.0),
         ] {
-            assert_eq!(message(&mut buffers, &device, &step), "");
+            assert_eq!(uses.message(&step), "");
             assert!(
-                exact(&device, &mut buffers, &step)
+                exact(&uses.device, &mut uses.buffers, &step)
                     .collisions
                     .pairs
                     .is_empty()
@@ -662,21 +682,12 @@ fn columns_may_be_empty() -> Result {
 /// An invalid number is named by its sphere, as in a slice of spheres.
 #[test]
 fn invalid_numbers_in_columns_are_named() -> Result {
-    let device = Device::real();
-    let mut buffers = buffers(&device, &BufferOptions::new(10).with_neighbors())?;
+    let mut uses = Uses::new()?;
     let centers = [[0.0; 3], [0.0, f32::NAN, 0.0]];
-    let told = message(
-        &mut buffers,
-        &device,
-        &Step::new(Spheres::new(&centers, 1.0), 1.0),
-    );
+    let told = uses.message(&Step::new(Spheres::new(&centers, 1.0), 1.0));
     assert!(told.starts_with("sphere 1: center.y is NaN"), "{told}");
     let right = [[0.0; 3]; 2];
-    let told = message(
-        &mut buffers,
-        &device,
-        &Step::new(Spheres::new(&right, -1.0), 1.0),
-    );
+    let told = uses.message(&Step::new(Spheres::new(&right, -1.0), 1.0));
     assert!(told.starts_with("sphere 0: radius is -1"), "{told}");
     Ok(())
 }
