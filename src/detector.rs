@@ -333,10 +333,9 @@ impl Detector {
         };
         self.both = both;
         *collisions = found?;
-        let WallHits { hits, images } = hits;
         collisions.walls = Hits {
-            items: hits,
-            images,
+            items: hits.hits,
+            images: hits.images,
         };
         Ok(())
     }
