@@ -329,10 +329,9 @@ impl Detector {
         };
         self.packed = packed;
         *collisions = found?;
-        let WallHits { hits, images } = hits;
         collisions.walls = Hits {
-            items: hits,
-            images,
+            items: hits.hits,
+            images: hits.images,
         };
         Ok(())
     }

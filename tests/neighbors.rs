@@ -463,10 +463,12 @@ fn a_software_gpu_finds_the_same_neighbors() -> Test {
         gpu.find_neighbors(&search)?,
         detector()?.find_neighbors(&search)?,
     );
+    let awaited = pollster::block_on(gpu.find_neighbors_async(&search))?;
     assert!(by_cpu.pairs().len() > 10_000);
     assert_eq!(
         (by_gpu.pairs(), by_gpu.vectors()),
         (by_cpu.pairs(), by_cpu.vectors())
     );
+    assert_eq!(awaited.pairs(), by_cpu.pairs());
     Ok(())
 }

@@ -46,10 +46,10 @@
 //!
 //!     // The list arrives some frames later, during a poll. Neither call below waits for it.
 //!     device.poll(wgpu::PollType::Poll)?;
-//!     let Some(ticket) = waiting else { return Ok(()) };
+//!     let Some(mut ticket) = waiting.take() else { return Ok(()) };
 //!     match ticket.try_take() {
 //!         // The list has not arrived. Try again in the next frame.
-//!         Ok(None) => return Ok(()),
+//!         Ok(None) => *waiting = Some(ticket),
 //!         Ok(Some(step)) => println!("{} pairs", step.collisions.pairs.len()),
 //!         // The buffers were too small for that step. Make them larger for the next steps.
 //!         Err(Error::Truncated { required, .. }) => {
@@ -59,7 +59,6 @@
 //!         }
 //!         Err(error) => return Err(error.into()),
 //!     }
-//!     *waiting = None;
 //!     Ok(())
 //! }
 //! ```

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::shader::layout::CaromResults;
 use super::status::Status;
 
-/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow). In
-/// [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`].
+/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow).
+/// [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
