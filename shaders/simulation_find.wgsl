@@ -8,12 +8,12 @@
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, Candidate, MeshTriangle, NEVER, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationRequest, Track}
-#import dynamics_places::{code_at_wall, image_count, image_of_block, images_at_wall, place_at_wall}
-#import dynamics_places::{reach_at_wall, shift_of}
+#import dynamics_places::{code_at_wall, images_at_wall, place_at_wall, reach_at_wall, shift_of}
 #import dynamics_triangles::{triangle_meeting}
 #import dynamics_walls::{wall_meeting}
 #import encounter::{pair_motion, wall_motion}
 #import further_entries::{entry_after}
+#import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
 #import meeting::{round_meeting, straight_meeting}
 #import paths::{path_piece}

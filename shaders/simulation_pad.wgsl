@@ -3,10 +3,10 @@
 
 #import carom::{CaromSimulation, CaromWall}
 #import dynamics::{Body, MeshBox, NEXT_NONE, SimulationRequest, Track}
-#import dynamics_places::{ROUNDED_UP, image_count, image_of_block, images_at_wall, place_at_wall, reach_at_wall}
-#import dynamics_places::{shift_of}
+#import dynamics_places::{ROUNDED_UP, images_at_wall, place_at_wall, reach_at_wall, shift_of}
 #import dynamics_walls::{wall_gap}
 #import groups::{ignore_each_other}
+#import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
 #import round_spheres::{cell_entry_of, head_of, mark_of}
 #import types::{Sphere, WallLattice}

@@ -4,6 +4,7 @@
 
 #import carom::{CAROM_GRAZING, CaromWall, CaromWallCollision}
 #import groups::{ignore_each_other}
+#import image_block::{ImageBlock, image_count, image_of_block}
 #import invocation::{invocation}
 #import opaque::{opaque3}
 #import spheres::{is_invalid, sphere_at}
@@ -20,15 +21,6 @@
 @group(0) @binding(5) var<storage, read_write> wall_counters: WallCounters;
 @group(0) @binding(6) var<storage, read_write> wall_collisions: array<CaromWallCollision>;
 @group(0) @binding(7) var<storage, read_write> wall_images: array<u32>;
-
-// The images (periodic copies) of a sphere that may reach a wall. Three whole numbers name an image, one
-// for each edge of the periodic domain. For edge k, they are the `dims[k]` consecutive numbers from
-// `first[k]` on.
-struct Block {
-    first: vec3<i32>,
-    dims: vec3<i32>,
-    too_many: bool,
-}
 
 fn wall_at(i: u32) -> CaromWall {
     var wall = walls[i];
@@ -50,11 +42,12 @@ fn dual_at(wall: u32, k: u32) -> vec4<f32> {
     return vec4<f32>(vector_times_power(dual.xyz, -params.length_power), times_power(dual.w, -params.length_power));
 }
 
-fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
+// Returns the images of a sphere that may reach a wall.
+fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> ImageBlock {
     let apart = opaque3(sphere.center - wall.point);
     let motion = opaque3((sphere.velocity - wall.velocity) * params.dt);
     let size = dot(abs(apart) + abs(motion), vec3<f32>(1.0));
-    var block = Block(vec3<i32>(0), vec3<i32>(1), false);
+    var block = ImageBlock(vec3<i32>(0), vec3<u32>(1u), false);
     let most = f32((1u << (IMAGE_BITS - 1u)) - 1u);
     for (var k = 0u; k < 3u; k++) {
         let dual = dual_at(index, k);
@@ -74,9 +67,9 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> Block {
             return block;
         }
         block.first[k] = i32(first);
-        block.dims[k] = max(i32(last) - i32(first) + 1, 0);
+        block.dims[k] = u32(max(i32(last) - i32(first) + 1, 0));
     }
-    block.too_many = u32(block.dims.x * block.dims.y) * u32(block.dims.z) > MAX_IMAGES_EACH;
+    block.too_many = image_count(block) > MAX_IMAGES_EACH;
     return block;
 }
 
@@ -108,11 +101,9 @@ fn test_wall(i: u32, sphere: Sphere, index: u32) {
         atomicMax(&wall_counters.out_of_range, i + 1u);
         return;
     }
-    let dims = vec3<u32>(block.dims);
-    for (var k = 0u; k < dims.x * dims.y * dims.z; k++) {
-        let row = k / dims.x;
-        let place = vec3<u32>(k % dims.x, row % dims.y, row / dims.y);
-        test_image(i, sphere, index, wall, block.first + vec3<i32>(place));
+    let count = image_count(block);
+    for (var k = 0u; k < count; k++) {
+        test_image(i, sphere, index, wall, image_of_block(block, k));
     }
 }
 

@@ -1,6 +1,7 @@
 // Converts a position of a sphere to a position relative to a wall, which may move.
 
 #import carom::{CAROM_HALF_SPACE, CaromWall}
+#import image_block::{ImageBlock, image_count}
 #import types::{WallLattice}
 #needs simulation, simulation_request
 
@@ -34,23 +35,6 @@ fn reach_at_wall(wall: CaromWall, center: vec3<f32>, pad: f32) -> f32 {
     let fallen = 0.5 * length(simulation_request.gravity) * duration * duration;
     let size = length(center) + length(wall.point) + abs(wall.size);
     return (pad + fallen + length(wall.velocity) * duration + 1e-6 * size) * ROUNDED_UP;
-}
-
-// The images (periodic copies) of a sphere that may touch a wall. They form a block: along each edge of the periodic
-// domain, `dims` images from `first` on.
-struct ImageBlock {
-    first: vec3<i32>,
-    dims: vec3<u32>,
-    too_many: bool,
-}
-
-fn image_count(block: ImageBlock) -> u32 {
-    return block.dims.x * block.dims.y * block.dims.z;
-}
-
-fn image_of_block(block: ImageBlock, index: u32) -> vec3<i32> {
-    let row = index / block.dims.x;
-    return block.first + vec3<i32>(vec3<u32>(index % block.dims.x, row % block.dims.y, row / block.dims.y));
 }
 
 // Returns the block of images (periodic copies) of a sphere whose centres may come within `distance` of

@@ -1,4 +1,4 @@
-//! A block of images.
+//! A block of images. Twin of `shaders/shared/image_block.wgsl`.
 
 use super::MAX_CELLS;
 

@@ -32,6 +32,7 @@ parts![
     "further_entries",
     "grid",
     "groups",
+    "image_block",
     "image_word",
     "impact",
     "invocation",
