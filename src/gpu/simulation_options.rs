@@ -17,8 +17,8 @@ use crate::{Error, SimulationOptions};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SimulationBufferOptions {
-    /// Largest number of spheres; at least 1. A sphere takes some 550 bytes. With meshes, a sphere takes some 200
-    /// bytes more, and each triangle some 350 bytes.
+    /// Largest number of spheres; at least 1. A sphere takes some 520 bytes. With meshes, a sphere takes some 170
+    /// bytes more, and each triangle some 320 bytes.
     pub spheres: u32,
     /// Capacity for candidates (pairs of spheres that may meet in a substep), at some 60 bytes each. `None` is
     /// eight times the number of spheres plus 1024. A substep with more candidates is rolled back, and the next
