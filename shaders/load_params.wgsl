@@ -1,9 +1,9 @@
 // Determines the number of spheres in the step, and the number of spheres in the sample from which the stage
 // `measure` makes its estimates. The caller may have written the number of spheres of a set into a buffer.
-// Dispatched as one invocation. Twin of `Params::new` in `src/gpu/shader/layout.rs`, and of `sample_size` in
-// `src/shared/tuning.rs`.
+// Dispatched as one invocation. Twin of `Params::new` in `src/gpu/shader/layout.rs`.
 
 #import sources::{SourceLayout}
+#import step_params::{sample_size}
 #import types::{Counters, Params}
 
 @group(0) @binding(0) var<storage, read_write> params: Params;
@@ -42,6 +42,5 @@ fn main() {
     params.spheres = select(0u, all, some);
     params.flags = (params.flags & ~FLAG_TWO_SETS) | select(0u, FLAG_TWO_SETS, some && between);
     params.b_offset = select(0u, counts.x, some && between);
-    let few = clamp(params.spheres / SMALL_SAMPLE_DIVISOR, MIN_SMALL_SAMPLE, MIN_SAMPLE);
-    params.sample = min(clamp(params.spheres / SAMPLE_DIVISOR, few, MAX_SAMPLE), params.spheres);
+    params.sample = sample_size(params.spheres);
 }

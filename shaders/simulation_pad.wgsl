@@ -9,19 +9,23 @@
 #import image_block::{image_count, image_of_block}
 #import invocation::{invocation}
 #import round_spheres::{cell_entry_of, head_of, mark_of}
-#import types::{Sphere, WallLattice}
+#import searched_spheres::{count_searched, searched}
+#import types::{Counters, Sphere, WallLattice}
 
 @group(0) @binding(0) var<uniform> simulation_request: SimulationRequest;
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
 @group(0) @binding(2) var<uniform> simulation_walls: array<CaromWall, MOST_WALLS>;
 @group(0) @binding(3) var<uniform> simulation_lattices: array<WallLattice, MOST_WALLS>;
 @group(0) @binding(4) var<storage, read> bodies: array<Body>;
+// The spheres of the search.
 @group(0) @binding(5) var<storage, read_write> padded_spheres: array<Sphere>;
 @group(0) @binding(6) var<storage, read_write> tracks: array<Track>;
 @group(0) @binding(7) var<uniform> mesh_boxes: array<MeshBox, MOST_WALLS>;
 @group(0) @binding(8) var<storage, read_write> round_spheres: array<atomic<u32>>;
 // With meshes: 1 for each sphere that may touch the box around a mesh, and 0 for the others.
 @group(0) @binding(9) var<storage, read_write> row_starts: array<u32>;
+// The counters of the search.
+@group(0) @binding(10) var<storage, read_write> counters: Counters;
 
 // Smallest ratio of a sphere's pad (the assumed bound on its displacement in a substep) to its
 // displacement without impacts.
@@ -70,16 +74,7 @@ fn is_near_mesh(padded: Sphere, number: u32) -> bool {
     return block.too_many;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i >= simulation.spheres {
-        return;
-    }
+fn pad_sphere(i: u32) {
     let body = bodies[i];
     var track = tracks[i];
     let duration = simulation.substep;
@@ -118,7 +113,7 @@ fn main(
             }
         }
     }
-    padded_spheres[i] = sphere;
+    padded_spheres[i] = searched(sphere);
     tracks[i] = track;
     if simulation_request.surfaces > simulation_request.walls {
         row_starts[i] = near;
@@ -126,4 +121,17 @@ fn main(
     atomicStore(&round_spheres[mark_of(i)], 0u);
     atomicStore(&round_spheres[head_of(i)], NEXT_NONE);
     atomicStore(&round_spheres[cell_entry_of(i)], 0u);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let i = invocation(workgroup, workgroups, local, WORKGROUP);
+    if i < simulation.spheres {
+        pad_sphere(i);
+    }
+    count_searched(local);
 }

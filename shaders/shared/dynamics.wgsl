@@ -35,7 +35,8 @@ struct SimulationRequest {
     near_capacity: u32,
     // Capacity of the list of impacts, or 0 without a list.
     impact_capacity: u32,
-    unused: u32,
+    // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space.
+    domain_extent: f32,
     unused_too: u32,
     unused_as_well: u32,
 }

@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use super::buffers::BufferCapacity;
+use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
 use super::device_spheres::{Attribute, DeviceSpheres};
@@ -94,6 +94,22 @@ pub struct Ready {
     recorded: Recorded,
 }
 
+/// The values of steps whose spheres are in carom's own buffers: see [`CollisionBuffers::inner_step`].
+pub(super) struct InnerStep {
+    params: Params,
+    lattice: Option<GpuLattice>,
+}
+
+impl InnerStep {
+    /// Adds the values to an upload. They serve any number of steps.
+    pub(super) fn add_to<'a>(&'a self, upload: &mut Upload<'a>, to: &Buffers) {
+        upload.add(&to.params, [bytemuck::bytes_of(&self.params)]);
+        if let (Some(periodic), Some(lattice)) = (&to.periodic, &self.lattice) {
+            upload.add(&periodic.given_lattice, [bytemuck::bytes_of(lattice)]);
+        }
+    }
+}
+
 /// Optional parts of a recording: the walls of the step, and the request of a search for neighbours.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extras<'a> {
@@ -112,7 +128,7 @@ impl<'a> Extras<'a> {
 
 /// Returns the description of spheres that are stored in one of carom's own buffers, as [`Sphere`] lays
 /// them out.
-pub(super) fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
+fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
     let at = |offset: usize| Attribute::new(buffer, offset as u64, size_of::<Sphere>() as u64);
     let (center, radius) = (
         at(offset_of!(Sphere, center)),
@@ -204,26 +220,6 @@ impl CollisionBuffers {
     ) -> Result<(), Error> {
         self.begin_recording()?;
         let ready = S::ready(step, self)?;
-        self.encode(encoder, ready);
-        Ok(())
-    }
-
-    /// Records a step of spheres on the device as [`record`](Self::record) does, but the number of
-    /// workgroups that load the spheres is read from the buffer `sizes` by the device. In a step of
-    /// two sets, this applies only to the first set.
-    pub(super) fn record_sized(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        step: &Step<'_, DeviceSpheres<'_>>,
-        sizes: &wgpu::Buffer,
-    ) -> Result<(), Error> {
-        self.begin_recording()?;
-        let mut ready = self.ready_device(step, None)?;
-        if let Some(loading) = &mut ready.loading
-            && let [_, first, ..] = &mut loading.stage.dispatches[..]
-        {
-            *first = first.indirect(sizes, 0);
-        }
         self.encode(encoder, ready);
         Ok(())
     }
@@ -416,6 +412,17 @@ impl CollisionBuffers {
         }
     }
 
+    /// Prepares steps of spheres at rest that kernels of carom store in `buffers.spheres`. So the steps have
+    /// no stage `load`. The kernels also set the parameters that depend on the spheres, and the counters
+    /// `extent` and `invalid`, after [`Recording::clear`].
+    pub(super) fn inner_step(&self, domain: &Domain) -> Result<InnerStep, Error> {
+        let params = Params::new(0, Sets::One, 0.0, Units::new(0.0, 0.0));
+        Ok(InnerStep {
+            lattice: self.lattice(domain)?,
+            params: self.with_capacities(params),
+        })
+    }
+
     /// Returns `params` with the numbers that follow from the buffers and their options.
     fn with_capacities(&self, params: Params) -> Params {
         let capacity = self.buffers.capacity;
@@ -524,6 +531,7 @@ impl CollisionBuffers {
         let by = self.timed_by();
         let searching = self.mesh.as_mut().zip(mesh);
         let recording = recording_of(&self.recording, self.neighbors.as_ref(), for_neighbors);
+        recording.clear(encoder);
         recording.record(encoder, load, (by, queries), |encoder| {
             if let Some((buffers, ready)) = searching {
                 buffers.encode(encoder, *ready);

@@ -5,7 +5,6 @@
 //! encoder that copy the spheres from the application's buffers, run a number of substeps, and copy
 //! the spheres back. docs/design.md, "Hard-sphere dynamics on the GPU", explains the kernels.
 
-use std::mem::offset_of;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
@@ -24,7 +23,7 @@ use super::neighbors::indirect;
 use super::options::BufferOptions;
 use super::pair_list::unpacked_image;
 use super::pipeline::CollisionPipeline;
-use super::record_step::in_own_layout;
+use super::record_step::InnerStep;
 use super::scan::scan;
 use super::shader::constants::{MOST_IMPACTS, MOST_LEFT, MOST_WALLS};
 use super::shader::kernels::Compiled;
@@ -38,10 +37,11 @@ use super::simulation_state::{SimulationImpacts, SimulationState};
 use super::staging::{Copied, Staging};
 use super::summary::WALL;
 use super::ticket::Ticket;
+use super::timing::TimedBy;
 use super::upload::{Upload, UploadRing, uniform_padding};
 use crate::lattice::duals;
 use crate::validate::check_dt;
-use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere, Step};
+use crate::{Error, Impact, Mesh, Partner, SimulationOptions, Sphere};
 
 /// Number of rounds between two searches for further candidates. These searches are for spheres
 /// that have moved farther than their pads (assumed bounds on their displacements in a substep).
@@ -103,12 +103,11 @@ pub struct SimulationBuffers {
     kernels: Arc<DeviceKernels>,
     options: SimulationBufferOptions,
     collisions: CollisionBuffers,
+    search: InnerStep,
     mesh: Option<MeshSearch>,
     named: NamedBuffers,
     state: wgpu::Buffer,
-    sizes: wgpu::Buffer,
     uniform: wgpu::Buffer,
-    padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
     impacts: wgpu::Buffer,
     rows: ScanTable,
@@ -125,11 +124,10 @@ pub struct SimulationBuffers {
 /// The search for spheres near triangles of meshes.
 struct MeshSearch {
     /// Buffers for steps of two sets. One set is the spheres near meshes, enlarged by bounds on
-    /// their displacements. The other set is the bounding spheres of the triangles.
+    /// their displacements. The other set is the bounding spheres of the triangles at the start of a
+    /// substep.
     collisions: CollisionBuffers,
-    near: wgpu::Buffer,
-    /// The bounding spheres at the start of a substep.
-    bounds: wgpu::Buffer,
+    search: InnerStep,
     triangles: u32,
 }
 
@@ -206,11 +204,6 @@ fn mesh_search_options(options: &SimulationBufferOptions) -> Option<BufferOption
 
 /// Returns the options of the buffers for a search for candidates, with this number of spheres.
 fn search_options(options: &SimulationBufferOptions, spheres: u32) -> BufferOptions {
-    let SimulationBufferOptions {
-        substeps,
-        recordings,
-        ..
-    } = *options;
     let periodic = !options.simulation.domain.is_open();
     BufferOptions {
         pairs: Some(options.most_candidates()),
@@ -221,7 +214,6 @@ fn search_options(options: &SimulationBufferOptions, spheres: u32) -> BufferOpti
         } else {
             1
         }),
-        recordings: recordings.saturating_mul(substeps),
         periodic,
         ..BufferOptions::new(spheres)
     }
@@ -271,6 +263,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         rounds: options.rounds,
         near_capacity: options.most_candidates(),
         impact_capacity: options.most_impacts(),
+        domain_extent: domain.extent(),
         ..SimulationRequest::zeroed()
     }
 }
@@ -278,17 +271,9 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
 /// The buffers of a simulation that host code accesses.
 struct Storage {
     state: wgpu::Buffer,
-    /// The arguments of an indirect dispatch over all spheres. They are 0 in a substep that the
-    /// kernel `simulation_plan` skips.
-    sizes: wgpu::Buffer,
-    padded: wgpu::Buffer,
     impulses: wgpu::Buffer,
     impacts: wgpu::Buffer,
     rows: ScanTable,
-    /// With meshes: `near` has the padded spheres near meshes, and `bounds` has the bounding
-    /// spheres of triangles at the start of a substep.
-    near: wgpu::Buffer,
-    bounds: Option<wgpu::Buffer>,
 }
 
 /// Makes the buffers of a simulation, except those for the searches for candidates.
@@ -304,7 +289,6 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     made.array::<GpuTrack>("tracks", "tracks of the spheres", spheres, none)?;
     let pieces = spheres * u64::from(MOST_IMPACTS);
     made.array::<GpuPiece>("pieces", "paths of the spheres", pieces, none)?;
-    let padded = made.array::<Sphere>("padded_spheres", "padded spheres", spheres, none)?;
     compounds(made, &options.simulation.bodies)?;
     let pairs = u64::from(options.most_candidates());
     let near = if triangles(options) > 0 { pairs } else { 0 };
@@ -321,7 +305,7 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     let (name, what) = ("wall_impulses", "impulses at the walls");
     let impulses = made.array::<WallImpulse>(name, what, count, source | target)?;
     let (name, what) = ("simulation_dispatch", "dispatch over the spheres");
-    let sizes = made.one::<DispatchArguments>(name, what, BufferUsages::INDIRECT)?;
+    made.one::<DispatchArguments>(name, what, BufferUsages::INDIRECT)?;
     let most = options.most_impacts().into();
     let impacts = made.array::<GpuImpact>("impacts", "list of impacts", most, source)?;
     let what = "dispatch of a round";
@@ -332,21 +316,15 @@ fn storage(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Resul
     made.one::<DispatchArguments>("pad_dispatch", what, BufferUsages::INDIRECT)?;
     let (name, what) = ("left_spheres", "spheres that have left their pads");
     made.array::<u32>(name, what, 2 + u64::from(MOST_LEFT), none)?;
-    let bounds = walls(made, options)?;
+    walls(made, options)?;
     let with_meshes = if near > 0 { spheres } else { 0 };
-    let (name, what) = ("near_spheres", "spheres near meshes");
-    let near = made.array::<Sphere>(name, what, with_meshes, none)?;
     let what = "indices of the spheres near meshes";
     made.array::<u32>("near_numbers", what, with_meshes, none)?;
     Ok(Storage {
         state,
-        sizes,
-        padded,
         impulses,
         impacts,
         rows,
-        near,
-        bounds,
     })
 }
 
@@ -386,11 +364,7 @@ fn table<T: Copy + Zeroable>(values: impl Iterator<Item = T>) -> [T; MOST_WALLS 
 }
 
 /// Makes the buffers of the walls and of the triangles.
-/// Returns the buffer of the bounding spheres of triangles, if there are meshes.
-fn walls(
-    made: &mut Allocator<'_>,
-    options: &SimulationBufferOptions,
-) -> Result<Option<wgpu::Buffer>, Error> {
+fn walls(made: &mut Allocator<'_>, options: &SimulationBufferOptions) -> Result<(), Error> {
     let SimulationOptions {
         walls: given,
         domain,
@@ -425,17 +399,14 @@ fn walls(
     let (name, what) = ("simulation_triangles", "triangles of the simulation");
     if count == 0 {
         made.array::<GpuMeshTriangle>(name, what, 0, none)?;
-        return Ok(None);
+        return Ok(());
     }
     let list = GpuMeshTriangle::all(given, given.simple().len() as u32)?;
     made.filled(name, what, &list)?;
     let what = "bounding spheres of the triangles";
     let mut bounds: Vec<Sphere> = crate::memory::allocate(count as usize, what)?;
     bounds.extend(given.meshes().iter().flat_map(Mesh::bounds));
-    made.filled("triangle_bounds", what, &bounds)?;
-    let what = "moved bounding spheres of the triangles";
-    let moved = made.array::<Sphere>("moved_bounds", what, count, none)?;
-    Ok(Some(moved))
+    made.filled("triangle_bounds", what, &bounds)
 }
 
 /// Makes the dispatches of a simulation from its kernels and buffers.
@@ -474,11 +445,17 @@ impl SimulationMaker<'_> {
             self.dispatch(&own.simulation_plan, 1)?,
             self.dispatch(&own.simulation_walls, 1)?,
             self.over_spheres(&own.simulation_pad)?,
+            self.dispatch(&own.simulation_search, 1)?,
         ];
         if let Some(mesh) = mesh {
-            all.extend(scan(self.kernels.binder(), &self.kernels.stages, rows)?);
-            all.push(self.over_spheres(&own.simulation_near)?);
-            all.push(self.dispatch(&own.simulation_bounds, mesh.triangles.into())?);
+            let binder = self.kernels.binder();
+            let sources = [&mesh.collisions.buffers.named, self.sources[1]];
+            let sizes = self.sources[1].buffer("simulation_dispatch")?;
+            let of_mesh = |kernel, count| binder.dispatch(kernel, &sources, workgroups(count));
+            all.extend(scan(binder, &self.kernels.stages, rows)?);
+            all.push(of_mesh(&own.simulation_near, self.spheres)?.indirect(sizes, 0));
+            all.push(of_mesh(&own.simulation_bounds, mesh.triangles.into())?);
+            all.push(of_mesh(&own.simulation_near_search, 1)?);
         }
         Ok(all)
     }
@@ -576,13 +553,9 @@ impl SimulationBuffers {
         let mut made = Allocator::new(&context.device, &context.limits);
         let Storage {
             state,
-            sizes,
-            padded,
             impulses,
             impacts,
             rows,
-            near: near_spheres,
-            bounds,
         } = storage(&mut made, &options)?;
         let uniform = context.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("carom simulation"),
@@ -593,6 +566,7 @@ impl SimulationBuffers {
         let searches = [Some(&mut collisions), mesh.as_mut()];
         skip_unneeded(&mut made, searches.into_iter().flatten())?;
         let mut named = made.named;
+        named.array::<Sphere>("padded_spheres", &collisions.buffers.spheres);
         named.one_at::<SimulationRequest>("simulation_request", &uniform, 0);
         named.one_at::<SourceLayout>("source", &uniform, SOURCE);
         let mut search = collisions.buffers.named.clone();
@@ -608,12 +582,15 @@ impl SimulationBuffers {
         found.array::<u32>("mesh_images", images);
         found.one::<CaromResults>("mesh_results", &near.buffers.results);
         found.array::<CaromCollision>("mesh_pairs", &near.buffers.pairs);
-        let mesh = (mesh.zip(bounds)).map(|(collisions, bounds)| MeshSearch {
-            collisions,
-            near: near_spheres.clone(),
-            bounds,
-            triangles: triangles(&options),
+        let domain = &options.simulation.domain;
+        let mesh = mesh.map(|collisions| {
+            Ok::<_, Error>(MeshSearch {
+                search: collisions.inner_step(domain)?,
+                collisions,
+                triangles: triangles(&options),
+            })
         });
+        let mesh = mesh.transpose()?;
         let maker = SimulationMaker {
             kernels: &kernels,
             sources: [&search, &named, &found],
@@ -627,15 +604,14 @@ impl SimulationBuffers {
         let staging = Staging::new(options.recordings);
         Ok(Self {
             request: request(&options),
+            search: collisions.inner_step(domain)?,
             kernels: kernels.clone(),
             options,
             collisions,
             mesh,
             named,
             state,
-            sizes,
             uniform,
-            padded,
             impulses,
             impacts,
             rows,
@@ -734,6 +710,10 @@ impl SimulationBuffers {
             bytemuck::bytes_of(&layout),
         ];
         upload.add(&self.uniform, values);
+        (self.search).add_to(&mut upload, &self.collisions.buffers);
+        if let Some(mesh) = &self.mesh {
+            mesh.search.add_to(&mut upload, &mesh.collisions.buffers);
+        }
         let (context, most) = (&self.kernels.context, self.options.recordings);
         let written = self.uploads.write(context, most, upload)?;
         written.record(encoder);
@@ -744,7 +724,7 @@ impl SimulationBuffers {
             &[self.begin.clone(), ends.load],
         );
         for _ in 0..self.options.substeps {
-            self.substep(encoder, count)?;
+            self.substep(encoder);
         }
         pass(encoder, "carom simulation", &ends.store);
         Ok(())
@@ -851,43 +831,24 @@ impl SimulationBuffers {
         Ok(count)
     }
 
-    fn substep(&mut self, encoder: &mut wgpu::CommandEncoder, count: u32) -> Result<(), Error> {
-        let rows = match &self.rows.levels[..] {
-            [rows, ..] => Some(&rows.buffer),
-            [] => None,
-        };
+    fn substep(&self, encoder: &mut wgpu::CommandEncoder) {
+        let rows = self.rows.levels.first().map(|rows| &rows.buffer);
         if let Some(rows) = rows.filter(|_| self.mesh.is_some()) {
             encoder.clear_buffer(rows, 0, None);
         }
+        let of_mesh = self.mesh.as_ref().map(|mesh| &mesh.collisions);
+        let searches = || [Some(&self.collisions), of_mesh].into_iter().flatten();
+        for search in searches() {
+            search.recording.clear(encoder);
+        }
         pass(encoder, "carom simulation", &self.before);
-        let padded = DeviceSpheres {
-            motion: Motion::Still,
-            ..in_own_layout(&self.padded, count)
-        };
-        let padded = padded.with_count_in(&self.state, offset_of!(GpuSimulation, spheres) as u64);
-        let domain = &self.options.simulation.domain;
-        let step = Step::on_device(padded, 0.0).in_domain(domain);
-        self.collisions.record_sized(encoder, &step, &self.sizes)?;
-        if let Some((mesh, buffer)) = self.mesh.as_mut().zip(rows) {
-            // `buffer` has an entry for each sphere, and one more at its end: the number of spheres
-            // near meshes.
-            let near = DeviceSpheres {
-                motion: Motion::Still,
-                ..in_own_layout(&mesh.near, count)
-            };
-            let near = near.with_count_in(buffer, u64::from(count) * size_of::<u32>() as u64);
-            let bounds = DeviceSpheres {
-                motion: Motion::Still,
-                ..in_own_layout(&mesh.bounds, mesh.triangles)
-            };
-            let step = Step::between_on_device(near, bounds, 0.0).in_domain(domain);
-            (mesh.collisions).record_sized(encoder, &step, &self.sizes)?;
+        for search in searches() {
+            (search.recording).record(encoder, None, (TimedBy::Stage, None), |_| ());
         }
         if let Some(rows) = rows {
             encoder.clear_buffer(rows, 0, None);
         }
         pass(encoder, "carom simulation", &self.after);
-        Ok(())
     }
 
     /// Returns the dispatches that read and write the application's buffers.

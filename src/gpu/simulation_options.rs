@@ -33,7 +33,7 @@ pub struct SimulationBufferOptions {
 
 impl SimulationBufferOptions {
     /// Returns the default options for at most `spheres` spheres, at least 1: elastic spheres in open space. A sphere
-    /// takes some 550 bytes. With meshes, a sphere takes some 200 bytes more, and each triangle some 350 bytes.
+    /// takes some 520 bytes. With meshes, a sphere takes some 170 bytes more, and each triangle some 320 bytes.
     pub fn new(spheres: u32) -> Self {
         Self {
             spheres,

@@ -233,6 +233,13 @@ impl Recording {
         passes.collect()
     }
 
+    /// Records that the buffers of counts are cleared, before the stages of a step.
+    pub(crate) fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
+        for cleared in &self.cleared {
+            encoder.clear_buffer(cleared, 0, None);
+        }
+    }
+
     /// Records all stages of a step, with two timestamps for each pass, for its start and its end.
     /// If the buffers are for triangles, calls the caller's function `search`, which records the
     /// search for spheres near triangles.
@@ -244,9 +251,6 @@ impl Recording {
         search: impl FnOnce(&mut wgpu::CommandEncoder),
     ) {
         let mut search = Some(search);
-        for cleared in &self.cleared {
-            encoder.clear_buffer(cleared, 0, None);
-        }
         for (query, pass) in (0..).step_by(2).zip(self.passes(load, by)) {
             if let Some(search) = search.take_if(|_| pass.stage.name == TRIANGLES) {
                 search(encoder);

@@ -1,6 +1,6 @@
 //! Tuning constants for two stages of the CPU and of the shaders: `measure` examines a sample of
 //! the spheres, and `plan` chooses the grids. `sample_size` has a twin in
-//! `shaders/load_params.wgsl`.
+//! `shaders/shared/step_params.wgsl`.
 
 use super::size_class::SIZE_CLASSES;
 use super::tag::MAX_LEVELS;

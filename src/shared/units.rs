@@ -1,6 +1,6 @@
 //! Units of time and length in which the grids compute, chosen so that no relevant square
 //! underflows. A unit is the caller's unit times a power of two, so the conversion rounds only
-//! subnormal results. Twin of `shaders/load_units.wgsl` and `shaders/shared/units.wgsl`.
+//! subnormal results. Twin of `shaders/shared/step_params.wgsl` and `shaders/shared/units.wgsl`.
 
 use wide::f32x4;
 

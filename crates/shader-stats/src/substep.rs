@@ -89,21 +89,14 @@ fn search(
     count: Counts<'_>,
 ) -> anyhow::Result<Vec<(&'static str, Work)>> {
     let mut work = step(n, &simulate(Kind::New, spheres), Kind::New, count)?;
-    // The spheres are read from a buffer.
-    let loads = [
-        ("load_params", 2.0, 0.0),
-        ("load_first", n / WARP, 64.0 * n),
-        ("load_units", 2.0, 0.0),
-    ];
-    for (name, warps, bytes) in loads {
-        let load = Work {
-            instructions: count(name)?,
-            warps,
-            bytes,
-            chain: 2.0 * MEMORY,
-        };
-        work.push((name, load));
-    }
+    let name = "simulation_search";
+    let params = Work {
+        instructions: count(name)?,
+        warps: 2.0,
+        bytes: 0.0,
+        chain: 2.0 * MEMORY,
+    };
+    work.push((name, params));
     Ok(work)
 }
 

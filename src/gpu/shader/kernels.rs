@@ -163,8 +163,10 @@ kernels! {
     simulation_plan: "simulation_plan", "main", [];
     simulation_walls: "simulation_walls", "main", [];
     simulation_pad: "simulation_pad", "main", [];
+    simulation_search: "simulation_search", "main", [];
     simulation_near: "simulation_near", "main", [];
     simulation_bounds: "simulation_bounds", "main", [];
+    simulation_near_search: "simulation_search", "main", [("SEARCH_TRIANGLES", 1.0)];
     simulation_count: "simulation_candidates", "main", [];
     simulation_near_count: "simulation_triangles", "main", [];
     simulation_fill: "simulation_fill", "spheres", [];

@@ -441,7 +441,7 @@ layouts! {
         rounds: u32,
         near_capacity: u32,
         impact_capacity: u32,
-        unused: u32,
+        domain_extent: f32,
         unused_too: u32,
         unused_as_well: u32,
     }
