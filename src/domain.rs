@@ -23,7 +23,7 @@ use crate::sphere::MAX_MAGNITUDE;
 /// let mut detector = Detector::new(Options::default())?;
 /// let found = detector.detect(&Step::new(&spheres, 1.0).in_domain(&domain))?;
 /// // Sphere 0 touches sphere 1 across the face x = 0, one edge to the left.
-/// assert_eq!((found.pairs[0].a, found.pairs[0].b, found.images[0]), (0, 1, [-1, 0, 0]));
+/// assert_eq!((found.pairs[0].a, found.pairs[0].b, found.pairs.image(0)), (0, 1, [-1, 0, 0]));
 /// assert_eq!(found.pairs[0].depth, 0.5);
 /// # Ok::<(), carom::Error>(())
 /// ```
