@@ -7,7 +7,7 @@ use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest, with_walls};
 use crate::shared::sets::Sets;
-use crate::{Collision, Error, Statistics, WallCollision};
+use crate::{Collision, Error, Hits, Statistics, WallCollision};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
@@ -19,25 +19,21 @@ pub struct Collisions {
     /// All pairs of spheres that touch during the step, each listed once, without pairs that
     /// collision groups leave out. They are sorted by sphere indices (a, b), or by time after
     /// [`sort_by_time`](Self::sort_by_time).
-    pub pairs: Vec<Collision>,
-    /// In a periodic domain ([`Domain`](crate::Domain)), the image (periodic copy) of sphere b that sphere a
-    /// touches, for each pair. Empty for a step in open space.
     ///
-    /// A pair of spheres is listed once for each image that touches, sorted by the image. If a
-    /// sphere touches an image of itself, a equals b, and the first component of the image that is
-    /// not 0 is positive.
-    pub images: Vec<[i32; 3]>,
+    /// In a periodic domain ([`Domain`](crate::Domain)), the image of a pair is the image (periodic copy) of
+    /// sphere b that sphere a touches. A pair of spheres is listed once for each image that touches, sorted by
+    /// the image. If a sphere touches an image of itself, a equals b, and the first component of the image
+    /// that is not 0 is positive.
+    pub pairs: Hits<Collision>,
     /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the
     /// step. A sphere is listed once for each wall that it touches, unless collision groups leave
     /// this out. Sorted by sphere and by wall. Empty for a step without walls.
-    pub walls: Vec<WallCollision>,
-    /// In a periodic domain, the image (periodic copy) of the sphere that touches the wall, for each entry of
-    /// [`walls`](Self::walls). Empty for a step in open space.
     ///
-    /// A sphere is listed once for each of its images that touches the wall, sorted by the image. Some walls,
-    /// such as a floor, do not change if they are displaced along an edge of the domain. For such a wall, the
-    /// component of the image along this edge is 0.
-    pub wall_images: Vec<[i32; 3]>,
+    /// In a periodic domain, the image of an entry is the image (periodic copy) of the sphere that touches the
+    /// wall. A sphere is listed once for each of its images that touches the wall, sorted by the image. Some
+    /// walls, such as a floor, do not change if they are displaced along an edge of the domain. For such a
+    /// wall, the component of the image along this edge is 0.
+    pub walls: Hits<WallCollision>,
     /// Statistics of the time step, such as the number of tested pairs.
     pub statistics: Statistics,
     sphere_count: usize,
@@ -46,14 +42,13 @@ pub struct Collisions {
 
 impl Default for Collisions {
     fn default() -> Self {
-        Self::new(Vec::new(), Vec::new(), 0, Sets::One, Statistics::default())
+        Self::new(Hits::default(), 0, Sets::One, Statistics::default())
     }
 }
 
 impl Collisions {
     pub(crate) fn new(
-        pairs: Vec<Collision>,
-        images: Vec<[i32; 3]>,
+        pairs: Hits<Collision>,
         sphere_count: usize,
         sets: Sets,
         statistics: Statistics,
@@ -64,9 +59,7 @@ impl Collisions {
         };
         Self {
             pairs,
-            images,
-            walls: Vec::new(),
-            wall_images: Vec::new(),
+            walls: Hits::default(),
             statistics,
             sphere_count,
             second_set_start,
@@ -83,17 +76,18 @@ impl Collisions {
     /// Returns [`Error::TooManySpheres`] for more than 2³⁰ spheres.
     ///
     /// ```
-    /// use carom::{Collision, Collisions};
+    /// use carom::{Collision, Collisions, Partner};
     /// let pairs = vec![Collision { a: 0, b: 2, toi: 0.5, depth: 0.0 }];
     /// let earliest = Collisions::from_pairs(pairs, 3, None)?.earliest();
-    /// assert_eq!(earliest[2].map(|first| first.partner), Some(0));
+    /// assert_eq!(earliest[2].map(|first| first.partner), Some(Partner::Sphere(0)));
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn from_pairs(
-        pairs: Vec<Collision>,
+        pairs: impl Into<Hits<Collision>>,
         sphere_count: usize,
         second_set_start: Option<usize>,
     ) -> Result<Self, Error> {
+        let pairs = pairs.into();
         for count in [sphere_count, second_set_start.unwrap_or(0)] {
             if count > MAX_SPHERES {
                 return Err(Error::TooManySpheres {
@@ -109,16 +103,14 @@ impl Collisions {
         };
         Ok(Self {
             pairs,
-            images: Vec::new(),
-            walls: Vec::new(),
-            wall_images: Vec::new(),
+            walls: Hits::default(),
             statistics,
             sphere_count,
             second_set_start,
         })
     }
 
-    /// Sorts the [`pairs`](Self::pairs) by time of impact, together with their [`images`](Self::images).
+    /// Sorts the [`pairs`](Self::pairs) by time of impact, together with their images.
     /// Pairs with equal times are sorted by (a, b) and by image. The list of [`walls`](Self::walls) does not
     /// change.
     ///
@@ -161,16 +153,17 @@ impl Collisions {
             let order = time(one).total_cmp(&time(other));
             order.then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
         };
-        if self.images.len() != self.pairs.len() {
-            self.pairs.par_sort_unstable_by(before);
+        let Hits { items, images } = &mut self.pairs;
+        if images.is_empty() {
+            items.par_sort_unstable_by(before);
             return;
         }
-        let pairs = self.pairs.iter().copied();
-        let mut both: Vec<_> = pairs.zip(self.images.iter().copied()).collect();
+        let pairs = items.iter().copied();
+        let mut both: Vec<_> = pairs.zip(images.iter().copied()).collect();
         both.par_sort_unstable_by(|(one, image), (other, other_image)| {
             before(one, other).then_with(|| image.cmp(other_image))
         });
-        (self.pairs, self.images) = both.into_iter().unzip();
+        (*items, *images) = both.into_iter().unzip();
     }
 
     /// Returns the number of spheres in the step, of both sets together if there are two.
@@ -192,7 +185,7 @@ impl Collisions {
     /// index [`second_set_start`](Self::second_set_start) + `i`.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere, Step};
+    /// use carom::{Detector, Options, Partner, Sphere, Step};
     /// let spheres = [
     ///     Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]),
     ///     Sphere::new([5.0, 0.0, 0.0], 1.0),
@@ -201,18 +194,19 @@ impl Collisions {
     /// ];
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&spheres, 1.0))?;
     /// let partners = found.earliest().into_iter().map(|first| Some(first?.partner));
-    /// assert_eq!(partners.collect::<Vec<_>>(), [Some(1), Some(0), Some(0), None]);
+    /// let [moving, hit] = [0, 1].map(|sphere| Some(Partner::Sphere(sphere)));
+    /// assert_eq!(partners.collect::<Vec<_>>(), [hit, moving, moving, None]);
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
-    /// [`Earliest::wall`] tells whether the first impact of a sphere is with a wall. If a sphere hits another
+    /// [`Earliest::partner`] tells whether the first impact of a sphere is with a wall. If a sphere hits another
     /// sphere and a wall at the same time, and nothing earlier, the result has the other sphere.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
     pub fn earliest(&self) -> Vec<Option<Earliest>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
-        let mut earliest = earliest(&self.pairs, &self.images, spheres, sets);
-        with_walls(&mut earliest, &self.walls, &self.wall_images);
+        let mut earliest = earliest(&self.pairs, self.pairs.images(), spheres, sets);
+        with_walls(&mut earliest, &self.walls, self.walls.images());
         earliest
     }
 
@@ -254,7 +248,7 @@ impl Collisions {
     /// let before = detector.detect(&Step::new(&[still, at(1.0), at(5.0)], 1.0))?;
     /// let now = detector.detect(&Step::new(&[still, at(3.0), at(4.0)], 1.0))?;
     /// let changes = now.changes_since(&before);
-    /// assert_eq!((changes.began, changes.ended), (vec![[1, 2]], vec![[0, 1]]));
+    /// assert_eq!((&changes.began[..], &changes.ended[..]), (&[[1, 2]][..], &[[0, 1]][..]));
     /// # Ok::<(), carom::Error>(())
     /// ```
     ///
@@ -262,8 +256,8 @@ impl Collisions {
     /// times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
         changes(
-            (&previous.pairs, &previous.images),
-            (&self.pairs, &self.images),
+            (&previous.pairs, previous.pairs.images()),
+            (&self.pairs, self.pairs.images()),
         )
     }
 

@@ -1,4 +1,4 @@
-//! Geometry of a collision: contact point, normal and approach speed.
+//! Geometry of a contact: contact point, normal, approach speed, and the part of a wall that is touched.
 
 use glam::{DVec3, Vec3};
 
@@ -12,13 +12,13 @@ impl Collision {
     /// and the approach speed is 0.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere, Step, glam::Vec3};
+    /// use carom::{Detector, Options, Sphere, Step};
     /// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([10.0, 0.0, 0.0]);
     /// let wall = Sphere::new([5.0, 0.0, 0.0], 1.0);
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&[ball, wall], 1.0))?;
     /// let contact = found.pairs[0].contact(&ball, &wall);
-    /// assert_eq!(contact.normal, Vec3::X);
-    /// assert!((contact.point - Vec3::new(4.0, 0.0, 0.0)).length() < 1e-6);
+    /// assert_eq!(contact.normal, [1.0, 0.0, 0.0]);
+    /// assert!((contact.point[0] - 4.0).abs() < 1e-6 && contact.point[1..] == [0.0; 2]);
     /// assert_eq!(contact.approach_speed, 10.0);
     /// # Ok::<(), carom::Error>(())
     /// ```
@@ -30,14 +30,14 @@ impl Collision {
     /// domain, like [`contact`](Self::contact). Sphere `a` is not displaced.
     ///
     /// ```
-    /// use carom::{Detector, Domain, Options, Sphere, Step, glam::Vec3};
+    /// use carom::{Detector, Domain, Options, Sphere, Step};
     /// let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
     /// let spheres = [[0.5, 5.0, 5.0], [9.0, 5.0, 5.0]].map(|center| Sphere::new(center, 1.0));
     /// let step = Step::new(&spheres, 1.0).in_domain(&domain);
     /// let found = Detector::new(Options::default())?.detect(&step)?;
-    /// let (pair, image) = (found.pairs[0], found.images[0]);
+    /// let (pair, image) = (found.pairs[0], found.pairs.image(0));
     /// let contact = pair.contact_of_image(&spheres[0], &spheres[1], &domain, image);
-    /// assert_eq!(contact.normal, Vec3::NEG_X);
+    /// assert_eq!(contact.normal, [-1.0, 0.0, 0.0]);
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn contact_of_image(
@@ -68,25 +68,51 @@ impl Collision {
             approach: 0.0,
         });
         Contact {
-            point: (center + velocity * time + normal * f64::from(a.radius)).as_vec3(),
-            normal: normal.as_vec3(),
+            point: (center + velocity * time + normal * f64::from(a.radius))
+                .as_vec3()
+                .to_array(),
+            normal: normal.as_vec3().to_array(),
             approach_speed: approach as f32,
+            feature: Feature::Face,
         }
     }
 }
 
-/// Geometry of a collision at the time of impact. Returned by [`Collision::contact`].
+/// Geometry of the contact of two spheres, or of a sphere with a wall, at the time of impact. Returned by
+/// [`Collision::contact`] and [`WallCollision::contact`](crate::WallCollision::contact).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Contact {
-    /// Point on the surface of sphere a that faces sphere b at the time of impact.
-    pub point: Vec3,
-    /// Unit vector from the centre of sphere a to the centre of sphere b at the time of impact.
+    /// The point of the surface of sphere a, or of the sphere that touches the wall, that lies in the direction
+    /// of `normal` from its centre, at the time of impact.
+    pub point: [f32; 3],
+    /// Unit vector from the centre of sphere a to the centre of sphere b, or from the centre of the sphere into
+    /// the wall, at the time of impact.
     ///
-    /// If both centres coincide at the start of the step, the normal is +x. If two points (spheres of radius
-    /// 0) meet later, the normal is opposite to the velocity of b relative to a.
-    pub normal: Vec3,
-    /// Speed of approach of the two centres along the normal, as length per time. Negative for overlapping
-    /// spheres that move apart.
+    /// If the centres of two spheres coincide at the start of the step, the normal is +x. If two points (spheres
+    /// of radius 0) meet later, the normal is opposite to the velocity of b relative to a. If the centre of the
+    /// sphere lies on the axis or in the centre of a round wall, or on a triangle, the normal is one of several
+    /// possible directions.
+    pub normal: [f32; 3],
+    /// Speed of approach of the two centres, or of sphere and wall, along the normal, as length per time.
+    /// Negative for overlapping spheres that move apart, and for a sphere that leaves a wall.
     pub approach_speed: f32,
+    /// The part of the wall that is touched. Two spheres touch with [`Feature::Face`].
+    pub feature: Feature,
+}
+
+/// The part of a wall that a sphere touches. See [`Contact::feature`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Feature {
+    /// The sphere touches the plane of a half-space, the surface of a round wall or of another sphere, or the face
+    /// of a triangle.
+    Face,
+    /// An edge of a triangle. Edge 0 joins the corners 0 and 1, edge 1 the corners 1 and 2, and edge 2 the
+    /// corners 2 and 0.
+    Edge(u8),
+    /// A corner of a triangle. Each triangle of a mesh is a list of three vertices; the corners 0, 1 and 2
+    /// are in the order of this list.
+    Corner(u8),
 }

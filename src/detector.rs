@@ -14,8 +14,8 @@ use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads;
 use crate::{
-    ActiveBackend, Backend, Collision, Collisions, Error, NeighborList, NeighborSearch, Options,
-    Sphere, Statistics, Step, Walls,
+    Backend, Collision, Collisions, Error, Hits, NeighborList, NeighborSearch, Options, Sphere,
+    Statistics, Step, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -97,14 +97,14 @@ impl Detector {
         })
     }
 
-    /// Returns the backend (CPU or GPU) that this detector uses.
+    /// Returns the backend that this detector uses, never [`Backend::Auto`].
     ///
     /// With [`Backend::Auto`], single steps may still run on the CPU: see [`Statistics::backend`].
-    pub fn backend(&self) -> ActiveBackend {
+    pub fn backend(&self) -> Backend {
         if self.gpu.is_some() {
-            ActiveBackend::Gpu
+            Backend::Gpu
         } else {
-            ActiveBackend::Cpu
+            Backend::Cpu
         }
     }
 
@@ -301,8 +301,8 @@ impl Detector {
     ) -> Result<(), Error> {
         let mut used = std::mem::take(collisions);
         let mut hits = WallHits {
-            hits: std::mem::take(&mut used.walls),
-            images: std::mem::take(&mut used.wall_images),
+            hits: std::mem::take(&mut used.walls.items),
+            images: std::mem::take(&mut used.walls.images),
         };
         let mut both = std::mem::take(&mut self.both);
         let found = match (step.in_one_slice(&mut both), step.walls) {
@@ -327,8 +327,10 @@ impl Detector {
         };
         self.both = both;
         *collisions = found?;
-        collisions.walls = hits.hits;
-        collisions.wall_images = hits.images;
+        collisions.walls = Hits {
+            items: hits.hits,
+            images: hits.images,
+        };
         Ok(())
     }
 
@@ -374,8 +376,11 @@ impl Detector {
         step.check_size()?;
         let UncheckedStep { spheres, sets, .. } = step;
         let Collisions {
-            mut pairs,
-            mut images,
+            pairs:
+                Hits {
+                    items: mut pairs,
+                    mut images,
+                },
             statistics: Statistics {
                 mut reason, stages, ..
             },
@@ -398,16 +403,14 @@ impl Detector {
             match found.await {
                 Ok(outcome) => {
                     limits.allow_pairs(pairs.len() as u64)?;
-                    statistics.backend = ActiveBackend::Gpu;
+                    statistics.backend = Backend::Gpu;
                     statistics.adapter = Some(gpu.adapter().to_owned());
                     let statistics = completed(statistics, outcome, &pairs);
-                    return Ok(Collisions::new(
-                        pairs,
+                    let pairs = Hits {
+                        items: pairs,
                         images,
-                        spheres.len(),
-                        sets,
-                        statistics,
-                    ));
+                    };
+                    return Ok(Collisions::new(pairs, spheres.len(), sets, statistics));
                 }
                 Err(
                     error @ (Error::DeviceLimit { .. }
@@ -425,15 +428,13 @@ impl Detector {
         let cpu = &mut self.cpu;
         let work = || cpu.run(check()?, limits, &mut pairs, &mut images, stages);
         let outcome = threads::run(spheres.len(), work)?;
-        statistics.backend = ActiveBackend::Cpu;
+        statistics.backend = Backend::Cpu;
         let statistics = completed(statistics, outcome, &pairs);
-        Ok(Collisions::new(
-            pairs,
+        let pairs = Hits {
+            items: pairs,
             images,
-            spheres.len(),
-            sets,
-            statistics,
-        ))
+        };
+        Ok(Collisions::new(pairs, spheres.len(), sets, statistics))
     }
 }
 

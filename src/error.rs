@@ -103,7 +103,7 @@ pub enum Error {
     /// A list of pairs and the list of their periodic images differ in length.
     #[error(
         "the list has {pairs} pairs, but {images} images; in a periodic domain pass one image for \
-         each pair (`Collisions::images`), and none in open space"
+         each pair (`Hits::with_images`), and none in open space"
     )]
     #[non_exhaustive]
     ImageCount {
@@ -302,7 +302,7 @@ pub enum Error {
     /// A time step has more spheres than the buffers can hold.
     #[error(
         "the step has up to {needed} spheres, but the buffers were made for {capacity}; call \
-         `CollisionBuffers::grow` with `RequiredCapacity::for_spheres({needed})` first"
+         `CollisionBuffers::grow` with `Capacity::for_spheres({needed})` first"
     )]
     #[non_exhaustive]
     OverCapacity {
@@ -369,6 +369,31 @@ pub enum Error {
         /// method `with_` of this name.
         option: &'static str,
     },
+    /// The list of a step has no room in carom's GPU buffers, or in the readback. The list is not returned
+    /// incomplete.
+    ///
+    /// [`CollisionBuffers::grow`](crate::gpu::CollisionBuffers::grow) makes room for the next steps. If the
+    /// buffers already have the required capacity, only the readback was too small. The next readback will have
+    /// room, because its size follows the number of pairs of the last step that was read back.
+    #[cfg(feature = "gpu")]
+    #[error(
+        "the list of this step had no room: the step has {} pairs, {} wall collisions, {} spheres and \
+         {} time segments; call `CollisionBuffers::grow` with the `required` capacity of this error, \
+         and read a later step",
+        .required.pairs, .required.wall_collisions, .required.spheres, .required.segments
+    )]
+    #[non_exhaustive]
+    Truncated {
+        /// The capacity that the step needs, for
+        /// [`CollisionBuffers::grow`](crate::gpu::CollisionBuffers::grow).
+        required: crate::gpu::Capacity,
+    },
+    /// A ticket was asked for its results again, after it had returned them or an error.
+    #[error(
+        "this ticket has already returned its results or an error; read the step again for another \
+         ticket"
+    )]
+    AlreadyTaken,
     /// The results of a step were never computed, because its command encoder was dropped or the submission
     /// failed.
     #[error(
@@ -385,7 +410,74 @@ pub enum Error {
     },
 }
 
+/// What an [`Error`] is about, which tells a program what it can do. Returned by [`Error::kind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A value that the program passed is invalid, such as a sphere, a wall, the domain or an option. Correct the
+    /// value.
+    Input,
+    /// The values are valid, but exceed a limit of carom, of an option, of a capacity, or of memory and threads.
+    /// Make the step smaller, or raise the limit or the capacity that the message names.
+    Limit,
+    /// The GPU cannot be used, cannot do this work, or has failed. Use another device or
+    /// [`Backend::Cpu`](crate::Backend::Cpu).
+    Device,
+    /// A call does not fit the calls before it, such as a readback before any recording. Correct the program.
+    Misuse,
+}
+
 impl Error {
+    /// Returns what the error is about.
+    ///
+    /// ```
+    /// use carom::{Detector, ErrorKind, Options, Sphere, Step};
+    /// let sphere = [Sphere::new([f32::NAN, 0.0, 0.0], 1.0)];
+    /// let found = Detector::new(Options::default())?.detect(&Step::new(&sphere, 1.0));
+    /// assert_eq!(found.map_err(|error| error.kind()).err(), Some(ErrorKind::Input));
+    /// # Ok::<(), carom::Error>(())
+    /// ```
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::InvalidSphere { .. }
+            | Self::InvalidTimeStep { .. }
+            | Self::InvalidCutoff { .. }
+            | Self::InvalidDomain { .. }
+            | Self::InvalidWall { .. }
+            | Self::InvalidTriangle { .. }
+            | Self::ImageOutOfRange { .. }
+            | Self::ImageCount { .. }
+            | Self::InvalidHardSphere { .. }
+            | Self::InvalidSimulation { .. }
+            | Self::ZeroCapacity { .. }
+            | Self::SourceBuffer { .. } => ErrorKind::Input,
+            Self::TooManyImages { .. }
+            | Self::TooManyImpacts { .. }
+            | Self::StillOverlapping { .. }
+            | Self::TooManySpheres { .. }
+            | Self::TooManyCandidates { .. }
+            | Self::TooManyPairs { .. }
+            | Self::DeviceLimit { .. }
+            | Self::OutOfMemory { .. }
+            | Self::OverCapacity { .. }
+            | Self::TooManyWalls { .. }
+            | Self::TooManyInFlight { .. }
+            | Self::Threads { .. } => ErrorKind::Limit,
+            #[cfg(feature = "gpu")]
+            Self::Truncated { .. } => ErrorKind::Limit,
+            Self::Unsupported { .. }
+            | Self::FeatureDisabled { .. }
+            | Self::NoAdapter { .. }
+            | Self::Device { .. }
+            | Self::DeviceLost
+            | Self::DeviceTooSmall { .. } => ErrorKind::Device,
+            Self::NothingRecorded
+            | Self::NotAskedFor { .. }
+            | Self::AlreadyTaken
+            | Self::NotSubmitted => ErrorKind::Misuse,
+        }
+    }
+
     pub(crate) fn device(reason: impl Into<String>) -> Self {
         Self::Device {
             reason: reason.into(),
@@ -478,5 +570,57 @@ fn allowed(field: Field) -> String {
     match field {
         Field::Radius => format!("a finite number from 0 to {MAX_MAGNITUDE:e}"),
         _ => format!("a finite number of magnitude at most {MAX_MAGNITUDE:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorKind, Field};
+
+    #[test]
+    fn errors_have_kinds() {
+        let sphere = Error::InvalidSphere {
+            index: 3,
+            set: None,
+            field: Field::Radius,
+            value: -1.0,
+        };
+        let images = Error::ImageCount {
+            pairs: 2,
+            images: 1,
+        };
+        let (needed, limit) = (9, 8);
+        let memory = Error::OutOfMemory { what: "", needed };
+        let feature = Error::FeatureDisabled { feature: "gpu" };
+        let option = Error::NotAskedFor { option: "contacts" };
+        for (error, kind) in [
+            (sphere, ErrorKind::Input),
+            (images, ErrorKind::Input),
+            (Error::ZeroCapacity { what: "spheres" }, ErrorKind::Input),
+            (Error::TooManyPairs { needed, limit }, ErrorKind::Limit),
+            (memory, ErrorKind::Limit),
+            (Error::threads(std::fmt::Error), ErrorKind::Limit),
+            (Error::device("it burns"), ErrorKind::Device),
+            (Error::DeviceLost, ErrorKind::Device),
+            (feature, ErrorKind::Device),
+            (Error::NothingRecorded, ErrorKind::Misuse),
+            (Error::AlreadyTaken, ErrorKind::Misuse),
+            (option, ErrorKind::Misuse),
+        ] {
+            assert_eq!(error.kind(), kind, "{error}");
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn a_list_without_room_names_what_it_needs() {
+        let mut required = crate::gpu::Capacity::for_spheres(40);
+        (required.pairs, required.segments, required.wall_collisions) = (30, 20, 10);
+        let error = Error::Truncated { required };
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        let message = error.to_string();
+        let counts = "30 pairs, 10 wall collisions, 40 spheres and 20 time segments";
+        assert!(message.contains(counts), "{message}");
+        assert!(message.contains("`CollisionBuffers::grow`"), "{message}");
     }
 }

@@ -67,7 +67,7 @@ In a program that has a wgpu device of its own, the module [`gpu`] records the w
 program's command encoder and leaves the pairs on the GPU:
 
 ```no_run
-use carom::gpu::{BufferOptions, CollisionPipeline, PairList, Readback, wgpu};
+use carom::gpu::{BufferOptions, CollisionPipeline, wgpu};
 use carom::{Sphere, Step};
 
 # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, spheres: &[Sphere]) -> Result<(), carom::Error> {
@@ -78,11 +78,11 @@ let mut encoder = device.create_command_encoder(&Default::default());
 let step = Step::new(spheres, 1.0 / 60.0); // or Step::on_device, for your own buffers
 buffers.record(&mut encoder, &step)?;
 // … your own passes that read buffers.pairs() …
-let ticket = buffers.read_exact(&mut encoder)?; // if the host needs the list too
+let mut ticket = buffers.read_exact(&mut encoder)?; // if the host needs the list too
 queue.submit([encoder.finish()]);
 
 // Some frames later, take the results if they are ready. The method `try_take` never waits.
-if let Readback::Ready(PairList::Complete(step)) = ticket.try_take()? {
+if let Some(step) = ticket.try_take()? {
     for pair in &step.collisions {
         println!("{} and {} touch at {}", pair.a, pair.b, pair.toi);
     }
@@ -113,6 +113,7 @@ mod error;
 mod exact;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+mod hits;
 mod lanes;
 mod limits;
 mod memory;
@@ -135,23 +136,24 @@ mod walls;
 pub use cause::Cause;
 pub use collision::Collision;
 pub use collisions::Collisions;
-pub use contact::Contact;
+pub use contact::{Contact, Feature};
 pub use detector::Detector;
 pub use domain::Domain;
 pub use dynamics::{
     Encounter, HardSphere, Impact, Partner, Removal, Response, Simulation, SimulationOptions,
     StepReport,
 };
-pub use error::{Error, Field};
-pub use exact::time_of_impact;
+pub use error::{Error, ErrorKind, Field};
+pub use exact::toi;
 pub use glam;
+pub use hits::Hits;
 pub use neighbors::{NeighborList, NeighborSearch};
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
 pub use reduce::earliest::Earliest;
 pub use sphere::{MAX_MAGNITUDE, Sphere};
-pub use statistics::{ActiveBackend, Statistics};
+pub use statistics::Statistics;
 pub use step::Step;
-pub use verify::{MistakenImages, Verification, verify, verify_walls};
-pub use walls::{Mesh, Wall, WallCollision, WallContact, WallFeature, WallShape, Walls};
+pub use verify::{Verification, verify, verify_walls};
+pub use walls::{Mesh, Wall, WallCollision, WallShape, Walls};

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::limits::CHUNK;
 use crate::memory::resized;
 use crate::sphere::MAX_MAGNITUDE;
-use crate::{Collision, Collisions, Domain, Error, Sphere, Statistics};
+use crate::{Collision, Collisions, Domain, Error, Hits, Sphere, Statistics};
 
 /// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
 /// memory.
@@ -92,8 +92,8 @@ impl<'a> NeighborSearch<'a> {
     /// let search = NeighborSearch::within(&particles, 2.0).in_domain(&domain);
     /// let list = detector.find_neighbors(&search)?;
     /// // Particle 2 is 1.5 to the left of particle 0, across the face x = 0.
-    /// assert_eq!((list.pairs[0], list.images[0]), ([0, 2], [-1, 0, 0]));
-    /// assert_eq!((list.vectors[0], list.distances[0]), ([-1.5, 0.0, 0.0], 1.5));
+    /// assert_eq!((list.pairs()[0], list.pairs().image(0)), ([0, 2], [-1, 0, 0]));
+    /// assert_eq!((list.vectors()[0], list.distances()[0]), ([-1.5, 0.0, 0.0], 1.5));
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn within(spheres: &'a [Sphere], cutoff: f32) -> Self {
@@ -107,7 +107,7 @@ impl<'a> NeighborSearch<'a> {
     /// let spheres = [(0.0, 3.0), (4.0, 1.0), (6.5, 1.0)].map(|(x, r)| Sphere::new([x, 0.0, 0.0], r));
     /// let mut detector = Detector::new(Options::default())?;
     /// let list = detector.find_neighbors(&NeighborSearch::touching(&spheres))?;
-    /// assert_eq!((list.pairs, list.distances), (vec![[0, 1]], vec![4.0]));
+    /// assert_eq!((&list.pairs()[..], list.distances()), (&[[0, 1]][..], &[4.0][..]));
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn touching(spheres: &'a [Sphere]) -> Self {
@@ -236,18 +236,10 @@ fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NeighborList {
-    /// The indices i and j of the two particles of each entry.
-    pub pairs: Vec<[u32; 2]>,
-    /// For each entry, the image (periodic copy) of particle j that is the neighbour of particle i, as
-    /// multiples of the domain's three edges. Empty in open space.
-    pub images: Vec<[i32; 3]>,
-    /// For each entry, the vector from particle i to the image of particle j, in float64 rounded to float32.
-    pub vectors: Vec<[f32; 3]>,
-    /// For each entry, the length of the vector from particle i to the image of particle j, in float64
-    /// rounded to float32.
-    pub distances: Vec<f32>,
-    /// Statistics of the search.
-    pub statistics: Statistics,
+    pairs: Hits<[u32; 2]>,
+    vectors: Vec<[f32; 3]>,
+    distances: Vec<f32>,
+    statistics: Statistics,
     /// For each particle, the index of its first entry. At the end, the number of all entries.
     rows: Vec<usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -259,6 +251,41 @@ pub struct NeighborList {
 }
 
 impl NeighborList {
+    /// Returns the indices i and j of the two particles of each entry.
+    ///
+    /// In a periodic domain, the image of an entry is the image (periodic copy) of particle j that is the
+    /// neighbour of particle i, as multiples of the domain's three edges.
+    pub fn pairs(&self) -> &Hits<[u32; 2]> {
+        &self.pairs
+    }
+
+    /// Returns, for each entry, the vector from particle i to the image of particle j, in float64 rounded to
+    /// float32.
+    pub fn vectors(&self) -> &[[f32; 3]] {
+        &self.vectors
+    }
+
+    /// Returns, for each entry, the length of the vector from particle i to the image of particle j, in
+    /// float64 rounded to float32.
+    pub fn distances(&self) -> &[f32] {
+        &self.distances
+    }
+
+    /// Returns the statistics of the search.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Returns the number of entries.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Returns whether the list has no entries.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
     /// Returns the entries with `i` as their first particle, as a range of indices into
     /// [`pairs`](Self::pairs) and the other lists. The range is empty for a particle that does not exist.
     ///
@@ -270,7 +297,7 @@ impl NeighborList {
     /// let particles = [0.0, 1.0, 2.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
     /// let mut detector = Detector::new(Options::default())?;
     /// let list = detector.find_neighbors(&NeighborSearch::within(&particles, 1.5).full())?;
-    /// let neighbors = list.row(1).map(|entry| list.pairs[entry][1]);
+    /// let neighbors = list.row(1).map(|entry| list.pairs()[entry][1]);
     /// assert_eq!(neighbors.collect::<Vec<_>>(), [0, 2]);
     /// # Ok::<(), carom::Error>(())
     /// ```
@@ -334,7 +361,7 @@ impl NeighborList {
     ///     // … use the entries whose distance is at most 2 …
     ///     particles[1].center[0] -= 0.125;
     /// }
-    /// assert_eq!((searches, list.distances[0]), (2, 1.75));
+    /// assert_eq!((searches, list.distances()[0]), (2, 1.75));
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn update(&mut self, search: &NeighborSearch<'_>) -> bool {
@@ -366,10 +393,10 @@ impl NeighborList {
         self.rows.clear();
         self.rows.resize(self.searched.len() + 1, 0);
         if self.full {
-            self.fill_both_ways(&found.pairs, &found.images)?;
+            self.fill_both_ways(&found.pairs, found.pairs.images())?;
         } else {
-            resized(&mut self.pairs, found.pairs.len(), NEIGHBORS)?;
-            std::mem::swap(&mut self.images, &mut found.images);
+            resized(&mut self.pairs.items, found.pairs.len(), NEIGHBORS)?;
+            std::mem::swap(&mut self.pairs.images, &mut found.pairs.images);
             count_rows(&mut self.rows, &found.pairs);
         }
         let count = self.pairs.len();
@@ -393,10 +420,11 @@ impl NeighborList {
     /// entries of the chunk.
     fn for_each_chunk(&mut self, work: impl Fn(usize, Entries<'_>) + Sync) {
         let domain = &self.domain;
-        let images = &self.images;
+        let Hits { items, images } = &mut self.pairs;
+        let images = &*images;
         let vectors = self.vectors.par_chunks_mut(CHUNK);
         let measured = vectors.zip(self.distances.par_chunks_mut(CHUNK));
-        let all = self.pairs.par_chunks_mut(CHUNK).zip(measured).enumerate();
+        let all = items.par_chunks_mut(CHUNK).zip(measured).enumerate();
         all.for_each(|(chunk, (pairs, (vectors, distances)))| {
             let entries = Entries {
                 domain,
@@ -422,8 +450,8 @@ impl NeighborList {
         }
         add_up(rows);
         let mut next = rows.clone();
-        let pairs = resized(&mut self.pairs, 2 * found.len(), NEIGHBORS)?;
-        let images = resized(&mut self.images, 2 * found_images.len(), NEIGHBORS)?;
+        let pairs = resized(&mut self.pairs.items, 2 * found.len(), NEIGHBORS)?;
+        let images = resized(&mut self.pairs.images, 2 * found_images.len(), NEIGHBORS)?;
         let mut put = |[i, j]: [u32; 2], image: Option<[i32; 3]>| {
             let place = &mut next[i as usize];
             pairs[*place] = [i, j];

@@ -61,7 +61,7 @@ impl Sphere {
     /// 16`.
     ///
     /// ```
-    /// use carom::{Sphere, time_of_impact};
+    /// use carom::Sphere;
     /// const BULLETS: u16 = 1;
     /// // Bullets hit everything except each other.
     /// let bullet = Sphere::new([0.0; 3], 0.1).with_groups(BULLETS, BULLETS);

@@ -2,16 +2,7 @@
 
 use std::time::Duration;
 
-/// The backend (CPU or GPU) that did a time step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum ActiveBackend {
-    /// A GPU, or a software adapter (a program that runs shaders on the CPU).
-    Gpu,
-    /// The CPU.
-    #[default]
-    Cpu,
-}
+use crate::Backend;
 
 /// Counts and times of the work of one time step.
 ///
@@ -19,7 +10,7 @@ pub enum ActiveBackend {
 /// sphere with an uncut path, or one time segment of a cut path. Each proxy is an entry of one of several
 /// uniform grids, the *levels*. A *candidate* is a pair of proxies that are close enough in the grids to be
 /// tested.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Statistics {
@@ -51,8 +42,9 @@ pub struct Statistics {
     /// the detector joins the two sets of a step. On a GPU, `memory` does not include the buffers of spheres
     /// and of pairs.
     pub memory: u64,
-    /// The backend (CPU or GPU) that did the step.
-    pub backend: ActiveBackend,
+    /// The backend that did the step, never [`Backend::Auto`]. [`Backend::Gpu`] is a GPU, or a software adapter
+    /// (a program that runs shaders on the CPU).
+    pub backend: Backend,
     /// A sentence that says why this backend did the step.
     pub reason: String,
     /// Name of the GPU and graphics API, or `None` if the CPU did the step.
@@ -60,4 +52,24 @@ pub struct Statistics {
     /// Name and duration of each stage of the work, in order. A GPU without timestamps reports only the
     /// stages on the CPU.
     pub stages: Vec<(&'static str, Duration)>,
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Self {
+            spheres: 0,
+            proxies: 0,
+            levels: 0,
+            slots: 0,
+            candidates: 0,
+            pairs: 0,
+            grazing: 0,
+            grazing_by_integers: 0,
+            memory: 0,
+            backend: Backend::Cpu,
+            reason: String::new(),
+            adapter: None,
+            stages: Vec::new(),
+        }
+    }
 }

@@ -84,7 +84,7 @@ impl<'a, S: ?Sized> Step<'a, S> {
     /// Returns the same step in a domain instead of open space.
     ///
     /// In a periodic domain, a sphere also touches the images (periodic copies) of other spheres and of
-    /// itself. For each pair, [`Collisions::images`](crate::Collisions::images) has the image of sphere b.
+    /// itself. The image of each pair in [`Collisions::pairs`](crate::Collisions::pairs) is that of sphere b.
     /// Different steps may have different domains.
     #[must_use]
     pub fn in_domain(mut self, domain: &Domain) -> Self {

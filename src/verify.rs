@@ -12,13 +12,13 @@ use crate::exact::{ImageCollision, Impact, Listed, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
-use crate::{Collision, Error, Sphere, Step, WallCollision};
+use crate::{Collision, Error, Hits, Sphere, Step, WallCollision};
 
 pub use self::walls::verify_walls;
 
 /// The differences between a list of collisions and the exact list, found by [`verify`] or
-/// [`verify_walls`]. With `verify`, a pair is two spheres. With `verify_walls`, a pair is a sphere
-/// and a wall, and an image in a periodic domain is an image of the sphere.
+/// [`verify_walls`]. With `verify`, a pair is two spheres, and its image in a periodic domain is the image of
+/// sphere b. With `verify_walls`, a pair is a sphere and a wall, and its image is an image of the sphere.
 ///
 /// If the step has one set of spheres, each entry of this report has the smaller sphere index first, even if
 /// the checked list has it second. If a pair that does not touch is listed twice, both entries are in
@@ -36,38 +36,18 @@ pub struct Verification<T = Collision> {
     pub touching: u64,
     /// Touching pairs that the list lacks, with their exact times and depths, sorted by their sphere indices
     /// (a, b).
-    pub missing: Vec<T>,
+    pub missing: Hits<T>,
     /// Entries of the verified list that are not touching pairs of the step, for one of these
     /// reasons: the two spheres do not touch, collision groups leave out the pair, an index is past
     /// the last sphere, or the entry has the same sphere twice, without a periodic displacement.
-    pub invented: Vec<T>,
+    pub invented: Hits<T>,
     /// Superfluous entries of the verified list. If the list has a touching pair several times, all
     /// but one of its entries are superfluous. The remaining entry is one with the right time and
     /// depth, if there is any.
-    pub repeated: Vec<T>,
+    pub repeated: Hits<T>,
     /// Entries of the list with a wrong time or depth, each followed by the right entry. A right number is
     /// the float32 nearest to the exact value, bit for bit, so −0.0 is wrong for 0.0.
-    pub wrong: Vec<(T, T)>,
-    /// Periodic images of sphere b in the entries of `missing`, `invented`, `repeated` and `wrong`. Empty in open
-    /// space.
-    pub images: MistakenImages,
-}
-
-/// Periodic images of sphere b for the mistakes in a [`Verification`]. Each list has one image for each entry
-/// of the list with the same name in the [`Verification`], in the same order. In open space, all lists are
-/// empty.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct MistakenImages {
-    /// For each pair in [`Verification::missing`], the periodic image of sphere b.
-    pub missing: Vec<[i32; 3]>,
-    /// For each pair in [`Verification::invented`], the periodic image of sphere b.
-    pub invented: Vec<[i32; 3]>,
-    /// For each pair in [`Verification::repeated`], the periodic image of sphere b.
-    pub repeated: Vec<[i32; 3]>,
-    /// For each pair in [`Verification::wrong`], the periodic image of sphere b.
-    pub wrong: Vec<[i32; 3]>,
+    pub wrong: Hits<(T, T)>,
 }
 
 impl<T> Verification<T> {
@@ -111,12 +91,15 @@ impl Mistakes {
     }
 
     /// Converts the mistakes that the verification has found to the public result type. If
-    /// `periodic` is false, the lists of periodic images in the result are empty.
+    /// `periodic` is false, the lists of the result have no images.
     fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
-        let entries = |list: &[ImageCollision]| list.iter().map(|c| entry(c.pair())).collect();
         let images = |list: &[ImageCollision]| {
             let list = if periodic { list } else { &[] };
             list.iter().map(|entry| entry.image).collect()
+        };
+        let hits = |list: &[ImageCollision]| Hits {
+            items: list.iter().map(|c| entry(c.pair())).collect(),
+            images: images(list),
         };
         let wrong: Vec<ImageCollision> = self.wrong.iter().map(|(entry, _)| *entry).collect();
         let both =
@@ -124,15 +107,12 @@ impl Mistakes {
         Verification {
             tried: self.tried,
             touching: self.touching,
-            missing: entries(&self.missing),
-            invented: entries(&self.invented),
-            repeated: entries(&self.repeated),
-            wrong: self.wrong.iter().map(both).collect(),
-            images: MistakenImages {
-                missing: images(&self.missing),
-                invented: images(&self.invented),
-                repeated: images(&self.repeated),
-                wrong: images(&wrong),
+            missing: hits(&self.missing),
+            invented: hits(&self.invented),
+            repeated: hits(&self.repeated),
+            wrong: Hits {
+                items: self.wrong.iter().map(both).collect(),
+                images: images(&wrong),
             },
         }
     }
@@ -173,15 +153,14 @@ impl<T> Verification<T> {
             "{outcome}: {} of {} {pairs} touch",
             self.touching, self.tried
         )?;
-        let images = &self.images;
         let kinds = [
-            (&self.missing, &images.missing, "missing"),
-            (&self.invented, &images.invented, "invented"),
-            (&self.repeated, &images.repeated, "repeated"),
+            (&self.missing, "missing"),
+            (&self.invented, "invented"),
+            (&self.repeated, "repeated"),
         ];
-        for (entries, images, kind) in kinds {
+        for (entries, kind) in kinds {
             if let Some(Collision { a, b, .. }) = entries.first().map(&pair) {
-                let (count, image) = (entries.len(), of_image(images));
+                let (count, image) = (entries.len(), of_image(entries.images()));
                 write!(f, "\n{kind}: {count}, the first is ({a}, {b}){image}")?;
             }
         }
@@ -194,7 +173,7 @@ impl<T> Verification<T> {
                 self.wrong.len(),
                 truth.a,
                 truth.b,
-                of_image(&images.wrong),
+                of_image(self.wrong.images()),
                 listed.toi,
                 truth.toi,
                 listed.depth,
@@ -212,10 +191,10 @@ fn of_image(images: &[[i32; 3]]) -> String {
 
 /// Checks a list of collisions, from carom or from another program, against exact arithmetic on every pair.
 ///
-/// In a periodic domain, `images` has the periodic image of sphere b for each entry of `list`. In open space,
-/// `images` is empty.
+/// In a periodic domain, the image of each entry of `pairs` is the periodic image of sphere b
+/// ([`Hits::with_images`]). In open space, `pairs` has no images.
 ///
-/// The entries of `list` may be in any order. In a step of one set, the two sphere indices of an
+/// The entries of `pairs` may be in any order. In a step of one set, the two sphere indices of an
 /// entry may also be in any order: the entry `(b, a)` with the negated image stands for the same
 /// pair as `(a, b)`.
 ///
@@ -224,10 +203,10 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// list takes 16 bytes (32 bytes for a wrong time or depth), and 12 more bytes in a periodic domain.
 ///
 /// ```
-/// use carom::{Collision, Sphere, Step, verify};
+/// use carom::{Collision, Hits, Sphere, Step, verify};
 /// let spheres = [0.0, 1.5, 3.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
-/// let list = [Collision { a: 0, b: 1, toi: 0.0, depth: 0.5 }];
-/// let truth = verify(&Step::new(&spheres, 1.0), &list, &[])?;
+/// let list = Hits::new(vec![Collision { a: 0, b: 1, toi: 0.0, depth: 0.5 }]);
+/// let truth = verify(&Step::new(&spheres, 1.0), &list)?;
 /// assert!(!truth.passed());
 /// assert_eq!((truth.missing.len(), truth.missing[0].a, truth.missing[0].b), (1, 1, 2));
 /// # Ok::<(), carom::Error>(())
@@ -239,15 +218,11 @@ fn of_image(images: &[[i32; 3]]) -> String {
 ///   has an invalid time step or sphere, or too many spheres.
 /// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
 ///   length 0.
-/// - [`Error::ImageCount`] if the arguments `images` and `list` differ in length in a periodic
-///   domain, or if `images` is not empty in open space.
-/// - [`Error::OutOfMemory`] if memory is too short for a copy of `list`, or for its differences
+/// - [`Error::ImageCount`] if `pairs` lacks images in a periodic domain, or has images in open space.
+/// - [`Error::OutOfMemory`] if memory is too short for a copy of `pairs`, or for its differences
 ///   from the exact list.
-pub fn verify(
-    step: &Step<'_>,
-    list: &[Collision],
-    images: &[[i32; 3]],
-) -> Result<Verification, Error> {
+pub fn verify(step: &Step<'_>, pairs: &Hits<Collision>) -> Result<Verification, Error> {
+    let (list, images) = (&pairs[..], pairs.images());
     let (first, dt) = (step.spheres(), step.dt());
     check_dt(dt)?;
     let periodic = !step.domain.is_open();

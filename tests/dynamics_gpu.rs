@@ -11,8 +11,8 @@ mod device;
 mod meshes;
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
-    SimulationBuffers, SimulationState, SimulationStatus, SphereCount, Status, wgpu,
+    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
+    SimulationState, SimulationStatus, SphereCount, Status, wgpu,
 };
 use carom::{
     Domain, Error, HardSphere, Impact, Mesh, Partner, Simulation, SimulationOptions, Sphere, Wall,
@@ -99,10 +99,10 @@ impl World {
         for _ in 0..1000 {
             let mut encoder = self.device.encoder();
             self.record_into(&mut encoder, duration);
-            let ticket = self.buffers.read_impacts(&mut encoder).expect("a ticket");
+            let mut ticket = self.buffers.read_impacts(&mut encoder).expect("a ticket");
             self.device.queue.submit([encoder.finish()]);
             self.device.wait();
-            let Ok(Readback::Ready((state, list))) = ticket.try_take() else {
+            let Ok(Some((state, list))) = ticket.try_take() else {
                 panic!("no list of impacts");
             };
             assert_eq!(list.len(), state.listed as usize, "{state:?}");
@@ -2073,15 +2073,16 @@ fn the_state_arrives_by_a_ticket() {
     let nothing = world.buffers.read_state(&mut encoder).map(drop);
     assert_eq!(nothing, Err(Error::NothingRecorded));
     world.record_into(&mut encoder, 2.0);
-    let ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
-    let Ok(Readback::Pending(ticket)) = ticket.try_take() else {
+    let mut ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
+    let Ok(None) = ticket.try_take() else {
         panic!("the state arrives before it is computed");
     };
     world.device.queue.submit([encoder.finish()]);
     let words = world.device.read(world.buffers.state());
-    let Ok(Readback::Ready(state)) = ticket.try_take() else {
+    let Ok(Some(state)) = ticket.try_take() else {
         panic!("the state has not arrived");
     };
+    assert_eq!(ticket.try_take(), Err(Error::AlreadyTaken));
     let in_buffer = SimulationState::from_bytes(bytemuck::cast_slice(&words));
     assert_eq!(Some(state), in_buffer);
     assert!(state.serial == 1 && state.time > 0.0, "{state:?}");
@@ -2092,7 +2093,7 @@ fn the_state_arrives_by_a_ticket() {
     world.record_into(&mut dropped, 1.0);
     drop(dropped);
     let mut encoder = world.device.encoder();
-    let ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
+    let mut ticket = world.buffers.read_state(&mut encoder).expect("a ticket");
     world.device.queue.submit([encoder.finish()]);
     world.device.wait();
     let lost = ticket.try_take().map(|_| ());

@@ -11,25 +11,24 @@ mod device;
 
 use backends::detector;
 use carom::gpu::{
-    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
-    Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius, Status,
-    wgpu,
+    Attribute, BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, DeviceSpheres,
+    SphereCount, SphereGroups, SphereMotion, SphereRadius, Status, wgpu,
 };
-use carom::{Backend, Collision, Error, Options, Sphere, Step, time_of_impact};
+use carom::{Backend, Collision, Error, Hits, Options, Sphere, Step, toi};
 use carom_scenes::Scene;
-use device::{Device, Interleaved, complete, exact, ready};
+use device::{Device, Interleaved, exact, ready};
 use fastrand::Rng;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-fn truth(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
+fn truth(spheres: &[Sphere], dt: f32) -> Hits<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
     }
 }
 
-fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Vec<Collision> {
+fn truth_between(first: &[Sphere], second: &[Sphere], dt: f32) -> Hits<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::between(first, second, dt)) {
         Ok(found) => found.pairs,
         Err(error) => panic!("{error}"),
@@ -139,13 +138,13 @@ fn previous_centers_define_the_motion() -> Result {
     let previous = device.words(&laid_out(&spheres, 2, 4, |s| bits(s.center)));
     let source = DeviceSpheres::new(3000, Attribute::new(&centers, 0, 12), 0.4)
         .with_previous_center(Attribute::new(&previous, 8, 16));
-    let mut expected = truth(&spheres, 1.0);
+    let (mut expected, _) = truth(&spheres, 1.0).into_parts();
     for pair in &mut expected {
         pair.toi *= 0.125;
     }
     let found = exact(&device, &mut buffers, &Step::on_device(&source, 0.125));
     assert!(expected.len() > 300);
-    assert_eq!(found.collisions.pairs, expected);
+    assert_eq!(*found.collisions.pairs, expected);
     device.assert_silent();
     Ok(())
 }
@@ -249,8 +248,8 @@ fn recordings_and_worlds_in_one_encoder_do_not_interfere() -> Result {
     }
     device.queue.submit([encoder.finish()]);
     device.wait();
-    for (ticket, expected) in tickets {
-        assert_eq!(complete(ticket.try_take()?).collisions.pairs, expected);
+    for (mut ticket, expected) in tickets {
+        assert_eq!(ready(ticket.try_take()).collisions.pairs, expected);
     }
     device.assert_silent();
     Ok(())
@@ -292,22 +291,27 @@ fn each_overflow_is_reported_and_growing_cures_it() -> Result {
         };
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;
-        let counts = buffers.read_summary(&mut encoder)?;
-        let raw = buffers.read_raw(&mut encoder)?;
-        let exact = buffers.read_exact(&mut encoder)?;
+        let mut counts = buffers.read_summary(&mut encoder)?;
+        let mut raw = buffers.read_raw(&mut encoder)?;
+        let mut exact = buffers.read_exact(&mut encoder)?;
         device.queue.submit([encoder.finish()]);
         device.wait();
-        let counts = ready(counts.try_take()?);
-        match (ready(raw.try_take()?), ready(exact.try_take()?)) {
-            (PairList::Truncated(needed), PairList::Truncated(_)) => {
+        let counts = ready(counts.try_take());
+        match (raw.try_take(), exact.try_take()) {
+            (
+                Err(Error::Truncated {
+                    required: needed, ..
+                }),
+                Err(Error::Truncated { .. }),
+            ) => {
                 assert_eq!(counts.required_capacity(), Some(needed));
                 assert!(!counts.is_complete());
                 seen.push(counts.status);
                 buffers.grow(&needed)?;
             }
-            (PairList::Complete(raw), PairList::Complete(exact)) => {
+            (Ok(Some(raw)), Ok(Some(exact))) => {
                 assert!(counts.is_complete());
-                assert!(raw.pairs.len() >= exact.collisions.pairs.len());
+                assert!(raw.pairs().len() >= exact.collisions.pairs.len());
                 break exact;
             }
             other => panic!("{other:?}"),
@@ -336,7 +340,7 @@ fn a_crowd_past_the_candidate_limit_is_refused_and_the_next_step_works() -> Resu
     let crowd = vec![Sphere::new([0.0; 3], 1.0); 2000];
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&crowd, 1.0))?;
-    let ticket = buffers.read_exact(&mut encoder)?;
+    let mut ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
     let error = ticket.try_take().err();
@@ -497,11 +501,11 @@ fn times_and_depths_of_the_device_are_as_accurate_as_documented() -> Result {
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
         let ticket = buffers.read_raw(&mut encoder)?;
-        let raw = complete(device.finish(encoder, ticket));
-        for pair in &raw.pairs {
+        let raw = ready(device.finish(encoder, ticket));
+        for (k, pair) in raw.pairs().iter().enumerate() {
             let [a, b] = [pair.a, pair.b].map(|i| &spheres[i as usize]);
-            if !pair.grazing {
-                assert!(time_of_impact(a, b, 1.0)?.is_some(), "{scene}: {pair:?}");
+            if !raw.is_grazing(k) {
+                assert!(toi(a, b, 1.0)?.is_some(), "{scene}: {pair:?}");
             }
             let [gap, distance, reach] = gap(a, b, pair.toi);
             let off = if pair.toi > 0.0 {
@@ -532,7 +536,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
     for round in 0..20 {
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
-        let ticket = buffers.read_exact(&mut encoder)?;
+        let mut ticket = buffers.read_exact(&mut encoder)?;
         match round % 4 {
             0 => {
                 drop(encoder);
@@ -562,7 +566,7 @@ fn tickets_and_encoders_may_be_dropped_at_any_time() -> Result {
     let ticket = buffers.read_exact(&mut encoder)?;
     drop((buffers, pipeline));
     assert_eq!(
-        complete(device.finish(encoder, ticket)).collisions.pairs,
+        ready(device.finish(encoder, ticket)).collisions.pairs,
         expected
     );
     device.assert_silent();
@@ -646,20 +650,14 @@ fn more_pairs_than_can_be_read_back_are_an_error() -> Result {
         let crowd = vec![Sphere::new([0.0; 3], 1.0); count];
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, &Step::new(&crowd, 1.0))?;
-        let raw = buffers.read_raw(&mut encoder)?;
-        let exact = buffers.read_exact(&mut encoder)?;
+        let mut raw = buffers.read_raw(&mut encoder)?;
+        let mut exact = buffers.read_exact(&mut encoder)?;
         device.queue.submit([encoder.finish()]);
         device.wait();
-        assert_eq!(
-            complete(raw.try_take()?).pairs.len(),
-            count * (count - 1) / 2
-        );
+        assert_eq!(ready(raw.try_take()).pairs().len(), count * (count - 1) / 2);
         match exact.try_take() {
-            Ok(taken) if fits => {
-                assert_eq!(
-                    complete(taken).collisions.pairs.len(),
-                    count * (count - 1) / 2
-                );
+            Ok(Some(taken)) if fits => {
+                assert_eq!(taken.collisions.pairs.len(), count * (count - 1) / 2);
             }
             Err(Error::DeviceLimit { needed, .. }) if !fits => {
                 assert_eq!(needed, 64 * (count * (count - 1) / 2) as u64);
@@ -728,7 +726,7 @@ fn the_error_of_a_count_above_at_most_names_at_most() -> Result {
     };
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::on_device(&counted, 1.0))?;
-    let ticket = buffers.read_exact(&mut encoder)?;
+    let mut ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
     let error = ticket.try_take().err().map(|error| error.to_string());
@@ -780,7 +778,7 @@ fn a_recording_that_fails_leaves_no_trace() -> Result {
         fail(&mut buffers, &mut encoder);
         // A readback after failed recordings must return the step that was recorded successfully.
         let ticket = buffers.read_exact(&mut encoder)?;
-        let found = complete(device.finish(encoder, ticket));
+        let found = ready(device.finish(encoder, ticket));
         assert_eq!(found.collisions.pairs, expected);
 
         // Each successful recording gets the next serial number. Two recordings of the same step
@@ -819,11 +817,8 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
     })?;
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
-    let ticket = buffers.read_exact(&mut encoder)?;
-    let ticket = match ticket.try_take()? {
-        Readback::Pending(ticket) => ticket,
-        ready => panic!("{ready:?}"),
-    };
+    let mut ticket = buffers.read_exact(&mut encoder)?;
+    assert!(matches!(ticket.try_take(), Ok(None)));
     // One thread waits for the readback while another thread submits the step and polls the device.
     let taken = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| pollster::block_on(ticket.take()));
@@ -832,10 +827,7 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
         waiting.join()
     });
     match taken {
-        Ok(list) => match list? {
-            PairList::Complete(step) => assert_eq!(step.collisions.pairs, truth(&spheres, 1.0)),
-            truncated => panic!("{truncated:?}"),
-        },
+        Ok(step) => assert_eq!(step?.collisions.pairs, truth(&spheres, 1.0)),
         Err(_) => panic!("the waiting thread panicked"),
     }
     // The encoder of a step is dropped. Then waiting for the readback of this step must end, with an error.
@@ -861,9 +853,9 @@ fn a_capacity_of_zero_pairs_truncates_the_list_until_it_grows() -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &step)?;
     let ticket = buffers.read_exact(&mut encoder)?;
-    let list = ready(device.finish(encoder, ticket));
+    let list = device.finish(encoder, ticket);
     assert!(
-        matches!(&list, PairList::Truncated(required) if required.pairs == 3),
+        matches!(&list, Err(Error::Truncated { required, .. }) if required.pairs == 3),
         "{list:?}"
     );
     let found = exact(&device, &mut buffers, &step);
@@ -876,7 +868,7 @@ fn a_capacity_of_zero_pairs_truncates_the_list_until_it_grows() -> Result {
 fn a_capacity_beyond_any_device_is_refused_and_changes_nothing() -> Result {
     let device = Device::real();
     let mut buffers = world(&device, 500)?;
-    let mut required = RequiredCapacity::for_spheres(1);
+    let mut required = Capacity::for_spheres(1);
     for pairs in [1 << 60, u64::MAX] {
         required.pairs = pairs;
         let refused = buffers.grow(&required);
@@ -909,7 +901,7 @@ fn a_count_above_at_most_requires_no_capacity() -> Result {
     };
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::on_device(&spheres, 1.0))?;
-    let list = buffers.read_exact(&mut encoder)?;
+    let mut list = buffers.read_exact(&mut encoder)?;
     let ticket = buffers.read_summary(&mut encoder)?;
     let summary = ready(device.finish(encoder, ticket));
     assert_eq!(summary.status, Status::TOO_MANY_SPHERES);

@@ -5,8 +5,7 @@ mod backends;
 
 use backends::{both, detector, with_threads};
 use carom::{
-    ActiveBackend, Backend, Collisions, Detector, Domain, Error, Field, MAX_MAGNITUDE, Options,
-    Sphere, Step, time_of_impact,
+    Backend, Collisions, Detector, Domain, Error, Field, MAX_MAGNITUDE, Options, Sphere, Step, toi,
 };
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -150,11 +149,11 @@ fn a_sphere_out_of_range_is_named_by_index_and_field() {
 }
 
 #[test]
-fn time_of_impact_refuses_the_same_inputs_as_a_step() {
+fn toi_refuses_the_same_inputs_as_a_step() {
     let good = Sphere::new([1.0, 2.0, 3.0], 0.5);
     let bad = Sphere::new([1.0, f32::NAN, 3.0], 0.5);
     for (pair, at) in [([bad, good], 0), ([good, bad], 1)] {
-        match time_of_impact(&pair[0], &pair[1], 1.0) {
+        match toi(&pair[0], &pair[1], 1.0) {
             Err(Error::InvalidSphere {
                 index,
                 set: None,
@@ -166,7 +165,7 @@ fn time_of_impact_refuses_the_same_inputs_as_a_step() {
         }
     }
     for dt in [-1.0, f32::NAN, f32::INFINITY] {
-        let refused = time_of_impact(&good, &good, dt);
+        let refused = toi(&good, &good, dt);
         assert!(
             matches!(refused, Err(Error::InvalidTimeStep { .. })),
             "{refused:?}"
@@ -389,10 +388,7 @@ fn statistics_describe_the_step() {
         );
         assert!(!statistics.reason.is_empty());
     }
-    assert_eq!(
-        (cpu.backend, gpu.backend),
-        (ActiveBackend::Cpu, ActiveBackend::Gpu)
-    );
+    assert_eq!((cpu.backend, gpu.backend), (Backend::Cpu, Backend::Gpu));
     assert_eq!(cpu.adapter, None);
     assert!(gpu.adapter.is_some());
     let names = |statistics: &carom::Statistics| -> Vec<_> {

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 
 use backends::detector;
 use carom::gpu::{
-    BufferOptions, CollisionBuffers, CollisionPipeline, ExactStep, PairList, Readback,
-    RecordableSpheres, RequiredCapacity, SphereCount, Ticket,
+    BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, ExactCollisions,
+    RecordableSpheres, SphereCount, Ticket,
 };
-use carom::{Backend, Collision, Detector, Error, Options, Sphere, Step};
+use carom::{Backend, Collision, Detector, Error, Hits, Options, Sphere, Step};
 use device::{Device, Interleaved};
 use fastrand::Rng;
 
@@ -51,7 +51,7 @@ struct Application {
     buffers: CollisionBuffers,
     cpu: Detector,
     /// Readbacks in flight, oldest first, each with the expected list of collisions.
-    tickets: VecDeque<(Ticket<PairList<ExactStep>>, Vec<Collision>)>,
+    tickets: VecDeque<(Ticket<ExactCollisions>, Hits<Collision>)>,
     compared: usize,
     grown: usize,
 }
@@ -69,7 +69,7 @@ impl Application {
     fn step<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
-        expected: Option<Vec<Collision>>,
+        expected: Option<Hits<Collision>>,
     ) -> Result<(), Error> {
         let mut encoder = self.device.encoder();
         match self.buffers.record(&mut encoder, step) {
@@ -99,19 +99,20 @@ impl Application {
 
     /// Takes the lists of collisions whose readbacks are complete, and compares them with the expected lists.
     /// Returns the required buffer capacity if a list was truncated.
-    fn take(&mut self) -> Result<Option<RequiredCapacity>, Error> {
+    fn take(&mut self) -> Result<Option<Capacity>, Error> {
         let mut missing = None;
-        while let Some((ticket, expected)) = self.tickets.pop_front() {
-            match ticket.try_take()? {
-                Readback::Pending(ticket) => {
+        while let Some((mut ticket, expected)) = self.tickets.pop_front() {
+            match ticket.try_take() {
+                Ok(None) => {
                     self.tickets.push_front((ticket, expected));
                     break;
                 }
-                Readback::Ready(PairList::Complete(step)) => {
+                Ok(Some(step)) => {
                     assert_eq!(step.collisions.pairs, expected);
                     self.compared += 1;
                 }
-                Readback::Ready(PairList::Truncated(required)) => missing = Some(required),
+                Err(Error::Truncated { required, .. }) => missing = Some(required),
+                Err(error) => return Err(error),
             }
         }
         Ok(missing)
@@ -123,7 +124,7 @@ impl Application {
     fn frame<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
-        expected: Option<Vec<Collision>>,
+        expected: Option<Hits<Collision>>,
         rng: &mut Rng,
     ) -> Result<(), Error> {
         if let Some(expected) = expected {
@@ -143,12 +144,12 @@ impl Application {
     fn whole<S: RecordableSpheres + ?Sized>(
         &mut self,
         step: &Step<'_, S>,
-        expected: &[Collision],
+        expected: &Hits<Collision>,
     ) -> Result<(), Error> {
         for _ in 0..4 {
             self.device.wait();
             self.take()?;
-            self.step(step, Some(expected.to_vec()))?;
+            self.step(step, Some(expected.clone()))?;
             self.device.wait();
             match self.take()? {
                 Some(required) => {

@@ -5,9 +5,8 @@
 mod device;
 
 use carom::gpu::{
-    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactStep,
-    PairList, Readback, RequiredCapacity, SphereCount, SphereGroups, SphereMotion, SphereRadius,
-    Ticket, wgpu,
+    Attribute, BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, DeviceSpheres,
+    ExactCollisions, SphereCount, SphereGroups, SphereMotion, SphereRadius, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step, Wall, Walls};
 use device::{Device, Interleaved};
@@ -33,12 +32,16 @@ const SPHERES: [Sphere; 2] = [Sphere {
 fn assert_works(device: &Device, buffers: &mut CollisionBuffers) -> Result {
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
-    let ticket = buffers.read_exact(&mut encoder)?;
+    let mut ticket = buffers.read_exact(&mut encoder)?;
     device.queue.submit([encoder.finish()]);
     device.wait();
     // The noop device computes nothing. So the results lack the serial number of the step, and carom
     // reports that the step was not submitted.
     assert!(matches!(ticket.try_take(), Err(Error::NotSubmitted)));
+    // A ticket returns an error once, like results.
+    assert!(matches!(ticket.try_take(), Err(Error::AlreadyTaken)));
+    let taken = pollster::block_on(ticket.take());
+    assert!(matches!(taken, Err(Error::AlreadyTaken)));
     device.assert_silent();
     Ok(())
 }
@@ -154,7 +157,7 @@ fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
     drop(buffers.read_summary(&mut encoder)?);
     // After `CollisionBuffers::grow`, the new buffers have no results until a step is recorded.
-    assert!(buffers.grow(&RequiredCapacity::for_spheres(20))?);
+    assert!(buffers.grow(&Capacity::for_spheres(20))?);
     missing(&mut buffers, &mut encoder);
     device.queue.submit([encoder.finish()]);
     assert_works(&device, &mut buffers)
@@ -578,7 +581,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
             lose(0);
             buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
             lose(1);
-            let ticket = buffers.read_exact(&mut encoder)?;
+            let mut ticket = buffers.read_exact(&mut encoder)?;
             lose(2);
             device.queue.submit([encoder.finish()]);
             lose(3);
@@ -586,7 +589,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
             lose(4);
             match ticket.try_take() {
                 Err(Error::NotSubmitted) => Ok(()),
-                Ok(Readback::Pending(_)) => Err(Error::DeviceLost),
+                Ok(None) => Err(Error::DeviceLost),
                 other => other.map(drop),
             }
         };
@@ -630,7 +633,7 @@ fn a_submit_that_fails_returns_no_results() -> Result {
     let mut buffers = world(&device, &BufferOptions::new(10))?;
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&SPHERES, 1.0))?;
-    let ticket = buffers.read_exact(&mut encoder)?;
+    let mut ticket = buffers.read_exact(&mut encoder)?;
     // The application makes the submit fail, because its encoder copies a buffer that is still mapped.
     let scope = device
         .device
@@ -672,12 +675,12 @@ fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
     fn sent<T: Send>() {}
     shared::<CollisionPipeline>();
     sent::<CollisionBuffers>();
-    sent::<Ticket<PairList<ExactStep>>>();
+    sent::<Ticket<ExactCollisions>>();
     fn waits(
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,
         options: &BufferOptions,
-        ticket: Ticket<PairList<ExactStep>>,
+        ticket: Ticket<ExactCollisions>,
     ) -> impl Send {
         (
             CollisionPipeline::new_async(device),

@@ -125,24 +125,24 @@ fn is_in_half(&([i, j], image, ..): &Entry) -> bool {
 /// must be one row: a contiguous range.
 fn check(list: &NeighborList, world: &World, expected: &[Entry]) {
     let images = if world.domain.is_open() {
-        vec![[0; 3]; list.pairs.len()]
+        vec![[0; 3]; list.pairs().len()]
     } else {
-        list.images.clone()
+        list.pairs().images().to_vec()
     };
     assert_eq!(
-        list.images.is_empty(),
-        world.domain.is_open() || list.pairs.is_empty()
+        list.pairs().images().is_empty(),
+        world.domain.is_open() || list.pairs().is_empty()
     );
     let of = |&(pair, image, vector, _): &Entry| (pair, image, vector);
-    let found: Vec<_> = (list.pairs.iter().zip(&images).zip(&list.vectors))
+    let found: Vec<_> = (list.pairs().iter().zip(&images).zip(list.vectors()))
         .map(|((&pair, &image), &vector)| (pair, image, vector))
         .collect();
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
         assert_eq!(*found, of(expected));
     }
-    assert_eq!(list.distances.len(), expected.len());
-    for (&distance, &(.., square)) in list.distances.iter().zip(expected) {
+    assert_eq!(list.distances().len(), expected.len());
+    for (&distance, &(.., square)) in list.distances().iter().zip(expected) {
         #[allow(
             clippy::cast_possible_truncation,
             reason = "the nearest float32 is expected"
@@ -155,7 +155,7 @@ fn check(list: &NeighborList, world: &World, expected: &[Entry]) {
         let row = list.row(i);
         assert_eq!(row.start, end);
         end = row.end;
-        assert!(list.pairs[row].iter().all(|pair| pair[0] as usize == i));
+        assert!(list.pairs()[row].iter().all(|pair| pair[0] as usize == i));
     }
     assert_eq!(end, expected.len());
     assert!(list.row(world.spheres.len()).is_empty() && list.row(usize::MAX).is_empty());
@@ -176,7 +176,7 @@ fn lists_have_all_pairs_within_the_cutoff() -> Test {
         let half: Vec<Entry> = full.into_iter().filter(is_in_half).collect();
         detector.find_neighbors_into(&search, &mut list)?;
         check(&list, &world, &half);
-        assert_eq!(list.statistics.spheres, world.spheres.len() as u64);
+        assert_eq!(list.statistics().spheres, world.spheres.len() as u64);
         let square = f64::from(cutoff).powi(2);
         ties += half.iter().filter(|entry| entry.3 == square).count();
         own += half.iter().filter(|entry| entry.0[0] == entry.0[1]).count();
@@ -218,9 +218,9 @@ fn a_skin_that_float32_would_round_down_is_rounded_up() -> Test {
     let distance = 1.0_f32.next_up();
     let particles = [0.0, distance].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
     let list = detector()?.find_neighbors(&NeighborSearch::within(&particles, 1.0))?;
-    assert_eq!(list.pairs.len(), 0);
+    assert_eq!(list.pairs().len(), 0);
     let search = NeighborSearch::within(&particles, 1.0).with_skin(skin);
-    assert_eq!(detector()?.find_neighbors(&search)?.pairs, [[0, 1]]);
+    assert_eq!(detector()?.find_neighbors(&search)?.pairs()[..], [[0, 1]]);
     Ok(())
 }
 
@@ -234,8 +234,8 @@ fn distances_across_a_face_are_as_exact_as_others() -> Test {
     let search = NeighborSearch::within(&particles, cutoff).in_domain(&domain);
     let list = detector()?.find_neighbors(&search)?;
     assert_eq!(
-        (list.vectors, list.distances),
-        (vec![[-cutoff, 0.0, 0.0]], vec![cutoff])
+        (list.vectors(), list.distances()),
+        (&[[-cutoff, 0.0, 0.0]][..], &[cutoff][..])
     );
     Ok(())
 }
@@ -264,7 +264,7 @@ fn pairs_that_groups_leave_out_are_no_neighbors() -> Test {
         at(2.0),
     ];
     let mut list = detector()?.find_neighbors(&NeighborSearch::within(&particles, 1.0))?;
-    assert_eq!(list.pairs, [[1, 2]]);
+    assert_eq!(list.pairs()[..], [[1, 2]]);
     particles[0].groups = 0;
     assert!(!list.update(&NeighborSearch::within(&particles, 1.0)));
     Ok(())
@@ -279,7 +279,7 @@ fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
         .in_domain(&domain)
         .with_skin(0.5);
     let list = detector()?.find_neighbors(&search)?;
-    assert_eq!(list.pairs, [[0, 1], [1, 2]]);
+    assert_eq!(list.pairs()[..], [[0, 1], [1, 2]]);
     assert!(list.is_valid_for(&search));
     let moved = |k: usize, by: [f32; 3]| {
         let mut particles = particles;
@@ -351,13 +351,13 @@ fn no_pair_is_lost_while_a_list_is_valid() -> Test {
             let search = NeighborSearch::within(&world.spheres, cutoff)
                 .in_domain(&world.domain)
                 .with_skin(skin);
-            let old: Vec<f32> = list.distances.clone();
+            let old: Vec<f32> = list.distances().to_vec();
             if list.update(&search) {
                 updates += 1;
                 let is_new = |(&old, &new): (&f32, &f32)| old > cutoff && new <= cutoff;
                 entered += old
                     .iter()
-                    .zip(&list.distances)
+                    .zip(list.distances())
                     .filter(|&both| is_new(both))
                     .count();
             } else {
@@ -367,7 +367,11 @@ fn no_pair_is_lost_while_a_list_is_valid() -> Test {
             let expected = expected.iter().filter(|entry| is_in_half(entry));
             let expected: Vec<_> = expected.map(|entry| (entry.0, entry.2)).collect();
             let within = |&(_, &distance): &(_, &f32)| distance <= cutoff;
-            let found = list.pairs.iter().zip(&list.vectors).zip(&list.distances);
+            let found = list
+                .pairs()
+                .iter()
+                .zip(list.vectors())
+                .zip(list.distances());
             let found: Vec<_> = (found.filter(within))
                 .map(|((&pair, &vector), _)| (pair, vector))
                 .collect();
@@ -398,7 +402,7 @@ fn invalid_searches_are_errors_and_leave_the_list_empty() -> Test {
     ];
     let mut detector = detector()?;
     let mut list = detector.find_neighbors(&NeighborSearch::touching(&particles))?;
-    assert_eq!(list.pairs, [[0, 1]]);
+    assert_eq!(list.pairs()[..], [[0, 1]]);
     let mut broken = particles;
     broken[1].center[2] = f32::NAN;
     let within = |cutoff| NeighborSearch::within(&particles, cutoff);
@@ -425,7 +429,7 @@ fn invalid_searches_are_errors_and_leave_the_list_empty() -> Test {
         for part in parts {
             assert!(error.contains(part), "no `{part}` in: {error}");
         }
-        assert!(list.pairs.is_empty() && list.row(0).is_empty(), "{error}");
+        assert!(list.pairs().is_empty() && list.row(0).is_empty(), "{error}");
         assert!(!list.is_valid_for(&search));
     }
     // A neighbour search neither uses nor checks velocities.
@@ -434,14 +438,14 @@ fn invalid_searches_are_errors_and_leave_the_list_empty() -> Test {
     assert_eq!(
         detector
             .find_neighbors(&NeighborSearch::touching(&broken))?
-            .pairs
+            .pairs()
             .len(),
         1
     );
     assert_eq!(
         detector
             .find_neighbors(&NeighborSearch::within(&[], 1.0))?
-            .pairs
+            .pairs()
             .len(),
         0
     );
@@ -459,10 +463,12 @@ fn a_software_gpu_finds_the_same_neighbors() -> Test {
         gpu.find_neighbors(&search)?,
         detector()?.find_neighbors(&search)?,
     );
-    assert!(by_cpu.pairs.len() > 10_000);
+    let awaited = pollster::block_on(gpu.find_neighbors_async(&search))?;
+    assert!(by_cpu.pairs().len() > 10_000);
     assert_eq!(
-        (by_gpu.pairs, by_gpu.vectors),
-        (by_cpu.pairs, by_cpu.vectors)
+        (by_gpu.pairs(), by_gpu.vectors()),
+        (by_cpu.pairs(), by_cpu.vectors())
     );
+    assert_eq!(awaited.pairs(), by_cpu.pairs());
     Ok(())
 }

@@ -8,7 +8,10 @@
 mod oracle;
 mod periodic_worlds;
 
-use carom::{Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step, verify};
+use carom::{
+    Backend, Collision, Collisions, Detector, Domain, Error, Hits, Options, Partner, Sphere, Step,
+    verify,
+};
 use fastrand::Rng;
 use oracle::periodic::{Pair, brute_force};
 use periodic_worlds::{
@@ -100,25 +103,28 @@ fn verify_finds_no_mistake_in_a_large_list_and_every_mistake_in_a_wrong_one() {
     }
     let step = Step::new(&spheres, 0.5).in_domain(&domain);
     let found = detect(&step);
-    let truth = verify(&step, &found.pairs, &found.images).expect("the step is valid");
+    let truth = verify(&step, &found.pairs).expect("the step is valid");
     assert!(truth.passed(), "{truth}");
     assert_eq!(truth.touching, found.pairs.len() as u64);
-    assert!(found.images.iter().any(|image| *image != [0; 3]));
+    assert!(found.pairs.images().iter().any(|image| *image != [0; 3]));
 
-    let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
+    let (mut pairs, mut images) = found.pairs.clone().into_parts();
     let (missing, missing_image) = (pairs.remove(5), images.remove(5));
     images[7][1] += 1;
-    let truth = verify(&step, &pairs, &images).expect("the step is valid");
+    let invented_image = images[7];
+    let wrong = Hits::with_images(pairs, images).expect("one image for each pair");
+    let truth = verify(&step, &wrong).expect("the step is valid");
     assert_eq!(truth.missing.len(), 2);
     assert!(truth.missing.contains(&missing));
-    assert!(truth.images.missing.contains(&missing_image));
-    assert_eq!(truth.images.invented, [images[7]]);
+    assert!(truth.missing.images().contains(&missing_image));
+    assert_eq!(truth.invented.images(), [invented_image]);
     // An entry still means the same pair if its two spheres are exchanged and the displacement of the
     // periodic copy is negated. So `verify` must accept such an entry.
-    let (mut pairs, mut images) = (found.pairs.clone(), found.images.clone());
+    let (mut pairs, mut images) = found.pairs.clone().into_parts();
     (pairs[3].a, pairs[3].b) = (pairs[3].b, pairs[3].a);
     images[3] = images[3].map(|n| -n);
-    let truth = verify(&step, &pairs, &images).expect("the step is valid");
+    let other_way = Hits::with_images(pairs, images).expect("one image for each pair");
+    let truth = verify(&step, &other_way).expect("the step is valid");
     assert!(truth.passed(), "{truth}");
 }
 
@@ -134,11 +140,11 @@ fn neither_threads_nor_the_order_of_memory_changes_the_list() {
         let mut detect = || pool.install(|| detector.detect(&step));
         let found = detect().expect("the step is valid");
         let again = detect().expect("the step is valid");
-        assert_eq!((&found.pairs, &found.images), (&again.pairs, &again.images));
-        (found.pairs, found.images)
+        assert_eq!(found.pairs, again.pairs);
+        found.pairs
     };
     let one = list(1);
-    assert!(one.0.len() > 1000);
+    assert!(one.len() > 1000);
     assert_eq!(one, list(2));
     assert_eq!(one, list(5));
 }
@@ -166,11 +172,12 @@ fn impacts_contacts_and_changes_know_the_image() {
         (3, [0, -1, 0]),
         (2, [0, 1, 0]),
     ];
-    assert_eq!(partners.collect::<Vec<_>>(), expected.map(Some));
+    let expected = expected.map(|(sphere, image)| Some((Partner::Sphere(sphere), image)));
+    assert_eq!(partners.collect::<Vec<_>>(), expected);
 
     let contact = found.pairs[0].contact_of_image(&spheres[0], &spheres[1], &domain, [1, 0, 0]);
-    assert_eq!(contact.point.to_array(), [11.0, 5.0, 5.0]);
-    assert_eq!(contact.normal.to_array(), [1.0, 0.0, 0.0]);
+    assert_eq!(contact.point, [11.0, 5.0, 5.0]);
+    assert_eq!(contact.normal, [1.0, 0.0, 0.0]);
     assert_eq!(contact.approach_speed, 4.0);
     assert_eq!(found.contacts().of(1), [0]);
 
@@ -179,22 +186,16 @@ fn impacts_contacts_and_changes_know_the_image() {
     let now = detect(&Step::new(&later, 1.0).in_domain(&domain));
     assert_eq!(listed(&now)[0], (0, 1, [0, 0, 0]));
     let changes = now.changes_since(&found);
+    assert_eq!(changes.began.into_parts(), (vec![[0, 1]], vec![[0, 0, 0]]));
+    assert_eq!(changes.ended.into_parts(), (vec![[0, 1]], vec![[1, 0, 0]]));
     assert_eq!(
-        (changes.began, changes.began_images),
-        (vec![[0, 1]], vec![[0, 0, 0]])
-    );
-    assert_eq!(
-        (changes.ended, changes.ended_images),
-        (vec![[0, 1]], vec![[1, 0, 0]])
-    );
-    assert_eq!(
-        (changes.lasted, changes.lasted_images),
+        changes.lasted.into_parts(),
         (vec![[2, 3]], vec![[0, -1, 0]])
     );
 
     let mut by_time = found;
     by_time.sort_by_time();
-    assert_eq!(by_time.images, [[0, -1, 0], [1, 0, 0]]);
+    assert_eq!(by_time.pairs.images(), [[0, -1, 0], [1, 0, 0]]);
 }
 
 #[test]
@@ -231,8 +232,8 @@ fn a_crowd_in_a_corner_of_the_cell_is_searched_eight_times_at_most() {
     let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
     let periodic = detect(&Step::new(&spheres, 1.0).in_domain(&domain));
     assert_eq!(open.pairs.len(), 300 * 299 / 2);
-    assert_eq!(periodic.pairs, open.pairs);
-    assert!(periodic.images.iter().all(|image| *image == [0; 3]));
+    assert_eq!(*periodic.pairs, *open.pairs);
+    assert!(periodic.pairs.images().iter().all(|image| *image == [0; 3]));
     let [open, periodic] = [open, periodic].map(|found| found.statistics.candidates);
     assert!(
         periodic <= 8 * open,
@@ -332,13 +333,25 @@ fn bad_domains_are_errors_that_name_the_number() {
     assert!(text.contains("images") && text.contains("limit"), "{text}");
     let open = Step::new(&spheres, 1.0);
     assert!(matches!(
-        verify(&open, &[], &[[0; 3]]),
+        Hits::<Collision>::with_images(Vec::new(), vec![[0; 3]]),
         Err(Error::ImageCount {
             pairs: 0,
             images: 1,
             ..
         })
     ));
+    let pairs = || vec![Collision::default()];
+    let with_image = Hits::with_images(pairs(), vec![[0; 3]]).expect("one image for one pair");
+    for (step, list, images) in [
+        (open, with_image, 1),
+        (open.in_domain(&cube), Hits::new(pairs()), 0),
+    ] {
+        let error = verify(&step, &list).err();
+        assert!(
+            matches!(error, Some(Error::ImageCount { pairs: 1, images: told, .. }) if told == images),
+            "{error:?}"
+        );
+    }
 }
 
 #[test]
@@ -353,7 +366,7 @@ fn a_detector_without_a_choice_of_backend_uses_the_cpu() {
     let open = detector
         .detect(&Step::new(&spheres, 1.0))
         .expect("the step is valid");
-    assert!(open.pairs.is_empty() && open.images.is_empty());
+    assert!(open.pairs.is_empty() && open.pairs.images().is_empty());
 }
 
 #[test]
@@ -376,8 +389,12 @@ fn a_reused_list_has_no_images_of_the_step_before() {
             .expect("a valid step");
         let fresh = detect(&step);
         assert_eq!(list.pairs, fresh.pairs);
-        assert_eq!(list.images, fresh.images);
-        with_images += list.images.iter().filter(|image| **image != [0; 3]).count();
+        with_images += list
+            .pairs
+            .images()
+            .iter()
+            .filter(|image| **image != [0; 3])
+            .count();
     }
     assert!(with_images > 1000);
 }

@@ -12,9 +12,9 @@ mod periodic_worlds;
 
 use backends::detector;
 use carom::gpu::{BufferOptions, CollisionBuffers, CollisionPipeline, Status};
-use carom::{ActiveBackend, Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step};
+use carom::{Backend, Collisions, Detector, Domain, Error, Options, Sphere, Step};
 use carom_scenes::Scene;
-use device::{Device, Interleaved, complete, exact, ready};
+use device::{Device, Interleaved, exact, ready};
 use fastrand::Rng;
 use glam::DVec3;
 use periodic_worlds::{
@@ -30,9 +30,9 @@ fn same_on_both(step: &Step<'_>) -> Collisions {
     let on_cpu = detector(Backend::Cpu, Options::new()).detect(step);
     let on_gpu = gpu().detect(step);
     let (on_cpu, on_gpu) = (on_cpu.expect("CPU"), on_gpu.expect("GPU"));
-    assert_eq!(on_gpu.statistics.backend, ActiveBackend::Gpu);
-    assert_eq!(on_gpu.images.len(), on_gpu.pairs.len());
-    assert!(on_cpu.pairs == on_gpu.pairs && on_cpu.images == on_gpu.images);
+    assert_eq!(on_gpu.statistics.backend, Backend::Gpu);
+    assert_eq!(on_gpu.pairs.images().len(), on_gpu.pairs.len());
+    assert!(on_cpu.pairs == on_gpu.pairs && on_cpu.pairs.images() == on_gpu.pairs.images());
     on_gpu
 }
 
@@ -176,8 +176,8 @@ fn a_step_in_open_space_after_a_periodic_one_has_no_images() {
     let mut count = |domain: &Domain| {
         let found = detector.detect(&Step::new(&spheres, 0.25).in_domain(domain));
         let found = found.expect("the step is valid");
-        assert_eq!(found.statistics.backend, ActiveBackend::Gpu);
-        [found.pairs.len(), found.images.len()]
+        assert_eq!(found.statistics.backend, Backend::Gpu);
+        [found.pairs.len(), found.pairs.images().len()]
     };
     let [pairs, images] = count(&domain);
     let [fewer, none] = count(&Domain::open());
@@ -237,7 +237,7 @@ fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
             );
             let second = second.spheres();
             if set.len() > buffers.capacity().spheres as usize {
-                let more = carom::gpu::RequiredCapacity::for_spheres(2100);
+                let more = carom::gpu::Capacity::for_spheres(2100);
                 assert!(buffers.grow(&more).expect("the buffers grow"));
             }
             let expect = |cpu: &mut Detector, step: &Step<'_>| {
@@ -256,13 +256,13 @@ fn recorded_steps_have_the_list_of_the_detector_in_every_domain() {
             ];
             for step in steps {
                 assert_eq!(step.collisions.pairs, one.pairs);
-                assert_eq!(step.collisions.images, one.images);
+                assert_eq!(step.collisions.pairs.images(), one.pairs.images());
             }
             let two = expect(&mut cpu, &Step::between(set, &spheres[..9], 0.25));
             let step = Step::between_on_device(&first, &second, 0.25).in_domain(&domain);
             let step = exact(&device, &mut buffers, &step);
             assert_eq!(step.collisions.pairs, two.pairs);
-            assert_eq!(step.collisions.images, two.images);
+            assert_eq!(step.collisions.pairs.images(), two.pairs.images());
         }
     }
     device.assert_silent();
@@ -280,10 +280,10 @@ fn a_raw_readback_has_the_image_of_each_pair() {
         .record(&mut encoder, &step)
         .expect("the step is valid");
     let ticket = buffers.read_raw(&mut encoder).expect("a readback");
-    let raw = complete(device.finish(encoder, ticket));
-    assert_eq!((raw.pairs[0].a, raw.pairs[0].b), (0, 1));
-    assert_eq!(raw.images, [[-1, 0, 0]]);
-    assert!((raw.pairs[0].depth - 0.5).abs() < 1e-5);
+    let raw = ready(device.finish(encoder, ticket));
+    assert_eq!((raw.pairs()[0].a, raw.pairs()[0].b), (0, 1));
+    assert_eq!(raw.pairs().images(), [[-1, 0, 0]]);
+    assert!((raw.pairs()[0].depth - 0.5).abs() < 1e-5);
 }
 
 #[test]

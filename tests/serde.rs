@@ -16,7 +16,9 @@ fn a_status_survives_a_round_trip_through_json() -> Result<(), Box<dyn std::erro
 
 #[test]
 fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error::Error>> {
-    use carom::{Backend, Changes, Collision, Contacts, Detector, Earliest, Options, Sphere, Step};
+    use carom::{
+        Backend, Changes, Collision, Contacts, Detector, Earliest, Hits, Options, Sphere, Step,
+    };
 
     let spheres = [0.0, 1.5, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0).with_groups(1, 2));
     let text = serde_json::to_string(&spheres)?;
@@ -30,7 +32,7 @@ fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error:
     assert_eq!(json["second_set_start"], 1);
     assert_eq!(json["statistics"]["pairs"], found.statistics.pairs);
     assert_eq!(json["statistics"]["backend"], "Cpu");
-    let pairs: Vec<Collision> = serde_json::from_value(json["pairs"].clone())?;
+    let pairs: Hits<Collision> = serde_json::from_value(json["pairs"].clone())?;
     assert_eq!(pairs, found.pairs);
 
     let contact = found.pairs[1].contact(&spheres[0], &spheres[1]);
@@ -44,7 +46,7 @@ fn results_survive_a_round_trip_through_json() -> Result<(), Box<dyn std::error:
     let changes = found.changes_since(&carom::Collisions::default());
     let text = serde_json::to_string(&changes)?;
     assert_eq!(serde_json::from_str::<Changes>(&text)?, changes);
-    let truth = carom::verify(&step, &[], &[])?;
+    let truth = carom::verify(&step, &Hits::default())?;
     let text = serde_json::to_string(&truth)?;
     assert_eq!(serde_json::from_str::<carom::Verification>(&text)?, truth);
     Ok(())

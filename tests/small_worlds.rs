@@ -7,7 +7,7 @@ mod oracle;
 use std::cell::{Cell, RefCell};
 
 use backends::both;
-use carom::{ActiveBackend, Backend, Error, Options, Sphere, Step};
+use carom::{Error, Options, Sphere, Step};
 use oracle::check::differences;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -110,10 +110,6 @@ fn try_many<W: std::fmt::Debug>(
     };
     both(|detector| {
         let backend = detector.backend();
-        let asked = match backend {
-            ActiveBackend::Gpu => Backend::Gpu,
-            ActiveBackend::Cpu => Backend::Cpu,
-        };
         let detector = RefCell::new(detector);
         let refused = Cell::new(0);
         // The seed is fixed, so every run generates the same worlds.
@@ -124,7 +120,7 @@ fn try_many<W: std::fmt::Debug>(
                 Err(Error::Device { reason, .. }) if reason.contains("ends loops") => {
                     println!("refused: {world:?}");
                     refused.set(refused.get() + 1);
-                    **detector.borrow_mut() = backends::detector(asked, Options::default());
+                    **detector.borrow_mut() = backends::detector(backend, Options::default());
                     return Ok(());
                 }
                 other => other.map_err(|error| TestCaseError::fail(error.to_string()))?,

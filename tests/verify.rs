@@ -13,21 +13,22 @@ mod worlds;
 
 use backends::detector;
 use carom::{
-    Backend, Collision, Domain, Error, Mesh, Options, Sphere, Step, Verification, Wall,
-    WallCollision, Walls, time_of_impact, verify, verify_walls,
+    Backend, Collision, Domain, Error, Hits, Mesh, Options, Sphere, Step, Verification, Wall,
+    WallCollision, Walls, toi, verify, verify_walls,
 };
 use fastrand::Rng;
 use wall_worlds::{World, periodic_world};
 
 fn list(spheres: &[Sphere], dt: f32) -> Vec<Collision> {
     match detector(Backend::Cpu, Options::default()).detect(&Step::new(spheres, dt)) {
-        Ok(found) => found.pairs,
+        Ok(found) => found.pairs.into_parts().0,
         Err(error) => panic!("{error}"),
     }
 }
 
 fn checked(spheres: &[Sphere], dt: f32, list: &[Collision]) -> Verification {
-    verify(&Step::new(spheres, dt), list, &[]).unwrap_or_else(|error| panic!("{error}"))
+    verify(&Step::new(spheres, dt), &Hits::new(list.to_vec()))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -48,7 +49,7 @@ fn an_empty_list_misses_every_pair_of_the_oracle() {
     let found = checked(&spheres, 1.0, &[]);
     let missing: Vec<_> = found.missing.iter().map(|c| (c.a, c.b)).collect();
     assert_eq!(missing, oracle::brute_force(&spheres, 1.0).hits);
-    assert_eq!(found.missing, list(&spheres, 1.0));
+    assert_eq!(*found.missing, list(&spheres, 1.0));
     assert_eq!(found.mistakes(), missing.len() as u64);
 }
 
@@ -72,7 +73,7 @@ fn each_kind_of_mistake_is_classified() {
     wrong[6].depth = f32::NAN;
     wrong[7].toi = -wrong[7].toi;
     let negated = u64::from(wrong[7].toi.is_sign_negative());
-    let apart = (1..300).find(|&b| time_of_impact(&spheres[0], &spheres[b], 1.0) == Ok(None));
+    let apart = (1..300).find(|&b| toi(&spheres[0], &spheres[b], 1.0) == Ok(None));
     let apart = u32::try_from(apart.expect("some sphere does not touch sphere 0"))
         .expect("300 indices fit in a u32");
     let strays = [(0, apart), (7, 7), (0, 300), (300, 301), (u32::MAX, 0)];
@@ -82,7 +83,7 @@ fn each_kind_of_mistake_is_classified() {
         ..Collision::default()
     }));
     let found = checked(&spheres, 1.0, &wrong);
-    assert_eq!(found.missing, [missing]);
+    assert_eq!(*found.missing, [missing]);
     assert_eq!(found.repeated.len(), 1);
     assert_eq!(
         (found.repeated[0].a, found.repeated[0].b),
@@ -116,7 +117,7 @@ fn a_right_entry_and_a_wrong_one_for_a_pair_are_one_mistake() {
     };
     for list in [[right, wrong], [wrong, right]] {
         let found = checked(&spheres, 1.0, &list);
-        assert_eq!((found.mistakes(), found.repeated), (1, vec![wrong]));
+        assert_eq!((found.mistakes(), found.repeated), (1, vec![wrong].into()));
     }
 }
 
@@ -133,7 +134,8 @@ fn verify_respects_groups_and_two_sets() {
         depth: 1.5,
     };
     let between = |list: &[Collision]| {
-        verify(&Step::between(&[blind, seen], &[seen], 1.0), list, &[])
+        let list = Hits::new(list.to_vec());
+        verify(&Step::between(&[blind, seen], &[seen], 1.0), &list)
             .unwrap_or_else(|error| panic!("{error}"))
     };
     let truth = [
@@ -146,33 +148,29 @@ fn verify_respects_groups_and_two_sets() {
     assert!(between(&truth).passed());
     assert_eq!(between(&truth).tried, 2);
     // Between two sets of spheres, `verify` does not accept the two indices of a pair in reverse order.
-    assert_eq!(between(&[truth[0], pair(0, 1)]).invented, [pair(0, 1)]);
+    assert_eq!(*between(&[truth[0], pair(0, 1)]).invented, [pair(0, 1)]);
 }
 
 #[test]
 fn bad_input_is_an_error() {
     let spheres = [Sphere::new([f32::NAN, 0.0, 0.0], 1.0)];
     assert!(matches!(
-        verify(&Step::new(&spheres, 1.0), &[], &[]),
+        verify(&Step::new(&spheres, 1.0), &Hits::default()),
         Err(Error::InvalidSphere { index: 0, .. })
     ));
     assert!(matches!(
-        verify(&Step::between(&[], &spheres, 1.0), &[], &[]),
+        verify(&Step::between(&[], &spheres, 1.0), &Hits::default()),
         Err(Error::InvalidSphere { set: Some(1), .. })
     ));
     assert!(matches!(
-        verify(&Step::new(&[], -1.0), &[], &[]),
+        verify(&Step::new(&[], -1.0), &Hits::default()),
         Err(Error::InvalidTimeStep { .. })
     ));
     assert!(checked(&[], 1.0, &[]).passed());
 }
 
-fn checked_walls(
-    step: &Step<'_>,
-    list: &[WallCollision],
-    images: &[[i32; 3]],
-) -> Verification<WallCollision> {
-    verify_walls(step, list, images).unwrap_or_else(|error| panic!("{error}"))
+fn checked_walls(step: &Step<'_>, list: &Hits<WallCollision>) -> Verification<WallCollision> {
+    verify_walls(step, list).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns a mesh of two triangles and moving spheres around it.
@@ -226,7 +224,7 @@ fn right_lists_of_walls_pass() {
             .with_walls(&walls);
         let found = detector(Backend::Cpu, Options::default()).detect(&step);
         let found = found.unwrap_or_else(|error| panic!("{world}: {error}"));
-        let truth = checked_walls(&step, &found.walls, &found.wall_images);
+        let truth = checked_walls(&step, &found.walls);
         assert!(truth.passed(), "{world}: {truth}");
         assert_eq!(truth.tried, (spheres.len() * walls.len()) as u64);
         touching[usize::from(domain.is_open())] += truth.touching;
@@ -245,15 +243,12 @@ fn each_kind_of_mistake_in_a_list_of_walls_is_classified() {
         let step = step.in_domain(&domain).with_walls(&walls);
         let found = detector(Backend::Cpu, Options::default()).detect(&step);
         let found = found.unwrap_or_else(|error| panic!("{error}"));
-        let (right, right_images) = (&found.walls, &found.wall_images);
-        assert!(right.len() > 9 && checked_walls(&step, right, right_images).passed());
-        let truth = checked_walls(&step, &[], &[]);
-        assert_eq!(
-            (&truth.missing, &truth.images.missing),
-            (right, right_images)
-        );
+        let right = found.walls;
+        assert!(right.len() > 9 && checked_walls(&step, &right).passed());
+        let truth = checked_walls(&step, &Hits::default());
+        assert_eq!(truth.missing, right);
 
-        let (mut wrong, mut images) = (right.clone(), right_images.clone());
+        let (mut wrong, mut images) = right.into_parts();
         let missing = wrong.remove(2);
         let later = wrong[5].toi.next_up();
         let before = std::mem::replace(&mut wrong[5].toi, later);
@@ -275,11 +270,12 @@ fn each_kind_of_mistake_in_a_list_of_walls_is_classified() {
             images[0][2] += 100;
         }
         let moved = usize::from(!domain.is_open());
-        let truth = checked_walls(&step, &wrong, &images);
+        let wrong = Hits::with_images(wrong, images).expect("one image for each entry");
+        let truth = checked_walls(&step, &wrong);
         assert_eq!(truth.missing.len(), 1 + moved);
         assert_eq!(truth.missing[moved], missing);
         assert_eq!(truth.invented.len(), strays.len() + moved);
-        assert_eq!(truth.repeated, [repeated]);
+        assert_eq!(*truth.repeated, [repeated]);
         assert_eq!(truth.wrong.len(), 2);
         assert_eq!(
             (truth.wrong[0].0.toi, truth.wrong[0].1.toi),
@@ -302,11 +298,18 @@ fn bad_walls_are_an_error() {
     let ball = [Sphere::new([0.0; 3], 1.0)];
     let walls = Walls::from_iter([Wall::half_space([0.0; 3], 0.0)]);
     let step = Step::new(&ball, 1.0);
-    let invalid = verify_walls(&step.with_walls(&walls), &[], &[]);
+    let invalid = verify_walls(&step.with_walls(&walls), &Hits::default());
     assert!(matches!(invalid, Err(Error::InvalidWall { wall: 0, .. })));
+    let hits = vec![WallCollision::default()];
+    let with_image = Hits::with_images(hits.clone(), vec![[0; 3]]).expect("one image for one hit");
     assert!(matches!(
-        verify_walls(&step, &[], &[[0; 3]]),
+        verify_walls(&step, &with_image),
         Err(Error::ImageCount { .. })
     ));
-    assert!(verify_walls(&step, &[], &[]).is_ok_and(|truth| truth.passed()));
+    let cell = Domain::rectangular([0.0; 3], [10.0; 3]);
+    assert!(matches!(
+        verify_walls(&step.in_domain(&cell), &Hits::new(hits)),
+        Err(Error::ImageCount { .. })
+    ));
+    assert!(verify_walls(&step, &Hits::default()).is_ok_and(|truth| truth.passed()));
 }

@@ -10,8 +10,8 @@ mod wall_worlds;
 
 use carom::glam::{DVec3, Vec3};
 use carom::{
-    Backend, Collisions, Detector, Domain, Error, MAX_MAGNITUDE, Mesh, Options, Sphere, Step, Wall,
-    WallCollision, WallFeature, WallShape, Walls,
+    Backend, Collisions, Detector, Domain, Error, Feature, MAX_MAGNITUDE, Mesh, Options, Partner,
+    Sphere, Step, Wall, WallCollision, WallShape, Walls,
 };
 use fastrand::Rng;
 use oracle::walls::AtWall;
@@ -153,11 +153,12 @@ fn a_box_keeps_spheres_inside() {
             toi: half - radius,
             depth: 0.0,
         };
-        assert_eq!(found.walls, [expected]);
+        assert_eq!(*found.walls, [expected]);
         let contact = found.walls[0]
             .contact(&sphere[0], &walls)
             .expect("the wall exists");
-        assert_eq!((contact.normal, contact.point), (normal, normal * half));
+        let point = (normal * half).to_array();
+        assert_eq!((contact.normal, contact.point), (normal.to_array(), point));
         assert_eq!(contact.approach_speed, 1.0);
     }
 }
@@ -174,12 +175,11 @@ fn contacts_point_into_the_wall() {
     let contact = found.walls[0]
         .contact(&ball, &walls)
         .expect("wall 0 exists");
-    assert_eq!((contact.point, contact.normal), (Vec3::X * 100.0, Vec3::X));
+    let expected = [100.0, 1.0].map(|x| (Vec3::X * x).to_array());
+    assert_eq!([contact.point, contact.normal], expected);
     let v = Vec3::from(ball.velocity);
-    assert_eq!(
-        v - 2.0 * v.dot(contact.normal) * contact.normal,
-        Vec3::new(-10.0, 0.0, 0.0)
-    );
+    let normal = Vec3::from(contact.normal);
+    assert_eq!(v - 2.0 * v.dot(normal) * normal, Vec3::new(-10.0, 0.0, 0.0));
     let missing = WallCollision {
         wall: 7,
         ..found.walls[0]
@@ -208,14 +208,16 @@ fn the_earliest_impact_is_over_spheres_and_walls() {
         let first = detect(&spheres, &wall(offset), 1.0).earliest();
         first
             .into_iter()
-            .map(|first| first.map(|first| (first.toi, first.partner, first.wall)))
+            .map(|first| first.map(|first| (first.toi, first.partner)))
     };
-    let expected = [Some((0.2, 0, true)), Some((0.0, 0, true)), None];
+    let wall = Partner::Wall(0);
+    let expected = [Some((0.2, wall)), Some((0.0, wall)), None];
     assert!(earliest(3.0).eq(expected));
-    let expected = [Some((0.3, 1, false)), Some((0.3, 0, false)), None];
+    let [one, other] = [0, 1].map(Partner::Sphere);
+    let expected = [Some((0.3, other)), Some((0.3, one)), None];
     assert!(earliest(7.0).eq(expected));
     // If a sphere and a wall are hit at the same time, the sphere is reported.
-    let expected = [Some((0.3, 1, false)), Some((0.0, 0, true)), None];
+    let expected = [Some((0.3, other)), Some((0.0, wall)), None];
     assert!(earliest(4.0).eq(expected));
 }
 
@@ -363,7 +365,7 @@ fn a_failed_step_leaves_an_empty_list() {
     detector
         .detect_into(&Step::new(&spheres, 1.0), &mut list)
         .expect("a valid step");
-    assert!(list.walls.is_empty() && list.wall_images.is_empty());
+    assert!(list.walls.is_empty() && list.walls.images().is_empty());
 }
 
 #[test]
@@ -504,8 +506,8 @@ fn periodic_worlds_agree_with_exact_arithmetic() {
         let step = Step::new(&world.spheres, world.dt).in_domain(&domain);
         let found = detector.detect(&step.with_walls(&world.walls));
         let found = found.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        assert_eq!(found.walls.len(), found.wall_images.len());
-        let mut listed = found.walls.iter().zip(&found.wall_images);
+        assert_eq!(found.walls.len(), found.walls.images().len());
+        let mut listed = found.walls.iter_with_images();
         for (i, sphere) in world.spheres.iter().enumerate() {
             for (k, wall) in world.walls.simple().iter().enumerate() {
                 for image in images_near(sphere, wall, world.dt, &domain) {
@@ -515,7 +517,7 @@ fn periodic_worlds_agree_with_exact_arithmetic() {
                     }
                     let what =
                         || format!("seed {seed}: {sphere:?} {image:?} at {wall:?} {domain:?}");
-                    let (hit, &by) = listed
+                    let (hit, by) = listed
                         .next()
                         .unwrap_or_else(|| panic!("missing {}", what()));
                     let names = (hit.sphere as usize, hit.wall as usize, by);
@@ -548,20 +550,20 @@ fn the_image_of_a_sphere_touches_a_wall() {
         .in_domain(&domain)
         .with_walls(&walls);
     let found = detector().detect(&step).expect("a valid step");
-    assert_eq!(found.wall_images, [[-1, 0, 0]; 2]);
+    assert_eq!(found.walls.images(), [[-1, 0, 0]; 2]);
     assert!(found.walls.iter().all(|hit| hit.depth == 0.75));
     let contact = found.walls[1].contact_of_image(&spheres[0], &walls, &domain, [-1, 0, 0]);
     let contact = contact.expect("wall 1 exists");
     assert_eq!(
         (contact.point, contact.normal),
-        (Vec3::new(0.5, 5.0, 5.0), Vec3::X)
+        ([0.5, 5.0, 5.0], [1.0, 0.0, 0.0])
     );
-    // `wall_images` names the image of the sphere that touches the wall: the sphere displaced by −1
+    // The image in `walls` is that of the sphere that touches the wall: the sphere displaced by −1
     // edge along x. `earliest` names the image of the wall that touches the sphere: the wall
     // displaced by +1 edge along x.
     assert_eq!(
-        found.earliest()[0].map(|first| (first.wall, first.image)),
-        Some((true, [1, 0, 0]))
+        found.earliest()[0].map(|first| (first.partner, first.image)),
+        Some((Partner::Wall(0), [1, 0, 0]))
     );
 }
 
@@ -698,12 +700,8 @@ fn a_mesh_is_touched_at_its_face_edge_and_corner() {
         hit(3, 1, 0.5, 0.0),
         hit(3, 2, 0.5, 0.0),
     ];
-    assert_eq!(found.walls, expected);
-    let features = [
-        WallFeature::Face,
-        WallFeature::Edge(1),
-        WallFeature::Corner(2),
-    ];
+    assert_eq!(*found.walls, expected);
+    let features = [Feature::Face, Feature::Edge(1), Feature::Corner(2)];
     for (hit, feature) in found.walls.iter().zip(features) {
         let contact = hit
             .contact(&spheres[hit.sphere as usize], &walls)
@@ -715,7 +713,7 @@ fn a_mesh_is_touched_at_its_face_edge_and_corner() {
         .expect("the wall exists");
     assert_eq!(
         (contact.point, contact.normal),
-        (Vec3::new(3.0, 0.5, 1.0), Vec3::NEG_Z)
+        ([3.0, 0.5, 1.0], [0.0, 0.0, -1.0])
     );
     assert_eq!(contact.approach_speed, 4.0);
 }
@@ -784,12 +782,8 @@ fn a_mesh_is_the_sum_of_its_triangles() {
             .in_domain(&domain)
             .with_walls(&walls);
         let found = detector.detect(&step).expect("a valid step");
-        let mut listed = found.walls.iter().enumerate().map(|(index, hit)| {
-            (
-                *hit,
-                found.wall_images.get(index).copied().unwrap_or_default(),
-            )
-        });
+        let listed = found.walls.iter_with_images();
+        let mut listed = listed.map(|(hit, image)| (*hit, image));
         let range = |k: usize| if domain.periodic()[k] { -9..=9 } else { 0..=0 };
         for (i, sphere) in spheres.iter().enumerate() {
             for (k, mesh) in single.iter().enumerate() {

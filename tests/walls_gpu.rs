@@ -12,14 +12,13 @@ use std::collections::{HashMap, HashSet};
 
 use carom::glam::{DVec3, Vec3};
 use carom::gpu::{
-    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, PairList,
-    RawStep, Status, StepSummary, WGSL, wgpu,
+    Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, RawCollisions,
+    Status, StepSummary, WGSL, wgpu,
 };
 use carom::{
-    Backend, Collisions, Detector, Domain, Error, Mesh, Options, Sphere, Step, Wall, WallFeature,
-    Walls,
+    Backend, Collisions, Detector, Domain, Error, Feature, Mesh, Options, Sphere, Step, Wall, Walls,
 };
-use device::{Device, Interleaved, complete, exact, ready};
+use device::{Device, Interleaved, exact, ready};
 use fastrand::Rng;
 use wall_worlds::{World, distance, periodic_world, pick};
 
@@ -43,39 +42,42 @@ fn on_cpu(step: &Step<'_>) -> Collisions {
     found.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn raw(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> RawStep {
+fn raw(device: &Device, buffers: &mut CollisionBuffers, step: &Step<'_>) -> RawCollisions {
     let mut encoder = device.encoder();
     let recorded = buffers.record(&mut encoder, step);
     recorded.unwrap_or_else(|error| panic!("{error}"));
     let ticket = buffers.read_raw(&mut encoder).expect("a step is recorded");
-    complete(device.finish(encoder, ticket))
+    ready(device.finish(encoder, ticket))
 }
 
 /// Checks the GPU's float32 list of wall collisions against the exact list. The GPU must list every exact wall
 /// collision. Each entry of the GPU's list must be an exact wall collision, with nearly the same time and
 /// depth, unless it is marked as grazing (undecided). Returns the numbers of entries without and with the mark.
-fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphere]) -> [usize; 2] {
-    let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
+fn check_raw(
+    raw: &RawCollisions,
+    exact: &Collisions,
+    step: &Step<'_>,
+    spheres: &[Sphere],
+) -> [usize; 2] {
     let simple = step.walls().map_or(0, |walls| walls.simple().len()) as u32;
     let mut listed = HashMap::new();
-    for (index, hit) in raw.walls.iter().enumerate() {
-        let name = (hit.sphere, hit.wall, image(&raw.wall_images, index));
+    for (index, (hit, image)) in raw.walls().iter_with_images().enumerate() {
+        let name = (hit.sphere, hit.wall, image);
         // A grazing (undecided) contact with a triangle may be listed several times.
-        let before = listed.insert(name, hit);
-        let once = before.is_none_or(|before| before.grazing && hit.wall >= simple);
+        let before = listed.insert(name, (hit, raw.is_wall_grazing(index)));
+        let once = before.is_none_or(|(_, grazing)| grazing && hit.wall >= simple);
         assert!(once, "{name:?} is there twice");
     }
     let mut counts = [0; 2];
-    for (index, hit) in exact.walls.iter().enumerate() {
-        let image = image(&exact.wall_images, index);
+    for (hit, image) in exact.walls.iter_with_images() {
         let found = listed.remove(&(hit.sphere, hit.wall, image));
-        let found = found.unwrap_or_else(|| panic!("{hit:?} {image:?} is missing"));
-        counts[usize::from(found.grazing)] += 1;
+        let (found, grazing) = found.unwrap_or_else(|| panic!("{hit:?} {image:?} is missing"));
+        counts[usize::from(grazing)] += 1;
         assert!(
             (0.0..=step.dt()).contains(&found.toi) && found.depth >= 0.0,
             "{found:?}"
         );
-        if found.grazing || hit.wall >= simple {
+        if grazing || hit.wall >= simple {
             // The times and depths of collisions with triangles are not checked here, but in the
             // function `check_estimates`.
             continue;
@@ -105,11 +107,8 @@ fn check_raw(raw: &RawStep, exact: &Collisions, step: &Step<'_>, spheres: &[Sphe
         let depth = f64::from(found.depth) - f64::from(hit.depth);
         assert!(depth.abs() <= error, "{found:?} {hit:?}");
     }
-    for (name, hit) in listed {
-        assert!(
-            hit.grazing,
-            "{name:?} {hit:?} is certain, but does not touch"
-        );
+    for (name, (hit, grazing)) in listed {
+        assert!(grazing, "{name:?} {hit:?} is certain, but does not touch");
         counts[1] += 1;
     }
     counts
@@ -142,9 +141,7 @@ fn with_groups(rng: &mut Rng, world: &mut World) {
 
 fn assert_same(found: &Collisions, expected: &Collisions, what: &str) {
     assert_eq!(found.walls, expected.walls, "{what}");
-    assert_eq!(found.wall_images, expected.wall_images, "{what}");
     assert_eq!(found.pairs, expected.pairs, "{what}");
-    assert_eq!(found.images, expected.images, "{what}");
 }
 
 /// Compares the GPU's exact lists with the lists of the CPU, first for spheres on the host and then for
@@ -156,7 +153,7 @@ fn check_lists(
     step: &Step<'_>,
     spheres: &[Sphere],
     what: &str,
-) -> (Collisions, RawStep, [usize; 2]) {
+) -> (Collisions, RawCollisions, [usize; 2]) {
     let expected = on_cpu(step);
     let found = exact(device, buffers, step);
     assert_same(&found.collisions, &expected, what);
@@ -209,7 +206,8 @@ fn periodic_worlds_have_the_wall_collisions_of_the_cpu() {
         let found = exact(&device, &mut buffers, &step);
         assert_same(&found.collisions, &expected, &format!("seed {seed}"));
         of_images += expected
-            .wall_images
+            .walls
+            .images()
             .iter()
             .filter(|&&image| image != [0; 3])
             .count();
@@ -280,20 +278,18 @@ fn spheres_with_previous_centres_meet_moving_walls() {
 
 /// Computes the first impact of each sphere from the GPU's float32 lists. Returns its time, the word `partner`
 /// as in the GPU's result, and the image of the partner.
-fn earliest_of(raw: &RawStep, spheres: usize) -> Vec<(u32, u32, [i32; 3])> {
-    let image = |images: &[[i32; 3]], index| images.get(index).copied().unwrap_or_default();
+fn earliest_of(raw: &RawCollisions, spheres: usize) -> Vec<(u32, u32, [i32; 3])> {
     let mut earliest = vec![(f32::MAX.to_bits(), NONE, [0; 3]); spheres];
     let mut meet = |sphere: u32, impact| {
         let first = &mut earliest[sphere as usize];
         *first = (*first).min(impact);
     };
-    for (index, pair) in raw.pairs.iter().enumerate() {
-        let image = image(&raw.images, index);
+    for (pair, image) in raw.pairs().iter_with_images() {
         meet(pair.a, (pair.toi.to_bits(), pair.b, image));
         meet(pair.b, (pair.toi.to_bits(), pair.a, image.map(|n| -n)));
     }
-    for (index, hit) in raw.walls.iter().enumerate() {
-        let image = image(&raw.wall_images, index).map(|n| -n);
+    for (hit, image) in raw.walls().iter_with_images() {
+        let image = image.map(|n| -n);
         meet(hit.sphere, (hit.toi.to_bits(), hit.wall | WALL, image));
     }
     earliest
@@ -383,8 +379,8 @@ fn a_list_that_is_too_short_is_reported_and_grows() {
         .read_exact(&mut encoder)
         .expect("a step is recorded");
     assert!(matches!(
-        ready(device.finish(encoder, ticket)),
-        PairList::Truncated(_)
+        device.finish(encoder, ticket),
+        Err(Error::Truncated { required: told, .. }) if told == required
     ));
 
     assert!(buffers.grow(&required).expect("there is memory"));
@@ -425,16 +421,13 @@ fn a_hundred_thousand_walls_are_all_tested_or_the_step_fails() {
     buffers
         .record(&mut encoder, &step)
         .expect("the step is valid");
-    let ticket = buffers
+    let mut ticket = buffers
         .read_exact(&mut encoder)
         .expect("a step is recorded");
     device.queue.submit([encoder.finish()]);
     device.wait();
     match ticket.try_take() {
-        Ok(readback) => {
-            let found = complete(readback);
-            assert_eq!(found.collisions.walls.len(), 1);
-        }
+        Ok(found) => assert_eq!(found.expect("ready").collisions.walls.len(), 1),
         Err(error) => assert!(error.to_string().contains("loops early"), "{error}"),
     }
 }
@@ -612,7 +605,7 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
         let expected = on_cpu(&step);
         let on_device = Interleaved::new(&device, &spheres);
         let found = contacts(&device, &buffers, &on_device.buffer);
-        for (hit, contact) in raw.walls.iter().zip(&found) {
+        for (hit, contact) in raw.walls().iter().zip(&found) {
             let same = |other: &&carom::WallCollision| {
                 (other.sphere, other.wall) == (hit.sphere, hit.wall)
             };
@@ -631,11 +624,11 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
             let point = Vec3::new(x, y, z);
             let normal = Vec3::new(u, v, w);
             assert!(
-                point.abs_diff_eq(exact.point, 0.02),
+                point.abs_diff_eq(exact.point.into(), 0.02),
                 "{hit:?} {exact:?} {point}"
             );
             assert!(
-                normal.abs_diff_eq(exact.normal, 0.02),
+                normal.abs_diff_eq(exact.normal.into(), 0.02),
                 "{hit:?} {exact:?} {normal}"
             );
             assert!(
@@ -643,9 +636,9 @@ fn the_contacts_in_a_shader_are_those_of_the_host() {
                 "{hit:?} {exact:?} {speed}"
             );
             let part = match exact.feature {
-                WallFeature::Face => 0,
-                WallFeature::Edge(edge) => 1 + edge,
-                WallFeature::Corner(corner) => 4 + corner,
+                Feature::Face => 0,
+                Feature::Edge(edge) => 1 + edge,
+                Feature::Corner(corner) => 4 + corner,
             };
             assert_eq!(feature, f32::from(part), "{hit:?} {exact:?}");
             parts[usize::from(part)] += 1;
@@ -689,16 +682,18 @@ fn random_mesh(rng: &mut Rng, unit: f32) -> Mesh {
 
 /// Checks the entries of the GPU's float32 list of wall collisions that float32 can decide with certainty:
 /// their times and depths must be close to the exact ones.
-fn check_estimates(raw: &RawStep, expected: &Collisions, step: &Step<'_>, spheres: &[Sphere]) {
+fn check_estimates(
+    raw: &RawCollisions,
+    expected: &Collisions,
+    step: &Step<'_>,
+    spheres: &[Sphere],
+) {
     let walls = step.walls().expect("the step has walls");
-    for (index, hit) in raw.walls.iter().enumerate() {
-        if hit.grazing {
+    for (index, (hit, image)) in raw.walls().iter_with_images().enumerate() {
+        if raw.is_wall_grazing(index) {
             continue;
         }
-        let image = raw.wall_images.get(index).copied().unwrap_or_default();
-        let images = expected.wall_images.iter().copied();
-        let images = images.chain(std::iter::repeat([0; 3]));
-        let mut same = expected.walls.iter().zip(images);
+        let mut same = expected.walls.iter_with_images();
         let same = same.find(|(other, other_image)| {
             (other.sphere, other.wall, *other_image) == (hit.sphere, hit.wall, image)
         });
@@ -858,8 +853,9 @@ fn spheres_that_nearly_touch_a_triangle_are_decided_as_on_the_cpu() {
         let what = format!("seed {seed}");
         let (expected, raw, _) = check_lists(&device, &mut buffers, &step, &spheres, &what);
         let hits: HashSet<_> = expected.walls.iter().map(|x| (x.sphere, x.wall)).collect();
-        let grazing = raw.walls.iter().filter(|hit| hit.grazing);
-        let grazing: HashSet<_> = grazing.map(|hit| (hit.sphere, hit.wall)).collect();
+        let grazing = raw.walls().iter().enumerate();
+        let grazing = grazing.filter(|&(k, _)| raw.is_wall_grazing(k));
+        let grazing: HashSet<_> = grazing.map(|(_, hit)| (hit.sphere, hit.wall)).collect();
         touching += grazing.intersection(&hits).count();
         missing += grazing.difference(&hits).count();
     }

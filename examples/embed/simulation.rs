@@ -10,8 +10,8 @@
 use bytemuck::{Pod, Zeroable};
 
 use carom::gpu::{
-    Attribute, CollisionPipeline, DeviceSpheres, Readback, SimulationBufferOptions,
-    SimulationBuffers, SimulationState, Ticket, wgpu,
+    Attribute, CollisionPipeline, DeviceSpheres, SimulationBufferOptions, SimulationBuffers,
+    SimulationState, Ticket, wgpu,
 };
 use carom::{SimulationOptions, Walls};
 
@@ -234,10 +234,10 @@ impl Simulation {
     /// Returns the latest state that has arrived, without waiting. A readback arrives when the device is polled,
     /// which each submit also does.
     pub(crate) fn report(&mut self) -> anyhow::Result<&SimulationState> {
-        if let Some(ticket) = self.ticket.take() {
+        if let Some(mut ticket) = self.ticket.take() {
             match ticket.try_take()? {
-                Readback::Pending(ticket) => self.ticket = Some(ticket),
-                Readback::Ready(state) => self.report = state,
+                None => self.ticket = Some(ticket),
+                Some(state) => self.report = state,
             }
         }
         Ok(&self.report)

@@ -42,7 +42,7 @@ impl Overlaps {
         let found = self
             .detector
             .detect(&Step::new(&near, 0.0).in_domain(&self.domain))?;
-        for (pair, &image) in found.pairs.iter().zip(&found.images) {
+        for (pair, image) in found.pairs.iter_with_images() {
             let [a, b] = [pair.a, pair.b].map(|index| &spheres[index as usize]);
             let away = b.center - a.center + DVec3::from(self.domain.displacement(image));
             let ulp = 4.0 * self.unit * self.edge;

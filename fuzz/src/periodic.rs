@@ -128,8 +128,8 @@ fuzz_target!(|data: &[u8]| {
     } else {
         brute_force(&spheres, dt, &domain)
     };
-    let images = found.images.iter();
+    assert_eq!(found.pairs.len(), found.pairs.images().len());
     let listed: Vec<Pair> =
-        found.pairs.iter().zip(images).map(|(pair, &image)| (pair.a, pair.b, image)).collect();
+        found.pairs.iter_with_images().map(|(pair, image)| (pair.a, pair.b, image)).collect();
     assert_eq!(listed, truth, "{domain:?} {spheres:?} {dt}");
 });

@@ -43,7 +43,7 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     let found = detect(&mut detector, &few);
     assert_eq!(
         (found.pairs.len(), found.statistics.backend),
-        (1, ActiveBackend::Gpu)
+        (1, Backend::Gpu)
     );
 
     // The device may bind at most one mebibyte of a buffer, too little for 40 000 spheres of 32
@@ -57,7 +57,7 @@ fn auto_falls_back_to_the_cpu_and_says_so_when_the_gpu_cannot_hold_the_world() {
     let found = detect(&mut detector, &many);
     assert_eq!(
         (found.pairs.len(), found.statistics.backend),
-        (0, ActiveBackend::Cpu)
+        (0, Backend::Cpu)
     );
     assert!(
         found
@@ -101,7 +101,7 @@ fn every_scene_gives_the_same_bytes_with_a_first_capacity_of_one() {
         // Each scene needs a new detector, because a detector keeps its grown buffers.
         let mut small = on_gpu(Backend::Gpu, Some(1), Some(1));
         let found = detect(&mut small, &spheres);
-        assert_eq!(found.statistics.backend, ActiveBackend::Gpu);
+        assert_eq!(found.statistics.backend, Backend::Gpu);
         assert!(bytes(truth) == bytes(found), "{scene}, small");
     }
 }

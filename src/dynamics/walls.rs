@@ -244,12 +244,11 @@ impl MovingWalls {
             let ids: Vec<_> = ids.map(|&who| searching.ids[who as usize]).collect();
             known(error, &ids)
         })?;
-        for (index, pair) in near.pairs.iter().enumerate() {
+        for (pair, image) in near.pairs.iter_with_images() {
             let sphere = searching.who[pair.a as usize];
             if searching.spheres[sphere as usize].is_fixed() {
                 continue;
             }
-            let image = near.images.get(index).copied().unwrap_or_default();
             found.push(Candidate {
                 sphere,
                 partner: Partner::Wall(self.bounded[pair.b as usize].0),

@@ -47,11 +47,11 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// ignores the collision groups of the spheres.
 ///
 /// ```
-/// use carom::{Sphere, time_of_impact};
+/// use carom::{Sphere, toi};
 /// let ball = Sphere::new([0.0; 3], 1.0).with_velocity([8.0, 0.0, 0.0]);
 /// let wall = Sphere::new([4.0, 0.0, 0.0], 1.0);
-/// assert_eq!(time_of_impact(&ball, &wall, 0.25)?, Some(0.25)); // at the very end
-/// assert_eq!(time_of_impact(&ball, &wall, 0.24)?, None);
+/// assert_eq!(toi(&ball, &wall, 0.25)?, Some(0.25)); // at the very end
+/// assert_eq!(toi(&ball, &wall, 0.24)?, None);
 /// # Ok::<(), carom::Error>(())
 /// ```
 ///
@@ -60,7 +60,7 @@ pub(crate) fn first_touch(a: &Sphere, b: &Sphere, shift: impl Shift) -> Option<T
 /// - [`Error::InvalidTimeStep`] if `dt` is negative, not finite, or more than 2⁶⁰.
 /// - [`Error::InvalidSphere`] if a sphere has an invalid value. `index` in the error is 0 for the
 ///   first sphere, `a`, and 1 for the second, `b`.
-pub fn time_of_impact(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Error> {
+pub fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Error> {
     check_dt(dt)?;
     for (index, sphere) in [a, b].into_iter().enumerate() {
         if let Some((field, value)) = invalid_field(sphere, dt) {

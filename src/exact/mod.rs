@@ -29,7 +29,7 @@ pub(crate) use self::answer::{Impact, Touch};
 pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
 #[cfg(feature = "gpu")]
 pub(crate) use self::decide::{decide, decide_step};
-pub use self::impact::time_of_impact;
+pub use self::impact::toi;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{ImageCollision, Listed, Report};
 pub(crate) use self::shift::{Shift, Translation};

@@ -16,7 +16,7 @@ use crate::shared::tuning::{GPU_SLOTS_PER_PROXY, MAX_SAMPLE, OCTAVES};
 use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Capacity {
+pub(crate) struct BufferCapacity {
     /// Largest number of spheres, in both sets together if a step has two sets of spheres.
     pub(crate) spheres: u64,
     /// Largest number of time segments (parts of fast spheres' paths), without the first segment of
@@ -34,7 +34,7 @@ pub(crate) struct Capacity {
     pub(crate) wall_collisions: u64,
 }
 
-impl Capacity {
+impl BufferCapacity {
     pub(crate) fn has_walls(&self) -> bool {
         self.walls > 0 || self.triangles > 0
     }
@@ -69,7 +69,7 @@ pub(crate) struct WallBuffers {
 const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 
 pub(crate) struct Buffers {
-    pub(crate) capacity: Capacity,
+    pub(crate) capacity: BufferCapacity,
     /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
     /// with equal hash share an entry.
     pub(crate) slots: u32,
@@ -125,7 +125,11 @@ fn uniform(
     })
 }
 
-fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Result<(), Error> {
+fn working(
+    made: &mut Allocator<'_>,
+    capacity: BufferCapacity,
+    periodic: bool,
+) -> Result<(), Error> {
     let none = BufferUsages::empty();
     let cleared = BufferUsages::COPY_DST;
     let proxies = capacity.spheres + capacity.segments;
@@ -152,7 +156,7 @@ fn working(made: &mut Allocator<'_>, capacity: Capacity, periodic: bool) -> Resu
 
 fn periodic_buffers(
     made: &mut Allocator<'_>,
-    capacity: Capacity,
+    capacity: BufferCapacity,
 ) -> Result<PeriodicBuffers, Error> {
     let none = BufferUsages::empty();
     let proxies = capacity.spheres + capacity.segments;
@@ -177,7 +181,7 @@ fn periodic_buffers(
 
 fn wall_buffers(
     made: &mut Allocator<'_>,
-    capacity: Capacity,
+    capacity: BufferCapacity,
     periodic: bool,
 ) -> Result<WallBuffers, Error> {
     let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);
@@ -189,7 +193,7 @@ fn wall_buffers(
         BufferUsages::empty(),
     );
     made.named.one::<WallParams>("wall_params", &params);
-    let Capacity {
+    let BufferCapacity {
         walls,
         wall_collisions: room,
         ..
@@ -246,7 +250,7 @@ impl Buffers {
     pub(crate) fn new(
         device: &wgpu::Device,
         limits: &wgpu::Limits,
-        capacity: Capacity,
+        capacity: BufferCapacity,
         periodic: bool,
     ) -> Result<Self, Error> {
         let (source, target) = (BufferUsages::COPY_SRC, BufferUsages::COPY_DST);

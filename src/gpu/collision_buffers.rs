@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::decode::Recorded;
 use super::device_kernels::DeviceKernels;
 use super::gathering::Gathering;
@@ -13,7 +13,7 @@ use super::reductions::Reductions;
 use super::sized_parts::SizedParts;
 use super::stages::Recording;
 use super::staging::Staging;
-use super::summary::{MeshCapacity, RequiredCapacity};
+use super::summary::{Capacity, MeshCapacity};
 use super::ticket::Known;
 use super::timing::{StageTiming, TimedBy};
 use super::upload::{Submitted, UploadRing};
@@ -73,7 +73,7 @@ impl CollisionBuffers {
     pub(super) fn new(
         kernels: Arc<DeviceKernels>,
         options: BufferOptions,
-        capacity: Capacity,
+        capacity: BufferCapacity,
     ) -> Result<Self, Error> {
         check(&options)?;
         kernels.context.probe()?;
@@ -113,8 +113,8 @@ impl CollisionBuffers {
 
     /// Returns the present capacities of the buffers. `images` is 0, because `segments` includes the
     /// room for images.
-    pub fn capacity(&self) -> RequiredCapacity {
-        let Capacity {
+    pub fn capacity(&self) -> Capacity {
+        let BufferCapacity {
             spheres,
             segments,
             pairs,
@@ -126,7 +126,7 @@ impl CollisionBuffers {
             pairs: mesh.buffers.capacity.pairs,
             ..MeshCapacity::default()
         };
-        RequiredCapacity {
+        Capacity {
             segments,
             pairs,
             wall_collisions,
@@ -134,7 +134,7 @@ impl CollisionBuffers {
                 .mesh
                 .as_deref()
                 .map_or_else(MeshCapacity::default, of_mesh),
-            ..RequiredCapacity::for_spheres(spheres)
+            ..Capacity::for_spheres(spheres)
         }
     }
 }

@@ -5,18 +5,16 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 
-use super::pair_list::{
-    ExactStep, PairList, RawCollision, RawStep, RawWallCollision, unpacked_image,
-};
+use super::pair_list::{ExactCollisions, RawCollisions, unpacked_image};
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
 use super::status::Status;
-use super::summary::{MeshCapacity, RequiredCapacity, StepSummary};
+use super::summary::{Capacity, MeshCapacity, StepSummary};
 use super::walls::decide;
 use crate::exact::{self, GRAZING, ReportedPair};
 use crate::shared::sets::Sets;
-use crate::{ActiveBackend, Collisions, Domain, Error, Sphere, Statistics, Walls};
+use crate::{Backend, Collisions, Domain, Error, Hits, Sphere, Statistics, Walls};
 
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
@@ -203,12 +201,12 @@ impl Read {
         Ok((walls, self.images::<W>(begin, self.room.walls, count)?))
     }
 
-    /// Returns the pairs that were read back if all lists are complete, otherwise the capacity that
-    /// the buffers need. `P` is a pair and `W` a wall collision as they were read back.
-    fn pairs<P: Pod, W>(&self) -> Result<PairList<Vec<P>>, Error> {
+    /// Returns the pairs that were read back if all lists are complete, otherwise the error with the
+    /// capacity that the buffers need. `P` is a pair and `W` a wall collision as they were read back.
+    fn pairs<P: Pod, W>(&self) -> Result<Vec<P>, Error> {
         self.check()?;
         if let Some(required) = self.summary.required_capacity() {
-            return Ok(PairList::Truncated(required));
+            return Err(Error::Truncated { required });
         }
         let StepSummary {
             found,
@@ -231,7 +229,7 @@ impl Read {
         let what = "reading all wall collisions back";
         limit(what, walls_found, room.most_walls, size_of::<W>())?;
         if found > room.pairs || walls_found > room.walls {
-            return Ok(PairList::Truncated(RequiredCapacity {
+            let required = Capacity {
                 spheres,
                 segments,
                 pairs: found,
@@ -239,38 +237,29 @@ impl Read {
                 wall_collisions: walls_found,
                 mesh: MeshCapacity::default(),
                 segment: 0.0,
-            }));
+            };
+            return Err(Error::Truncated { required });
         }
-        Ok(PairList::Complete(self.entries(0, found)?))
+        self.entries(0, found)
     }
 
     pub(super) fn summary(self) -> Result<StepSummary, Error> {
         Ok(self.summary)
     }
 
-    pub(super) fn raw(self) -> Result<PairList<RawStep>, Error> {
-        let pairs = match self.pairs::<CaromCollision, CaromWallCollision>()? {
-            PairList::Complete(pairs) => pairs,
-            PairList::Truncated(required) => return Ok(PairList::Truncated(required)),
-        };
-        let (walls, wall_images) = self.walls::<CaromCollision, CaromWallCollision>()?;
-        Ok(PairList::Complete(RawStep {
-            images: self.images::<CaromCollision>(0, self.room.pairs, pairs.len() as u64)?,
-            pairs: pairs.into_iter().map(RawCollision::from).collect(),
-            walls: walls.into_iter().map(RawWallCollision::from).collect(),
-            wall_images,
-            summary: self.summary,
-        }))
+    pub(super) fn raw(self) -> Result<RawCollisions, Error> {
+        let pairs = self.pairs::<CaromCollision, CaromWallCollision>()?;
+        let walls = self.walls::<CaromCollision, CaromWallCollision>()?;
+        let images = self.images::<CaromCollision>(0, self.room.pairs, pairs.len() as u64)?;
+        Ok(RawCollisions::new((pairs, images), walls, self.summary))
     }
 
-    pub(super) fn exact(self) -> Result<PairList<ExactStep>, Error> {
-        Ok(match self.pairs::<Gathered, GatheredWall>()? {
-            PairList::Complete(gathered) => PairList::Complete(self.decided(gathered)?),
-            PairList::Truncated(required) => PairList::Truncated(required),
-        })
+    pub(super) fn exact(self) -> Result<ExactCollisions, Error> {
+        let gathered = self.pairs::<Gathered, GatheredWall>()?;
+        self.decided(gathered)
     }
 
-    fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactStep, Error> {
+    fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactCollisions, Error> {
         let images = self.images::<Gathered>(0, self.room.pairs, gathered.len() as u64)?;
         let (gathered_walls, wall_images) = self.walls::<Gathered, GatheredWall>()?;
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
@@ -332,16 +321,22 @@ impl Read {
             pairs: pairs.len() as u64,
             grazing: grazing.all,
             grazing_by_integers: grazing.by_integers,
-            backend: ActiveBackend::Gpu,
+            backend: Backend::Gpu,
             reason: "recorded by the application".to_owned(),
             stages: summary.stages.clone(),
             ..Statistics::default()
         };
         let spheres = summary.spheres as usize;
-        let mut collisions = Collisions::new(pairs, images, spheres, sets, statistics);
-        collisions.walls = walls;
-        collisions.wall_images = wall_images;
-        Ok(ExactStep {
+        let pairs = Hits {
+            items: pairs,
+            images,
+        };
+        let mut collisions = Collisions::new(pairs, spheres, sets, statistics);
+        collisions.walls = Hits {
+            items: walls,
+            images: wall_images,
+        };
+        Ok(ExactCollisions {
             collisions,
             summary,
         })

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use wgpu::DeviceType;
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::CollisionBuffers;
 use super::decode::{out_of_range, unfinished};
 use super::options::BufferOptions;
@@ -15,7 +15,7 @@ use super::pipeline::CollisionPipeline;
 use super::read_now;
 use super::shader::layout::CaromCollision;
 use super::status::Status;
-use super::summary::{RequiredCapacity, StepSummary};
+use super::summary::{Capacity, StepSummary};
 use crate::blocking::Wait;
 use crate::cpu::{Buckets, sort_reported};
 use crate::exact::{GRAZING, Grazing, ReportedPair, decide_step};
@@ -182,7 +182,7 @@ impl Gpu {
             self.reported_images.empty();
             return Ok(Outcome::default());
         }
-        let mut required = RequiredCapacity::for_spheres(step.spheres.len() as u64);
+        let mut required = Capacity::for_spheres(step.spheres.len() as u64);
         let periodic = !step.domain.is_open();
         loop {
             self.ensure(&required, periodic, limits)?;
@@ -240,12 +240,7 @@ impl Gpu {
         buffers.map_or((0, 0), |buffers| (buffers.slots.into(), buffers.working))
     }
 
-    fn ensure(
-        &mut self,
-        required: &RequiredCapacity,
-        periodic: bool,
-        limits: Limits,
-    ) -> Result<(), Error> {
+    fn ensure(&mut self, required: &Capacity, periodic: bool, limits: Limits) -> Result<(), Error> {
         // Buffers for periodic domains make a step in open space slower. Buffers for open space
         // cannot do a step in a periodic domain.
         let fit = |buffers: &mut CollisionBuffers| buffers.options.periodic == periodic;
@@ -289,7 +284,7 @@ impl Gpu {
         let limits = &self.pipeline.kernels.context.limits;
         let [segments, pairs] = self.first;
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
-        let capacity = Capacity {
+        let capacity = BufferCapacity {
             spheres,
             // The first capacity for time segments (parts of fast spheres' paths) is small, because
             // in most worlds no sphere moves that far. The buffers grow on demand. In a periodic

@@ -1,9 +1,9 @@
 //! Replaces the GPU buffers of a world of spheres by larger ones.
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::sized_parts::SizedParts;
-use super::summary::{MeshCapacity, RequiredCapacity};
+use super::summary::{Capacity, MeshCapacity};
 use crate::limits::{MAX_SPHERES, most_images, most_proxies};
 use crate::{Error, MAX_MAGNITUDE};
 
@@ -15,25 +15,25 @@ fn with_room(needed: u64, most: u64) -> u64 {
 
 /// Returns the capacity that the buffers `mesh` need. In these separate buffers, carom searches for
 /// spheres near the triangles of meshes.
-fn of_mesh(required: &RequiredCapacity, mesh: &CollisionBuffers) -> RequiredCapacity {
+fn of_mesh(required: &Capacity, mesh: &CollisionBuffers) -> Capacity {
     let MeshCapacity {
         segments,
         pairs,
         images,
         segment,
     } = required.mesh;
-    RequiredCapacity {
+    Capacity {
         segments,
         pairs,
         images,
         segment,
-        ..RequiredCapacity::for_spheres(mesh.buffers.capacity.spheres)
+        ..Capacity::for_spheres(mesh.buffers.capacity.spheres)
     }
 }
 
 /// The result of a comparison of the buffers with a required capacity.
 struct Growth {
-    capacity: Capacity,
+    capacity: BufferCapacity,
     /// The new value of [`CollisionBuffers::shortest_segment`], and its value in the search for spheres near
     /// triangles.
     shortest: f32,
@@ -68,7 +68,7 @@ impl CollisionBuffers {
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
     /// On an error, the buffers are unchanged.
-    pub fn grow(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
+    pub fn grow(&mut self, required: &Capacity) -> Result<bool, Error> {
         let growth = self.growth(required)?;
         let parts = match self.larger(&growth) {
             Some(make) => Some(self.kernels.context.scoped(make)?),
@@ -82,7 +82,7 @@ impl CollisionBuffers {
     ///
     /// # Errors
     /// Returns the same errors as [`grow`](Self::grow).
-    pub async fn grow_async(&mut self, required: &RequiredCapacity) -> Result<bool, Error> {
+    pub async fn grow_async(&mut self, required: &Capacity) -> Result<bool, Error> {
         let growth = self.growth(required)?;
         let parts = match self.larger(&growth) {
             Some(make) => Some(self.kernels.context.scoped_async(make).await?),
@@ -91,7 +91,7 @@ impl CollisionBuffers {
         Ok(self.apply(&growth, parts))
     }
 
-    fn growth(&self, required: &RequiredCapacity) -> Result<Growth, Error> {
+    fn growth(&self, required: &Capacity) -> Result<Growth, Error> {
         let (mut capacity, shortest) = self.grown(required)?;
         let mesh = self.mesh.as_ref();
         let mesh = mesh.map(|mesh| mesh.grown(&of_mesh(required, mesh)));
@@ -130,7 +130,7 @@ impl CollisionBuffers {
         grows
     }
 
-    pub(super) fn grown(&self, required: &RequiredCapacity) -> Result<(Capacity, f32), Error> {
+    pub(super) fn grown(&self, required: &Capacity) -> Result<(BufferCapacity, f32), Error> {
         let had = self.buffers.capacity;
         let limits = &self.kernels.context.limits;
         let most = Buffers::most_proxies(limits);

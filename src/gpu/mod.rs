@@ -5,14 +5,14 @@
 //! be read back to the host.
 //!
 //! ```no_run
-//! use carom::Step;
+//! use carom::{Error, Step};
 //! use carom::gpu::{
-//!     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres, ExactStep,
-//!     PairList, Readback, Ticket, wgpu,
+//!     Attribute, BufferOptions, CollisionBuffers, CollisionPipeline, DeviceSpheres,
+//!     ExactCollisions, Ticket, wgpu,
 //! };
 //!
 //! /// Called once. One pipeline serves a device, and one `CollisionBuffers` serves a world.
-//! fn start(device: &wgpu::Device, count: u32) -> Result<CollisionBuffers, carom::Error> {
+//! fn start(device: &wgpu::Device, count: u32) -> Result<CollisionBuffers, Error> {
 //!     let pipeline = CollisionPipeline::new(device)?;
 //!     pipeline.create_buffers(&BufferOptions::new(count).with_earliest())
 //! }
@@ -27,7 +27,7 @@
 //!     [position, velocity]: [&wgpu::Buffer; 2],
 //!     count: u32,
 //!     dt: f32,
-//!     waiting: &mut Option<Ticket<PairList<ExactStep>>>,
+//!     waiting: &mut Option<Ticket<ExactCollisions>>,
 //! ) -> Result<(), Box<dyn std::error::Error>> {
 //!     let center = Attribute::new(position, 0, 16);
 //!     let radius = Attribute::new(position, 12, 16);
@@ -46,20 +46,18 @@
 //!
 //!     // The list arrives some frames later, during a poll. Neither call below waits for it.
 //!     device.poll(wgpu::PollType::Poll)?;
-//!     if let Some(ticket) = waiting.take() {
-//!         match ticket.try_take()? {
-//!             // The list has not arrived. Try again in the next frame.
-//!             Readback::Pending(ticket) => *waiting = Some(ticket),
-//!             Readback::Ready(PairList::Complete(step)) => {
-//!                 println!("{} pairs", step.collisions.pairs.len());
-//!             }
-//!             // The buffers were too small for that step. Make them larger for the next steps.
-//!             Readback::Ready(PairList::Truncated(required)) => {
-//!                 if buffers.grow(&required)? {
-//!                     // … recreate the bind groups that contain carom's buffers …
-//!                 }
+//!     let Some(mut ticket) = waiting.take() else { return Ok(()) };
+//!     match ticket.try_take() {
+//!         // The list has not arrived. Try again in the next frame.
+//!         Ok(None) => *waiting = Some(ticket),
+//!         Ok(Some(step)) => println!("{} pairs", step.collisions.pairs.len()),
+//!         // The buffers were too small for that step. Make them larger for the next steps.
+//!         Err(Error::Truncated { required, .. }) => {
+//!             if buffers.grow(&required)? {
+//!                 // … recreate the bind groups that contain carom's buffers …
 //!             }
 //!         }
+//!         Err(error) => return Err(error.into()),
 //!     }
 //!     Ok(())
 //! }
@@ -206,9 +204,9 @@
 //! A step that finds more pairs than the buffer of pairs can hold still counts all of them. The
 //! buffer [`results`](CollisionBuffers::results) has the numbers of pairs found and stored, and the
 //! [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the stored pairs. The host
-//! never receives an incomplete list: [`PairList::Truncated`] and
-//! [`StepSummary::required_capacity`] return the [`RequiredCapacity`] of the step instead, for
-//! which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
+//! never receives an incomplete list: the error
+//! [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain the
+//! [`Capacity`] that the step needs instead, for which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
 //! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED) and [`MESH_TRUNCATED`](Status::MESH_TRUNCATED).
 //!
 //! The host gives a number of spheres as [`SphereCount::Known`], as the length of a slice, or as
@@ -279,7 +277,7 @@ pub use device_spheres::{
     Attribute, DeviceSpheres, SphereCount, SphereGroups, SphereMotion, SphereRadius,
 };
 pub use options::BufferOptions;
-pub use pair_list::{ExactStep, PairList, RawCollision, RawStep, RawWallCollision};
+pub use pair_list::{ExactCollisions, RawCollisions};
 pub use pipeline::CollisionPipeline;
 pub use record_step::RecordableSpheres;
 /// The compute kernels. Public only for `crates/shader-stats`, which lists each kernel's registers
@@ -290,8 +288,8 @@ pub use simulation::SimulationBuffers;
 pub use simulation_options::SimulationBufferOptions;
 pub use simulation_state::{SimulationState, SimulationStatus};
 pub use status::Status;
-pub use summary::{RequiredCapacity, StepSummary};
-pub use ticket::{Readback, Ticket};
+pub use summary::{Capacity, StepSummary};
+pub use ticket::Ticket;
 pub use wgpu;
 
 /// WGSL text with the structs and functions for shaders that read carom's results: see [the

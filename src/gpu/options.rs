@@ -1,6 +1,6 @@
 //! Options for carom's GPU buffers: their capacities, and the results that each step computes.
 
-use super::buffers::Capacity;
+use super::buffers::BufferCapacity;
 use super::reductions::Wanted;
 
 /// Options for the GPU buffers of one world of spheres: their capacities, and the results that each
@@ -204,11 +204,11 @@ impl BufferOptions {
         }
     }
 
-    pub(super) fn capacity(&self) -> Capacity {
+    pub(super) fn capacity(&self) -> BufferCapacity {
         let spheres = u64::from(self.spheres);
         let triangles = u64::from(self.triangles);
         let or = |asked: Option<u32>, usual: u64| asked.map_or(usual, u64::from);
-        Capacity {
+        BufferCapacity {
             spheres,
             segments: or(self.segments, spheres / 4 + 1024),
             pairs: or(self.pairs, 2 * spheres + 1024),

@@ -2,73 +2,9 @@
 
 use super::shader::constants::IMAGE_BITS;
 use super::shader::layout::{CaromCollision, CaromWallCollision};
-use super::summary::{RequiredCapacity, StepSummary};
-use crate::Collisions;
+use super::summary::StepSummary;
 use crate::exact::GRAZING;
-
-/// The result of reading the pairs of a step back from the GPU.
-#[derive(Clone, Debug)]
-pub enum PairList<T> {
-    /// The result of the step, with all of its pairs.
-    Complete(T),
-    /// The capacity that the step needs, returned instead of an incomplete list of pairs.
-    ///
-    /// If the buffers already have the required capacity, only the readback was too small. The next
-    /// readback will have room, because its size follows the number of pairs of the last step that
-    /// was read back.
-    Truncated(RequiredCapacity),
-}
-
-/// Two spheres that touch during the step, or may touch, with the values that the GPU computed in
-/// float32.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct RawCollision {
-    /// Index of the first sphere: the smaller index, or with two sets the index in the first set.
-    pub a: u32,
-    /// Index of the second sphere: the larger index, or with two sets the index in the second set.
-    pub b: u32,
-    /// Time of impact within the step, computed in float32 and so not exact: see [the
-    /// module](super). It is 0 if the spheres touch at the start of the step.
-    pub toi: f32,
-    /// Depth of penetration at the start of the step, computed in float32 and so not exact. It is 0
-    /// if the spheres first touch later.
-    pub depth: f32,
-    /// Whether the pair is grazing: float32 leaves open whether the spheres touch, or in which time
-    /// segment (part of a fast sphere's path) their closest approach is.
-    pub grazing: bool,
-}
-
-/// A sphere and a wall that touch during the step, or may touch, with the values that the GPU
-/// computed in float32.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct RawWallCollision {
-    /// Index of the sphere. The indices of a second set continue those of the first.
-    pub sphere: u32,
-    /// Number of the wall.
-    pub wall: u32,
-    /// Time of impact within the step, computed in float32 and so not exact. It is 0 if the sphere
-    /// touches the wall at the start of the step.
-    pub toi: f32,
-    /// Depth of penetration at the start of the step, computed in float32 and so not exact. It is 0
-    /// if the sphere first touches the wall later.
-    pub depth: f32,
-    /// Whether float32 leaves open whether the sphere touches the wall.
-    pub grazing: bool,
-}
-
-impl From<CaromWallCollision> for RawWallCollision {
-    fn from(collision: CaromWallCollision) -> Self {
-        Self {
-            sphere: collision.sphere,
-            wall: collision.wall_and_grazing & !GRAZING,
-            toi: collision.toi,
-            depth: collision.depth,
-            grazing: collision.wall_and_grazing & GRAZING != 0,
-        }
-    }
-}
+use crate::{Collision, Collisions, Hits, WallCollision};
 
 pub(super) fn unpacked_image(word: u32) -> [i32; 3] {
     let component = |k: u32| {
@@ -78,47 +14,107 @@ pub(super) fn unpacked_image(word: u32) -> [i32; 3] {
     [0, 1, 2].map(component)
 }
 
-impl From<CaromCollision> for RawCollision {
-    fn from(pair: CaromCollision) -> Self {
+/// The result of a step as the GPU computed it, in float32. Returned by
+/// [`CollisionBuffers::read_raw`](super::CollisionBuffers::read_raw).
+///
+/// Times and depths are not exact: see [the module](super). Entry k of a list is entry k of the list on the GPU,
+/// which has no particular order.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct RawCollisions {
+    pairs: Hits<Collision>,
+    /// For each pair, whether it is grazing.
+    grazing: Vec<bool>,
+    walls: Hits<WallCollision>,
+    /// For each wall collision, whether it is grazing.
+    wall_grazing: Vec<bool>,
+    summary: StepSummary,
+}
+
+impl RawCollisions {
+    pub(super) fn new(
+        pairs: (Vec<CaromCollision>, Vec<[i32; 3]>),
+        walls: (Vec<CaromWallCollision>, Vec<[i32; 3]>),
+        summary: StepSummary,
+    ) -> Self {
+        let ((pairs, images), (walls, wall_images)) = (pairs, walls);
+        let is_grazing = |word: u32| word & GRAZING != 0;
+        let grazing = pairs.iter().map(|pair| is_grazing(pair.b_and_grazing));
+        let wall_grazing = walls.iter().map(|hit| is_grazing(hit.wall_and_grazing));
         Self {
-            a: pair.a,
-            b: pair.b_and_grazing & !GRAZING,
-            toi: pair.toi,
-            depth: pair.depth,
-            grazing: pair.b_and_grazing & GRAZING != 0,
+            grazing: grazing.collect(),
+            wall_grazing: wall_grazing.collect(),
+            pairs: Hits {
+                items: pairs.into_iter().map(without_flag).collect(),
+                images,
+            },
+            walls: Hits {
+                items: walls.into_iter().map(wall_without_flag).collect(),
+                images: wall_images,
+            },
+            summary,
         }
+    }
+
+    /// Returns the pairs of spheres that touch during the step, or may touch. A grazing pair may be present several
+    /// times.
+    ///
+    /// In buffers for periodic domains ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)), the image of a
+    /// pair is the image (periodic copy) of its second sphere: how many times each edge of the domain displaces it.
+    pub fn pairs(&self) -> &Hits<Collision> {
+        &self.pairs
+    }
+
+    /// Returns whether pair `k` is grazing: float32 leaves open whether the spheres touch, or in which time segment
+    /// (part of a fast sphere's path) their closest approach is. Returns false for a pair that does not exist.
+    pub fn is_grazing(&self, k: usize) -> bool {
+        self.grazing.get(k).copied().unwrap_or_default()
+    }
+
+    /// Returns the spheres that touch walls, or may touch them. Each sphere and wall is present once or, in a periodic
+    /// domain, once for each image (periodic copy) of the sphere. A grazing triangle may be present several times.
+    ///
+    /// In buffers for periodic domains, the image of an entry is the image of the sphere that touches the wall.
+    pub fn walls(&self) -> &Hits<WallCollision> {
+        &self.walls
+    }
+
+    /// Returns whether entry `k` of [`walls`](Self::walls) is grazing: float32 leaves open whether the sphere touches
+    /// the wall. Returns false for an entry that does not exist.
+    pub fn is_wall_grazing(&self, k: usize) -> bool {
+        self.wall_grazing.get(k).copied().unwrap_or_default()
+    }
+
+    /// Returns the counts, the status and the stage times of the step on the GPU.
+    pub fn summary(&self) -> &StepSummary {
+        &self.summary
     }
 }
 
-/// The result of a step as the GPU computed it, in float32.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-#[non_exhaustive]
-pub struct RawStep {
-    /// Pairs of spheres, in no particular order. A grazing pair (undecided in float32) may be
-    /// present several times.
-    pub pairs: Vec<RawCollision>,
-    /// For each pair, the image (periodic copy) of its second sphere: how many times each edge of
-    /// the domain displaces it. Empty unless the buffers are for periodic domains
-    /// ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)).
-    pub images: Vec<[i32; 3]>,
-    /// Spheres that touch walls, in no particular order. Each sphere and wall is present once or, in
-    /// a periodic domain, once for each image (periodic copy) of the sphere. A grazing triangle may be
-    /// present several times.
-    pub walls: Vec<RawWallCollision>,
-    /// For each wall collision in `walls`, the image (periodic copy) of the sphere that touches the
-    /// wall: how many times each edge of the domain displaces it. Empty unless the buffers are for
-    /// periodic domains ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)).
-    pub wall_images: Vec<[i32; 3]>,
-    /// Counts, status and stage times of the step on the GPU.
-    pub summary: StepSummary,
+fn without_flag(pair: CaromCollision) -> Collision {
+    Collision {
+        a: pair.a,
+        b: pair.b_and_grazing & !GRAZING,
+        toi: pair.toi,
+        depth: pair.depth,
+    }
 }
 
-/// The result of a step after the host has decided exactly which pairs touch.
+fn wall_without_flag(hit: CaromWallCollision) -> WallCollision {
+    WallCollision {
+        sphere: hit.sphere,
+        wall: hit.wall_and_grazing & !GRAZING,
+        toi: hit.toi,
+        depth: hit.depth,
+    }
+}
+
+/// The result of a step after the host has decided exactly which pairs touch. Returned by
+/// [`CollisionBuffers::read_exact`](super::CollisionBuffers::read_exact).
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct ExactStep {
+pub struct ExactCollisions {
     /// The same list that [`Detector::detect`](crate::Detector::detect) returns for the valid spheres of the
     /// step. Results with one entry per sphere, such as [`Collisions::earliest`], have
     /// [`StepSummary::spheres`] entries.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::buffers::Capacity;
+use super::buffers::BufferCapacity;
 use super::collision_buffers::CollisionBuffers;
 use super::context::Context;
 use super::device_kernels::DeviceKernels;
@@ -148,7 +148,7 @@ impl CollisionPipeline {
     pub(super) fn with_capacity(
         &self,
         options: &BufferOptions,
-        capacity: Capacity,
+        capacity: BufferCapacity,
     ) -> Result<CollisionBuffers, Error> {
         let context = &self.kernels.context;
         context.alive()?;

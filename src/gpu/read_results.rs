@@ -3,7 +3,7 @@
 use super::collision_buffers::CollisionBuffers;
 use super::decode::{Read, ReadRoom, Recorded};
 use super::gathering::Gathering;
-use super::pair_list::{ExactStep, PairList, RawStep};
+use super::pair_list::{ExactCollisions, RawCollisions};
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
@@ -64,7 +64,7 @@ impl CollisionBuffers {
     pub fn read_raw(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-    ) -> Result<Ticket<PairList<RawStep>>, Error> {
+    ) -> Result<Ticket<RawCollisions>, Error> {
         let sizes = [size_of::<CaromCollision>(), size_of::<CaromWallCollision>()];
         let room = self.room(sizes);
         let recorded = self.to_read()?;
@@ -91,7 +91,7 @@ impl CollisionBuffers {
     pub fn read_exact(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-    ) -> Result<Ticket<PairList<ExactStep>>, Error> {
+    ) -> Result<Ticket<ExactCollisions>, Error> {
         let sizes = [size_of::<Gathered>(), size_of::<GatheredWall>()];
         let room = self.room(sizes);
         let recorded = self.to_read()?;

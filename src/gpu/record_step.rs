@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::{CollisionBuffers, Outgrown};
 use super::decode::Recorded;
 use super::device_spheres::{Attribute, DeviceSpheres, SphereCount};
@@ -296,7 +296,7 @@ impl CollisionBuffers {
         let Some(walls) = walls else {
             return Ok(());
         };
-        let Capacity {
+        let BufferCapacity {
             walls: simple,
             triangles,
             ..
@@ -557,7 +557,7 @@ impl CollisionBuffers {
 mod tests {
     use super::super::options::BufferOptions;
     use super::super::pipeline::CollisionPipeline;
-    use super::super::summary::RequiredCapacity;
+    use super::super::summary::Capacity;
     use super::*;
 
     #[test]
@@ -565,7 +565,7 @@ mod tests {
         let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
         let options = BufferOptions::new(10).with_changes().with_recordings(1);
         let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
-        buffers.grow(&RequiredCapacity::for_spheres(20))?;
+        buffers.grow(&Capacity::for_spheres(20))?;
         let spheres = [Sphere::new([0.0; 3], 1.0)];
         let record = |buffers: &mut CollisionBuffers, submit: bool| {
             let mut encoder = device.create_command_encoder(&Default::default());

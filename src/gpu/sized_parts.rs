@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
 use super::neighbors::Neighbors;
@@ -24,7 +24,7 @@ impl SizedParts {
     /// Makes a world's buffers and stages. Must be called inside a wgpu error scope.
     pub(super) fn new(
         kernels: &Arc<DeviceKernels>,
-        capacity: Capacity,
+        capacity: BufferCapacity,
         options: &BufferOptions,
     ) -> Result<Self, Error> {
         let limits = &kernels.context.limits;
@@ -80,7 +80,7 @@ impl SizedParts {
 }
 
 /// Returns the options of the buffers in which spheres near triangles are sought.
-fn mesh_options(options: &BufferOptions, capacity: Capacity) -> BufferOptions {
+fn mesh_options(options: &BufferOptions, capacity: BufferCapacity) -> BufferOptions {
     let spheres = (capacity.spheres + capacity.triangles).min(u64::from(u32::MAX));
     BufferOptions {
         recordings: options.recordings,
@@ -90,8 +90,8 @@ fn mesh_options(options: &BufferOptions, capacity: Capacity) -> BufferOptions {
     }
 }
 
-fn mesh_capacity(capacity: Capacity) -> Capacity {
-    Capacity {
+fn mesh_capacity(capacity: BufferCapacity) -> BufferCapacity {
+    BufferCapacity {
         spheres: capacity.spheres + capacity.triangles,
         segments: capacity.mesh_segments,
         pairs: capacity.mesh_pairs,

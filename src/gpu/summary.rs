@@ -6,11 +6,13 @@ use std::time::Duration;
 use super::shader::layout::CaromResults;
 use super::status::Status;
 
-/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow).
+/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow), or that buffers
+/// have: [`CollisionBuffers::capacity`](super::CollisionBuffers::capacity).
+/// [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain what a step needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct RequiredCapacity {
+pub struct Capacity {
     /// Number of spheres, in both sets together if the step has two sets.
     pub spheres: u64,
     /// Number of time segments (parts of fast spheres' paths), without the first segment of each
@@ -29,7 +31,7 @@ pub struct RequiredCapacity {
 }
 
 /// Capacity that the search for spheres near triangles needs. The fields are as in
-/// [`RequiredCapacity`].
+/// [`Capacity`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct MeshCapacity {
@@ -50,7 +52,7 @@ impl MeshCapacity {
     }
 }
 
-impl RequiredCapacity {
+impl Capacity {
     /// Returns the capacity for `spheres` spheres (in both sets together if a step has two sets),
     /// and for no time segments and no pairs.
     pub fn for_spheres(spheres: u64) -> Self {
@@ -143,7 +145,7 @@ pub struct StepSummary {
     /// [`BufferOptions::with_timestamp_period`](super::BufferOptions::with_timestamp_period) is set and the
     /// device has timestamps.
     pub stages: Vec<(&'static str, Duration)>,
-    required: Option<RequiredCapacity>,
+    required: Option<Capacity>,
     /// Number of spheres of a step that has more spheres than the limit `at_most` of the
     /// application, although carom's buffers have room for all of them. `None` for any other step.
     pub(super) past_at_most: Option<u64>,
@@ -165,7 +167,7 @@ impl StepSummary {
         sphere_capacity: u64,
         stages: Vec<(&'static str, Duration)>,
     ) -> Self {
-        let required = RequiredCapacity {
+        let required = Capacity {
             spheres: results.spheres_needed.into(),
             segments: wide(results.segments),
             pairs: wide(results.found),
@@ -238,7 +240,7 @@ impl StepSummary {
     /// A step also finds no pairs if a GPU buffer gives more spheres than
     /// [`at_most`](super::SphereCount::InBuffer::at_most) allows. If carom's buffers have room for
     /// that many spheres, they are not too small, so this method returns `None`.
-    pub fn required_capacity(&self) -> Option<RequiredCapacity> {
+    pub fn required_capacity(&self) -> Option<Capacity> {
         self.required
     }
 }

@@ -10,17 +10,6 @@ use std::task::Poll;
 use super::staging::{Copied, CopyState};
 use crate::Error;
 
-/// What [`Ticket::try_take`] returns: the results of a readback if they have arrived on the host,
-/// and otherwise the ticket (the readback in flight).
-#[derive(Debug)]
-pub enum Readback<T> {
-    /// The results have not arrived yet: the device has not finished the step, or has not been
-    /// polled since. Call [`Ticket::try_take`] on this ticket again later.
-    Pending(Ticket<T>),
-    /// The results of the readback, which have arrived on the host.
-    Ready(T),
-}
-
 /// Number of entries in a list of results, as of the latest readback. All tickets for the same GPU buffers
 /// share this number. It is unknown before the first readback.
 #[derive(Clone)]
@@ -58,12 +47,14 @@ pub(super) struct Known {
 /// later submission also polls the device. So an application that has two frames in flight gets the results
 /// two frames late.
 ///
-/// Dropping a ticket discards its results, and is safe at any time.
+/// A ticket returns its results or an error once. From then on, it returns [`Error::AlreadyTaken`]. Dropping a
+/// ticket discards its results, and is safe at any time.
 pub struct Ticket<T> {
-    copied: Copied,
+    /// The copy of the results, and the function that decodes it. `None` after the ticket has returned results
+    /// or an error.
+    readback: Option<(Copied, Decode<T>)>,
     /// Serial number of the step or recording whose results are read back.
     serial: u32,
-    decode: Decode<T>,
 }
 
 /// A function that makes the results of a readback from the bytes that the GPU has copied to a
@@ -85,17 +76,19 @@ impl<T> Ticket<T> {
         decode: impl FnOnce(Copied) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
         Self {
-            copied,
+            readback: Some((copied, Box::new(decode))),
             serial,
-            decode: Box::new(decode),
         }
     }
 
-    /// Returns the results if they have arrived, or else the ticket. Never blocks or polls the
-    /// device.
+    /// Returns the results if they have arrived, or else `None`. Never blocks or polls the device.
+    ///
+    /// `None` means that the device has not finished the step, or has not been polled since. Call this
+    /// method again later. An error is final: a ticket that has returned one has no results.
     ///
     /// # Errors
     /// Returns one of these errors:
+    /// - [`Error::AlreadyTaken`] if the ticket has already returned its results or an error.
     /// - [`Error::NotSubmitted`] if the encoder of the recording or of the readback was dropped, or
     ///   if its submission failed.
     /// - [`Error::DeviceLost`] if the device is lost.
@@ -103,6 +96,8 @@ impl<T> Ticket<T> {
     ///
     /// A readback of a list of pairs can also return one of these errors:
     ///
+    /// - [`Error::Truncated`] instead of an incomplete list, if carom's buffers or the readback have too
+    ///   little room for the list. [`grow`](super::CollisionBuffers::grow) makes room for later steps.
     /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
     ///   [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
@@ -110,10 +105,11 @@ impl<T> Ticket<T> {
     /// - [`Error::DeviceLimit`] if the step has more pairs than the device's limits allow to read
     ///   back.
     /// - [`Error::Device`] if the GPU driver ended loops of a shader early.
-    pub fn try_take(self) -> Result<Readback<T>, Error> {
-        match self.copied.progress() {
-            CopyState::UnderWay => Ok(Readback::Pending(self)),
-            _ => self.arrived().map(Readback::Ready),
+    pub fn try_take(&mut self) -> Result<Option<T>, Error> {
+        let (copied, _) = self.readback.as_ref().ok_or(Error::AlreadyTaken)?;
+        match copied.progress() {
+            CopyState::UnderWay => Ok(None),
+            _ => self.arrived().map(Some),
         }
     }
 
@@ -124,23 +120,23 @@ impl<T> Ticket<T> {
     ///
     /// # Errors
     /// Returns the same errors as [`try_take`](Self::try_take).
-    pub async fn take(self) -> Result<T, Error> {
-        poll_fn(
-            |context| match self.copied.progress_or_wake(context.waker()) {
-                CopyState::UnderWay => Poll::Pending,
-                _ => Poll::Ready(()),
-            },
-        )
+    pub async fn take(mut self) -> Result<T, Error> {
+        let (copied, _) = self.readback.as_ref().ok_or(Error::AlreadyTaken)?;
+        poll_fn(|context| match copied.progress_or_wake(context.waker()) {
+            CopyState::UnderWay => Poll::Pending,
+            _ => Poll::Ready(()),
+        })
         .await;
         self.arrived()
     }
 
-    fn arrived(self) -> Result<T, Error> {
-        match self.copied.progress() {
+    fn arrived(&mut self) -> Result<T, Error> {
+        let (copied, decode) = self.readback.take().ok_or(Error::AlreadyTaken)?;
+        match copied.progress() {
             CopyState::NeverSubmitted => return Err(Error::NotSubmitted),
             CopyState::Mapped => {}
             CopyState::UnderWay | CopyState::Failed => return Err(Error::DeviceLost),
         }
-        (self.decode)(self.copied)
+        decode(copied)
     }
 }

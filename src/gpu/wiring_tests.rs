@@ -1,7 +1,7 @@
 //! Tests that each variable of each compute kernel finds exactly one buffer of its name, on wgpu's
 //! no-op device.
 
-use super::buffers::{Buffers, Capacity};
+use super::buffers::{BufferCapacity, Buffers};
 use super::dispatch::Binder;
 use super::named_buffers::NamedBuffers;
 use super::reductions::{ReduceKernels, Reductions, Wanted};
@@ -11,7 +11,7 @@ use super::stages::{AtWalls, Recording};
 use super::timing::MOST_STAGES;
 use crate::Error;
 
-const CAPACITY: Capacity = Capacity {
+const CAPACITY: BufferCapacity = BufferCapacity {
     spheres: 5000,
     segments: 5000,
     pairs: 5000,
@@ -42,7 +42,7 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
         (false, 0, 5, 8),
     ];
     for (in_cell, walls, triangles, count) in cases {
-        let capacity = Capacity {
+        let capacity = BufferCapacity {
             walls,
             triangles,
             wall_collisions: 99,

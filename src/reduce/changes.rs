@@ -2,35 +2,25 @@
 //! `shaders/changes.wgsl`.
 
 use super::sort::sort;
-use crate::Collision;
+use crate::{Collision, Hits};
 
 /// Pairs that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
 /// b]`, and each list is sorted. See
 /// [`Collisions::changes_since`](crate::Collisions::changes_since).
 ///
-/// In a periodic domain, each list of pairs has a list of images beside it. The image of a pair
-/// tells which periodic copy of sphere b touches sphere a. In open space, the lists of images are
-/// empty.
+/// In a periodic domain, the image of a pair tells which periodic copy of sphere b touches sphere a.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Changes {
     /// Pairs that have begun to touch: they touch in the later of the two compared steps, but not
     /// in the earlier one.
-    pub began: Vec<[u32; 2]>,
-    /// For each pair (a, b) that has begun to touch, in the order of `began`: the periodic image of
-    /// sphere b.
-    pub began_images: Vec<[i32; 3]>,
+    pub began: Hits<[u32; 2]>,
     /// Pairs that touch in both of the two compared steps.
-    pub lasted: Vec<[u32; 2]>,
-    /// For each pair (a, b) that touches in both steps, in the order of `lasted`: the periodic
-    /// image of sphere b.
-    pub lasted_images: Vec<[i32; 3]>,
+    pub lasted: Hits<[u32; 2]>,
     /// Pairs that have ceased to touch: they touch in the earlier of the two compared steps, but
     /// not in the later one.
-    pub ended: Vec<[u32; 2]>,
-    /// For each pair (a, b) that has ceased to touch, in the order of `ended`: the periodic image
-    /// of sphere b.
-    pub ended_images: Vec<[i32; 3]>,
+    pub ended: Hits<[u32; 2]>,
 }
 
 pub(crate) type Pairs<'a> = (&'a [Collision], &'a [[i32; 3]]);
@@ -41,30 +31,27 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
     let mut changes = Changes::default();
     let Changes {
         began,
-        began_images,
         lasted,
-        lasted_images,
         ended,
-        ended_images,
     } = &mut changes;
-    let add = |(pair, image), pairs: &mut Vec<_>, images: &mut Vec<_>| {
-        pairs.push(pair);
+    let add = |(pair, image), to: &mut Hits<_>| {
+        to.items.push(pair);
         if periodic {
-            images.push(image);
+            to.images.push(image);
         }
     };
     let mut before = before.into_iter().peekable();
     for pair in now {
         while let Some(other) = before.next_if(|other| *other < pair) {
-            add(other, ended, ended_images);
+            add(other, ended);
         }
         if before.next_if_eq(&pair).is_some() {
-            add(pair, lasted, lasted_images);
+            add(pair, lasted);
         } else {
-            add(pair, began, began_images);
+            add(pair, began);
         }
     }
-    before.for_each(|pair| add(pair, ended, ended_images));
+    before.for_each(|pair| add(pair, ended));
     changes
 }
 

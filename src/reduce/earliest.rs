@@ -3,24 +3,23 @@
 
 use super::rows::rows;
 use crate::shared::sets::Sets;
-use crate::{Collision, WallCollision};
+use crate::{Collision, Partner, WallCollision};
 
 /// The first impact of a sphere. See [`Collisions::earliest`](crate::Collisions::earliest).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Earliest {
     /// Time of impact, as in [`Collision::toi`].
     pub toi: f32,
-    /// Index of the other sphere that is touched at the time `toi`, or number of the wall if `wall`
-    /// is true. In a step with two sets, the index counts from the start of the set of that sphere.
-    /// If several spheres are touched at the time `toi`, the smallest index counts.
-    pub partner: u32,
+    /// The other sphere or the wall that is touched at the time `toi`. In a step with two sets, the
+    /// index of the other sphere counts from the start of its set. If several spheres are touched at
+    /// the time `toi`, the smallest index counts, and if only walls are, the smallest number.
+    pub partner: Partner,
     /// Periodic image of the touched sphere or wall. If several images are touched at the time
     /// `toi`, it is the smallest one, compared by the first component, then the second, then the
     /// third. In open space it is `[0, 0, 0]`.
     pub image: [i32; 3],
-    /// Whether the sphere touches a wall at the time `toi`, and not another sphere.
-    pub wall: bool,
 }
 
 /// Returns the first impact of each sphere, or `None` for a sphere without an impact. `spheres` is
@@ -42,6 +41,7 @@ pub(crate) fn earliest(
         for (row, partner, image) in [(a, pair.b, image), (b, pair.a, opposite)] {
             // Adding 0 turns a time of −0 into 0.
             let toi = pair.toi + 0.0;
+            let partner = Partner::Sphere(partner);
             let sooner = earliest[row].is_none_or(|best| {
                 let tie = (partner, image) < (best.partner, best.image);
                 toi < best.toi || (toi == best.toi && tie)
@@ -51,7 +51,6 @@ pub(crate) fn earliest(
                     toi,
                     partner,
                     image,
-                    wall: false,
                 });
             }
         }
@@ -75,11 +74,10 @@ pub(crate) fn with_walls(
         let image = images.get(index).copied().unwrap_or_default();
         let at_wall = Earliest {
             toi: hit.toi + 0.0,
-            partner: hit.wall,
+            partner: Partner::Wall(hit.wall),
             image: image.map(i32::wrapping_neg),
-            wall: true,
         };
-        let order = |first: &Earliest| (first.wall, first.partner, first.image);
+        let order = |first: &Earliest| (first.partner, first.image);
         let sooner = first.is_none_or(|best| {
             let tie = order(&at_wall) < order(&best);
             at_wall.toi < best.toi || (at_wall.toi == best.toi && tie)

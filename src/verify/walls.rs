@@ -8,13 +8,13 @@ use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::validate::{check_dt, check_spheres};
 use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
-use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
+use crate::{Collision, Domain, Error, Hits, Sphere, Step, WallCollision, Walls};
 
 /// Checks a list of spheres that touch walls, from carom or from another program, against exact arithmetic on every
 /// pair of a sphere and a wall. Each triangle of a mesh is a wall.
 ///
-/// In a periodic domain, `images` has the periodic image of the sphere for each entry of `list`. In open space,
-/// `images` is empty. The order of the list does not matter.
+/// In a periodic domain, the image of each entry of `hits` is the periodic image of the sphere
+/// ([`Hits::with_images`]). In open space, `hits` has no images. The order of the list does not matter.
 ///
 /// The function tests all N·W pairs of N spheres and W walls, in parallel. In a periodic domain, it tests all images
 /// of the sphere that the wall can reach. It shares neither a grid nor a tree with [`Detector`](crate::Detector). A
@@ -23,10 +23,10 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 /// in the same way as a second sphere in [`verify`](crate::verify()).
 ///
 /// ```
-/// use carom::{Sphere, Step, Wall, Walls, verify_walls};
+/// use carom::{Hits, Sphere, Step, Wall, Walls, verify_walls};
 /// let ball = [Sphere::new([0.0, 0.0, 0.5], 1.0)];
 /// let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
-/// let truth = verify_walls(&Step::new(&ball, 1.0).with_walls(&walls), &[], &[])?;
+/// let truth = verify_walls(&Step::new(&ball, 1.0).with_walls(&walls), &Hits::default())?;
 /// assert!(!truth.passed());
 /// assert_eq!((truth.missing[0].sphere, truth.missing[0].wall), (0, 0));
 /// assert_eq!(truth.missing[0].depth, 0.5);
@@ -40,19 +40,18 @@ use crate::{Collision, Domain, Error, Sphere, Step, WallCollision, Walls};
 ///   spheres.
 /// - [`Error::InvalidDomain`] if the periodic domain of `step` has an invalid number or an edge of
 ///   length 0.
-/// - [`Error::ImageCount`] if the arguments `images` and `list` differ in length in a periodic
-///   domain, or if `images` is not empty in open space.
-/// - [`Error::OutOfMemory`] if memory is too short for a copy of `list`, or for its differences
+/// - [`Error::ImageCount`] if `hits` lacks images in a periodic domain, or has images in open space.
+/// - [`Error::OutOfMemory`] if memory is too short for a copy of `hits`, or for its differences
 ///   from the exact list.
 pub fn verify_walls(
     step: &Step<'_>,
-    list: &[WallCollision],
-    images: &[[i32; 3]],
+    hits: &Hits<WallCollision>,
 ) -> Result<Verification<WallCollision>, Error> {
+    let images = hits.images();
     let (first, second, dt) = (step.spheres(), step.second_set(), step.dt());
     check_dt(dt)?;
     step.domain.check()?;
-    check_image_count(step, list.len(), images.len())?;
+    check_image_count(step, hits.len(), images.len())?;
     check_spheres(first, dt, second.map(|_| 0))?;
     let second = second.unwrap_or_default();
     check_spheres(second, dt, Some(1))?;
@@ -72,8 +71,8 @@ pub fn verify_walls(
         edges: [0, 1, 2].map(|k| step.domain.periodic_edge(k)),
         dt,
     };
-    let mut copy = allocate(list.len(), "a copy of the list")?;
-    copy.extend(list.iter().map(as_pair));
+    let mut copy = allocate(hits.len(), "a copy of the list")?;
+    copy.extend(hits.iter().map(as_pair));
     let list = sorted(&copy, images, false)?;
     let mistakes = compare(&list, count, |index, row| {
         let after = || second.get(index - first.len());

@@ -1,13 +1,12 @@
 //! A sphere that touches a wall, and the geometry of their contact.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
-use super::triangle::Feature;
 use super::wall::Solid;
 use super::{Walls, vector};
 use crate::exact::{Shift, Touch, Translation, first_touch};
-use crate::{Domain, Sphere};
+use crate::{Contact, Domain, Feature, Sphere};
 
 /// A sphere and a wall that touch during a time step, with their time of impact.
 ///
@@ -37,49 +36,6 @@ pub struct WallCollision {
     pub depth: f32,
 }
 
-/// Geometry of the contact of a sphere with a wall. Returned by [`WallCollision::contact`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct WallContact {
-    /// The point of the sphere's surface that lies in the direction of `normal` from its centre, at
-    /// the time of impact.
-    pub point: Vec3,
-    /// Unit vector from the centre of the sphere into the wall at the time of impact.
-    ///
-    /// If the centre lies on the axis or in the centre of a round wall, or on a triangle, the normal is one
-    /// of several possible directions.
-    pub normal: Vec3,
-    /// Speed at which sphere and wall approach along the normal, as length per time. Negative for a sphere
-    /// that leaves a wall.
-    pub approach_speed: f32,
-    /// The part of the wall that is touched.
-    pub feature: WallFeature,
-}
-
-/// The part of a wall that a sphere touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum WallFeature {
-    /// The sphere touches the plane of a half-space, the surface of a round wall, or the face of a triangle.
-    Face,
-    /// An edge of a triangle. Edge 0 joins the corners 0 and 1, edge 1 the corners 1 and 2, and edge 2 the
-    /// corners 2 and 0.
-    Edge(u8),
-    /// A corner of a triangle. Each triangle of a mesh is a list of three vertices; the corners 0, 1 and 2
-    /// are in the order of this list.
-    Corner(u8),
-}
-
-impl From<Feature> for WallFeature {
-    fn from(feature: Feature) -> Self {
-        match feature {
-            Feature::Face => Self::Face,
-            Feature::Edge(edge) => Self::Edge(edge),
-            Feature::Corner(corner) => Self::Corner(corner),
-        }
-    }
-}
-
 impl WallCollision {
     /// Returns the contact point, the normal and the approach speed at the time of impact.
     ///
@@ -87,16 +43,16 @@ impl WallCollision {
     /// the wall does not exist.
     ///
     /// ```
-    /// use carom::{Detector, Options, Sphere, Step, Wall, Walls, glam::Vec3};
+    /// use carom::{Detector, Feature, Options, Sphere, Step, Wall, Walls};
     /// let ball = [Sphere::new([0.0, 0.0, 3.0], 1.0).with_velocity([1.0, 0.0, -4.0])];
     /// let walls = Walls::from_iter([Wall::half_space([0.0, 0.0, 1.0], 0.0)]);
     /// let found = Detector::new(Options::default())?.detect(&Step::new(&ball, 1.0).with_walls(&walls))?;
     /// let contact = found.walls[0].contact(&ball[0], &walls).expect("wall 0 exists");
-    /// assert_eq!((contact.point, contact.normal), (Vec3::new(0.5, 0.0, 0.0), Vec3::NEG_Z));
-    /// assert_eq!(contact.approach_speed, 4.0);
+    /// assert_eq!((contact.point, contact.normal), ([0.5, 0.0, 0.0], [0.0, 0.0, -1.0]));
+    /// assert_eq!((contact.approach_speed, contact.feature), (4.0, Feature::Face));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn contact(&self, sphere: &Sphere, walls: &Walls) -> Option<WallContact> {
+    pub fn contact(&self, sphere: &Sphere, walls: &Walls) -> Option<Contact> {
         self.contact_shifted(sphere, walls, ())
     }
 
@@ -108,7 +64,7 @@ impl WallCollision {
         walls: &Walls,
         domain: &Domain,
         image: [i32; 3],
-    ) -> Option<WallContact> {
+    ) -> Option<Contact> {
         self.contact_shifted(sphere, walls, Translation::new(domain, image))
     }
 
@@ -121,14 +77,14 @@ impl WallCollision {
         sphere: &Sphere,
         walls: &Walls,
         shift: impl Shift,
-    ) -> Option<WallContact> {
+    ) -> Option<Contact> {
         let number = self.wall as usize;
         let (touch, feature) = match walls.simple().get(number) {
-            Some(wall) => (wall.solid().touch(sphere, shift), WallFeature::Face),
+            Some(wall) => (wall.solid().touch(sphere, shift), Feature::Face),
             None => {
                 let triangle = walls.triangle(number)?;
                 let (touch, feature) = triangle.touch(sphere, shift, self.toi);
-                (Some(touch), feature.into())
+                (Some(touch), feature)
             }
         };
         let touch = touch.unwrap_or(Touch {
@@ -139,9 +95,11 @@ impl WallCollision {
         let by = shift.translation();
         let by = by.map_or(DVec3::ZERO, |translation| translation.vector());
         let center = vector(sphere.center) + by + vector(sphere.velocity) * touch.time;
-        Some(WallContact {
-            point: (center + touch.normal * f64::from(sphere.radius)).as_vec3(),
-            normal: touch.normal.as_vec3(),
+        Some(Contact {
+            point: (center + touch.normal * f64::from(sphere.radius))
+                .as_vec3()
+                .to_array(),
+            normal: touch.normal.as_vec3().to_array(),
             approach_speed: touch.approach as f32,
             feature,
         })

@@ -16,7 +16,7 @@ mod tree;
 mod triangle;
 mod wall;
 
-pub use self::collision::{WallCollision, WallContact, WallFeature};
+pub use self::collision::WallCollision;
 pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::{CylinderImages, MAX_CELLS};
 pub use self::mesh::Mesh;

@@ -22,6 +22,7 @@ mod tests;
 use self::float64::Float64;
 use self::integers::Integers;
 use super::vector;
+use crate::Feature;
 use crate::exact::{Impact, Shift, Touch};
 use crate::sphere::{MAX_MAGNITUDE, Sphere};
 
@@ -30,15 +31,6 @@ use crate::sphere::{MAX_MAGNITUDE, Sphere};
 pub(crate) struct Triangle {
     pub(crate) corners: [[f32; 3]; 3],
     pub(crate) velocity: [f32; 3],
-}
-
-/// The part of a triangle that a sphere touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Feature {
-    Face,
-    /// Edge k joins the corners k and k + 1. Edge 2 joins the corners 2 and 0.
-    Edge(u8),
-    Corner(u8),
 }
 
 /// What is wrong with an invalid triangle, against which no sphere can be tested.

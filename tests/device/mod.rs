@@ -9,10 +9,9 @@ use std::mem::offset_of;
 use std::sync::{Arc, Mutex};
 
 use carom::gpu::{
-    Attribute, CollisionBuffers, DeviceSpheres, ExactStep, PairList, Readback, RecordableSpheres,
-    Ticket, wgpu,
+    Attribute, CollisionBuffers, DeviceSpheres, ExactCollisions, RecordableSpheres, Ticket, wgpu,
 };
-use carom::{Sphere, Step};
+use carom::{Error, Sphere, Step};
 use wgpu::util::DeviceExt;
 
 pub(crate) struct Device {
@@ -90,11 +89,11 @@ impl Device {
     pub(crate) fn finish<T>(
         &self,
         encoder: wgpu::CommandEncoder,
-        ticket: Ticket<T>,
-    ) -> Readback<T> {
+        mut ticket: Ticket<T>,
+    ) -> Result<Option<T>, Error> {
         self.queue.submit([encoder.finish()]);
         self.wait();
-        ticket.try_take().unwrap_or_else(|error| panic!("{error}"))
+        ticket.try_take()
     }
 
     pub(crate) fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
@@ -151,17 +150,12 @@ impl Interleaved {
     }
 }
 
-pub(crate) fn ready<T: std::fmt::Debug>(readback: Readback<T>) -> T {
-    match readback {
-        Readback::Ready(value) => value,
-        pending => panic!("not ready: {pending:?}"),
-    }
-}
-
-pub(crate) fn complete<T: std::fmt::Debug>(readback: Readback<PairList<T>>) -> T {
-    match ready(readback) {
-        PairList::Complete(step) => step,
-        truncated => panic!("not complete: {truncated:?}"),
+/// Returns what a ticket has returned as ready.
+pub(crate) fn ready<T>(taken: Result<Option<T>, Error>) -> T {
+    match taken {
+        Ok(Some(value)) => value,
+        Ok(None) => panic!("not ready"),
+        Err(error) => panic!("{error}"),
     }
 }
 
@@ -171,25 +165,24 @@ pub(crate) fn exact<S: RecordableSpheres + ?Sized>(
     device: &Device,
     buffers: &mut CollisionBuffers,
     step: &Step<'_, S>,
-) -> ExactStep {
+) -> ExactCollisions {
     let mut attempt = || {
         let mut encoder = device.encoder();
         buffers.record(&mut encoder, step)?;
         let ticket = buffers.read_exact(&mut encoder)?;
-        let list = ready(device.finish(encoder, ticket));
-        if let PairList::Truncated(required) = &list {
+        let list = device.finish(encoder, ticket);
+        if let Err(Error::Truncated { required, .. }) = &list {
             buffers.grow(required)?;
         }
-        Ok::<_, carom::Error>(list)
+        list
     };
     // Each attempt that fails enlarges the buffers that were too small. At most three attempts fail: one
     // because there are too many spheres, one because there are too many time segments (parts of long paths),
     // and one because there are too many pairs.
     for _ in 0..4 {
         match attempt() {
-            Ok(PairList::Complete(step)) => return step,
-            Ok(PairList::Truncated(_)) => {}
-            Err(error) => panic!("{error}"),
+            Err(Error::Truncated { .. }) => {}
+            list => return ready(list),
         }
     }
     panic!("the buffers are still too small after four attempts")

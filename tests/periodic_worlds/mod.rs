@@ -17,11 +17,9 @@ use crate::oracle::periodic::{Pair, brute_force, brute_force_between, motion};
 
 /// Returns the colliding pairs of a step, each with the image (periodic copy) of the second sphere.
 pub(crate) fn listed(found: &Collisions) -> Vec<Pair> {
-    assert_eq!(found.pairs.len(), found.images.len());
-    let pairs = found.pairs.iter().zip(&found.images);
-    pairs
-        .map(|(pair, &image)| (pair.a, pair.b, image))
-        .collect()
+    assert_eq!(found.pairs.len(), found.pairs.images().len());
+    let pairs = found.pairs.iter_with_images();
+    pairs.map(|(pair, image)| (pair.a, pair.b, image)).collect()
 }
 
 #[derive(Debug)]
@@ -119,7 +117,7 @@ impl World {
         let truth = self.truth();
         assert_eq!(listed(&found), truth, "{self:#?}");
         let others = self.second.as_ref().unwrap_or(&self.first);
-        for (pair, &image) in found.pairs.iter().zip(&found.images) {
+        for (pair, image) in found.pairs.iter_with_images() {
             let [a, b] = [&self.first[pair.a as usize], &others[pair.b as usize]];
             let exact = motion(a, b, &self.domain, image);
             assert!(

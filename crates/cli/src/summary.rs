@@ -1,6 +1,6 @@
 //! The lines that the summaries of `carom collide` and `carom neighbors` have in common.
 
-use carom::{ActiveBackend, Domain, Statistics};
+use carom::{Backend, Domain, Statistics};
 
 /// Returns the letters of the edges along which a domain is periodic, or `None` in open space.
 pub(crate) fn periodic_edges(domain: &Domain) -> Option<String> {
@@ -17,10 +17,10 @@ pub(crate) fn backend_line(statistics: &Statistics) -> String {
     }
 }
 
-/// Returns a backend's name, as the option `--backend` accepts it.
-pub(crate) fn backend_name(backend: ActiveBackend) -> &'static str {
+/// Returns the name of the backend of a step, as the option `--backend` accepts it.
+pub(crate) fn backend_name(backend: Backend) -> &'static str {
     match backend {
-        ActiveBackend::Gpu => "gpu",
-        ActiveBackend::Cpu => "cpu",
+        Backend::Gpu => "gpu",
+        Backend::Cpu | Backend::Auto => "cpu",
     }
 }

@@ -17,8 +17,8 @@ use std::path::Path;
 use backends::detector;
 use carom::glam::{DVec3, Vec3};
 use carom::{
-    Backend, Collisions, Detector, Earliest, Error, Mesh, Options, Sphere, Step, WallCollision,
-    Walls,
+    Backend, Collisions, Detector, Earliest, Error, Mesh, Options, Partner, Sphere, Step,
+    WallCollision, Walls,
 };
 use carom_cli::read;
 use fastrand::Rng;
@@ -207,16 +207,16 @@ fn advance(
             let path = Vec3::from(start.velocity).as_dvec3();
             let center = Vec3::from(start.center).as_dvec3();
             // The normal points from the sphere to what it touches.
-            let at_sphere =
-                first
-                    .filter(|first| !first.wall)
-                    .map(|Earliest { toi, partner, .. }| {
-                        let other = moving[partner as usize];
-                        let apart = Vec3::from(other.center).as_dvec3() - center;
-                        let relative = Vec3::from(other.velocity).as_dvec3() - path;
-                        let normal = (apart + relative * f64::from(toi)).normalize_or_zero();
-                        (toi, normal, relative.dot(normal) < 0.0)
-                    });
+            let at_sphere = first.and_then(|Earliest { toi, partner, .. }| {
+                let Partner::Sphere(partner) = partner else {
+                    return None;
+                };
+                let other = moving[partner as usize];
+                let apart = Vec3::from(other.center).as_dvec3() - center;
+                let relative = Vec3::from(other.velocity).as_dvec3() - path;
+                let normal = (apart + relative * f64::from(toi)).normalize_or_zero();
+                Some((toi, normal, relative.dot(normal) < 0.0))
+            });
             // Two spheres may overlap at the start and move apart. carom reports this as an impact at time 0,
             // but the spheres do not bounce. If this is the earliest impact of a sphere, the sphere bounces
             // only if it also touches a wall.
@@ -233,7 +233,7 @@ fn advance(
                         assert_eq!(first.toi, hit.toi);
                     }
                     let contact = hit.contact(&start, walls).expect("the wall exists");
-                    (f64::from(hit.toi), contact.normal.as_dvec3())
+                    (f64::from(hit.toi), Vec3::from(contact.normal).as_dvec3())
                 }
                 (_, None) => {
                     spheres[index].center = (center + path).as_vec3().to_array();

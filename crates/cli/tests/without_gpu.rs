@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use carom::{ActiveBackend, Backend, Detector, Error, Options, Sphere, Step};
+use carom::{Backend, Detector, Error, Options, Sphere, Step};
 
 /// Checks that `Backend::Gpu` is an error that names the missing feature, and that `Backend::Auto` selects
 /// the CPU and states the reason.
@@ -16,7 +16,7 @@ fn the_library_works_on_the_cpu() -> Result<(), Error> {
         other => panic!("{other:?}"),
     }
     let mut detector = Detector::new(Options::new())?;
-    assert_eq!(detector.backend(), ActiveBackend::Cpu);
+    assert_eq!(detector.backend(), Backend::Cpu);
     assert!(detector.reason().contains("feature `gpu`"));
     let spheres = [Sphere::new([0.0; 3], 1.0); 2];
     let found = detector.detect(&Step::new(&spheres, 1.0))?;

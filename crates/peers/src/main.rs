@@ -234,7 +234,7 @@ impl Exact {
         let more = pairs_with(1.0 + GRAZING)?.pairs.len();
         let fewer = pairs_with(1.0 - GRAZING)?.pairs.len();
         Ok(Self {
-            pairs: pairs_with(1.0)?.pairs,
+            pairs: pairs_with(1.0)?.pairs.into_parts().0,
             grazing: (more - fewer) as u64,
         })
     }

@@ -1,7 +1,7 @@
 //! Tests that the reductions (results computed from the list of pairs) on the GPU equal the
 //! reductions on the CPU.
 
-use super::super::buffers::Capacity;
+use super::super::buffers::BufferCapacity;
 use super::super::collision_buffers::CollisionBuffers;
 use super::super::detector_backend::{Gpu, encoder};
 use super::super::dispatch::workgroups;
@@ -11,13 +11,13 @@ use super::super::pair_list::unpacked_image;
 use super::super::read_now;
 use super::super::shader::layout::CaromResults;
 use super::super::status::Status;
-use super::super::summary::{MeshCapacity, RequiredCapacity};
+use super::super::summary::{Capacity, MeshCapacity};
 use super::all::Wanted;
 use crate::exact::GRAZING;
 use crate::reduce;
 use crate::shared::sets::Sets;
 use crate::step::UncheckedStep;
-use crate::{Collision, Domain, Error, Sphere};
+use crate::{Collision, Domain, Error, Hits, Partner, Sphere};
 
 /// A GPU device for a test, with buffers that start full of random bits. `previous` has the pairs
 /// of the last complete step, for computing the expected changes.
@@ -50,9 +50,9 @@ struct Images {
     changes: Vec<u32>,
 }
 
-fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
+fn capacity(spheres: usize, segments: usize, pairs: usize) -> BufferCapacity {
     let [spheres, segments, pairs] = [spheres, segments, pairs].map(|count| count as u64);
-    Capacity {
+    BufferCapacity {
         spheres,
         segments,
         pairs,
@@ -65,22 +65,22 @@ fn capacity(spheres: usize, segments: usize, pairs: usize) -> Capacity {
 }
 
 impl Rig {
-    fn new(capacity: Capacity) -> Self {
+    fn new(capacity: BufferCapacity) -> Self {
         Self::with(adapter(), capacity, Domain::open())
     }
 
-    fn periodic(capacity: Capacity, domain: Domain) -> Self {
+    fn periodic(capacity: BufferCapacity, domain: Domain) -> Self {
         Self::with(adapter(), capacity, domain)
     }
 
     /// Makes a test device on which a dispatch has at most `widest` workgroups along each axis.
-    fn folded(capacity: Capacity, widest: u32) -> Self {
+    fn folded(capacity: BufferCapacity, widest: u32) -> Self {
         let mut gpu = adapter();
         gpu.limits().max_compute_workgroups_per_dimension = widest;
         Self::with(gpu, capacity, Domain::open())
     }
 
-    fn with(mut gpu: Gpu, capacity: Capacity, domain: Domain) -> Self {
+    fn with(mut gpu: Gpu, capacity: BufferCapacity, domain: Domain) -> Self {
         gpu.noise = Some(7);
         // The pattern has no `..`, so a new field of the struct is a compile error here until it is
         // tested.
@@ -250,10 +250,13 @@ impl Rig {
         }
         let mut earliest: Vec<u32> = first
             .into_iter()
-            .flat_map(|first| match first {
-                Some(first) => [first.toi.to_bits(), first.partner],
-                None => [f32::MAX.to_bits(), u32::MAX],
-            })
+            .flat_map(
+                |first| match first.map(|first| (first.toi, first.partner)) {
+                    Some((toi, Partner::Sphere(partner))) => [toi.to_bits(), partner],
+                    Some((_, Partner::Wall(wall))) => panic!("there is no wall {wall}"),
+                    None => [f32::MAX.to_bits(), u32::MAX],
+                },
+            )
             .collect();
         let none = [f32::MAX.to_bits(), u32::MAX];
         earliest.extend(none.repeat(capacity.max(1) - spheres.len()));
@@ -275,14 +278,10 @@ impl Rig {
         } else {
             let (before, before_images) = &self.previous;
             let changes = reduce::changes::changes((before, before_images), (&pairs, &images));
-            let changed = [
-                changes.began_images,
-                changes.lasted_images,
-                changes.ended_images,
-            ];
-            let changed = changed.concat();
+            let all = [changes.began, changes.lasted, changes.ended].map(Hits::into_parts);
+            let changed = all.each_ref().map(|(_, images)| images.as_slice()).concat();
             assert_eq!(images_of(&left.images.changes, changed.len()), changed);
-            let all = [changes.began, changes.lasted, changes.ended];
+            let all = all.map(|(pairs, _)| pairs);
             assert_eq!(counts, [0, 1, 2].map(|k| all[k].len() as u32));
             let all = all.concat();
             assert!(
@@ -499,7 +498,7 @@ fn changes_continue_when_the_buffers_grow() {
     let mut small = Rig::new(capacity(1000, 20_000, 2000));
     let before = small.check(&gas(1000, 0.0), 0);
     let mut large = small;
-    let needed = RequiredCapacity {
+    let needed = Capacity {
         wall_collisions: 0,
         mesh: MeshCapacity::default(),
         images: 0,
@@ -509,7 +508,7 @@ fn changes_continue_when_the_buffers_grow() {
         segment: 0.0,
     };
     for needed in [
-        RequiredCapacity {
+        Capacity {
             pairs: 2001,
             ..needed
         },

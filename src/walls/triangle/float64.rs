@@ -13,9 +13,9 @@ use std::array::from_fn;
 
 use glam::DVec3;
 
-use super::{Feature, Triangle, vector};
-use crate::Sphere;
+use super::{Triangle, vector};
 use crate::exact::{Impact, Shift, Touch};
+use crate::{Feature, Sphere};
 
 /// Largest relative error of one float64 operation: half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;

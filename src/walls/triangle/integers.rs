@@ -7,10 +7,10 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use dashu_int::IBig;
 
-use super::{Feature, Triangle};
-use crate::Sphere;
+use super::Triangle;
 use crate::exact::integers::{Dyadic, cross, dot, in_units, round, sign, unit_of};
 use crate::exact::{Impact, Shift};
+use crate::{Feature, Sphere};
 
 type Vector = [IBig; 3];
 

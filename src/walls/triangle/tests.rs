@@ -11,9 +11,9 @@ use std::array::from_fn;
 use num_bigint::BigInt;
 
 use super::float64::Float64;
-use super::{Defect, Feature, Triangle};
+use super::{Defect, Triangle};
 use crate::exact::Impact;
-use crate::{Domain, Sphere};
+use crate::{Domain, Feature, Sphere};
 
 /// The oracle: the smallest squared distance between a segment and a triangle, as an exact fraction.
 ///

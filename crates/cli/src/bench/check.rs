@@ -1,7 +1,7 @@
 //! The option `--check` of `carom bench`, which checks a list of colliding pairs in exact arithmetic.
 
 use anyhow::{Context, bail, ensure};
-use carom::{Collision, Sphere, Step, verify};
+use carom::{Collision, Hits, Sphere, Step, verify};
 use fastrand::Rng;
 
 /// Maximum number of tests of two spheres that the option `--check` makes. 200 million tests take
@@ -27,8 +27,7 @@ pub(crate) fn check(spheres: &[Sphere], dt: f32, list: &[Collision]) -> anyhow::
     let sample: Vec<Sphere> = chosen.iter().map(|&row| spheres[row as usize]).collect();
     let found = verify(
         &Step::between(&sample, spheres, dt),
-        &of_chosen(spheres, list, &chosen),
-        &[],
+        &Hits::new(of_chosen(spheres, list, &chosen)),
     )
     .context("nothing was checked")?;
     let mistakes = [found.missing.first(), found.invented.first()];
@@ -92,7 +91,8 @@ mod tests {
     fn a_list_that_lacks_a_pair_or_has_one_too_many_fails() -> anyhow::Result<()> {
         let mut detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
         let spheres = Scene::Gas.generate(300, 1);
-        let mut list = detector.detect(&Step::new(&spheres, 1.0))?.pairs;
+        let found = detector.detect(&Step::new(&spheres, 1.0))?;
+        let (mut list, _) = found.pairs.into_parts();
         assert_eq!(check(&spheres, 1.0, &list)?, 300 * 300);
         assert_eq!(check(&[], 1.0, &[])?, 0);
 

@@ -1,7 +1,7 @@
 //! The GPU of a report: its properties, and the time that each kernel (compute shader) takes on it.
 
 use anyhow::{Context, bail};
-use carom::gpu::{BufferOptions, CollisionPipeline, Readback, StepSummary, kernels, wgpu};
+use carom::gpu::{BufferOptions, CollisionPipeline, StepSummary, kernels, wgpu};
 use carom::{Sphere, Step};
 use serde::Serialize;
 
@@ -113,10 +113,10 @@ impl Gpu {
             for _ in 0..ATTEMPTS {
                 let mut encoder = self.device.create_command_encoder(&Default::default());
                 buffers.record(&mut encoder, &Step::new(spheres, 1.0))?;
-                let ticket = buffers.read_summary(&mut encoder)?;
+                let mut ticket = buffers.read_summary(&mut encoder)?;
                 self.queue.submit([encoder.finish()]);
                 self.device.poll(wgpu::PollType::wait_indefinitely())?;
-                let Readback::Ready(summary) = ticket.try_take()? else {
+                let Some(summary) = ticket.try_take()? else {
                     bail!("the results are not ready after the device has become idle");
                 };
                 match summary.required_capacity() {

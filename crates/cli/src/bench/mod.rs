@@ -12,7 +12,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use carom::{ActiveBackend, Detector, Error, Options, Sphere, Statistics, Step};
+use carom::{Backend, Detector, Error, Options, Sphere, Statistics, Step};
 use carom_cli::read::{self, Frames, Input};
 use serde::Serialize;
 
@@ -219,7 +219,7 @@ impl Bench {
         });
         // With `Backend::Auto`, the library may use the CPU for a single step although there is a GPU. The
         // statistics of the step say which backend ran.
-        let on_cpu = facts.backend == ActiveBackend::Cpu;
+        let on_cpu = facts.backend == Backend::Cpu;
         if on_cpu && self.bandwidth.is_none() {
             self.bandwidth = Some(floor::bandwidth()?);
         }
@@ -238,8 +238,8 @@ impl Bench {
         };
         let run = Run {
             backend: match facts.backend {
-                ActiveBackend::Gpu => "gpu",
-                ActiveBackend::Cpu => "cpu",
+                Backend::Gpu => "gpu",
+                Backend::Cpu | Backend::Auto => "cpu",
             },
             threads: self.threads,
             repeats,

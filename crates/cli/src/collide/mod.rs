@@ -129,7 +129,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 spheres: &world.spheres,
                 dt: args.dt,
                 pairs: &collisions.pairs,
-                images: &collisions.images,
                 domain: &domain,
                 walls: &walls,
             };

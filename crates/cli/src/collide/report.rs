@@ -158,7 +158,7 @@ impl Report<'_> {
         if with_types {
             write!(out, " {:>10} {:>10}", "type_a", "type_b")?;
         }
-        let with_images = !self.collisions.images.is_empty();
+        let with_images = !self.collisions.pairs.images().is_empty();
         write!(out, " {:>16} {:>16}", "toi", "depth")?;
         if with_images {
             write!(out, " {:>4} {:>4} {:>4}", "n1", "n2", "n3")?;
@@ -190,7 +190,7 @@ impl Report<'_> {
     }
 
     fn wall_table(&self, out: &mut impl Write) -> io::Result<()> {
-        let with_images = !self.collisions.wall_images.is_empty();
+        let with_images = !self.collisions.walls.images().is_empty();
         write!(
             out,
             "\n{:>10} {:>10} {:>16} {:>16}",

@@ -2,7 +2,7 @@
 //! list of spheres that touch walls.
 
 use anyhow::{Context, bail};
-use carom::{ActiveBackend, Backend, Collisions, Detector, Error, Options, Sphere, Step};
+use carom::{Backend, Collisions, Detector, Error, Options, Sphere, Step};
 use serde::Serialize;
 
 use super::compare;
@@ -52,7 +52,7 @@ pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result
         );
     }
     let mut verdict = verify_pairs(step, collisions)?;
-    let found = carom::verify_walls(step, &collisions.walls, &collisions.wall_images)?;
+    let found = carom::verify_walls(step, &collisions.walls)?;
     verdict.checked_at_walls = Some(found.tried);
     verdict.differing += found.mistakes();
     if !found.passed() {
@@ -77,7 +77,7 @@ fn verify_pairs(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verd
         }
         return cross_check(spheres, step.dt(), collisions);
     }
-    let found = carom::verify(step, &collisions.pairs, &collisions.images)?;
+    let found = carom::verify(step, &collisions.pairs)?;
     Ok(Verdict {
         passed: found.passed(),
         against: "exact arithmetic",
@@ -91,12 +91,12 @@ fn verify_pairs(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verd
 
 fn cross_check(spheres: &[Sphere], dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
-    let (other, asked) = match backend {
-        ActiveBackend::Gpu => (ActiveBackend::Cpu, Backend::Cpu),
-        ActiveBackend::Cpu => (ActiveBackend::Gpu, Backend::Gpu),
+    let other = match backend {
+        Backend::Gpu => Backend::Cpu,
+        Backend::Cpu | Backend::Auto => Backend::Gpu,
     };
     let names = [backend, other].map(backend_name);
-    let options = Options::new().with_backend(asked);
+    let options = Options::new().with_backend(other);
     let checked = match Detector::new(options)
         .and_then(|mut detector| detector.detect(&Step::new(spheres, dt)))
     {

@@ -112,7 +112,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn text(&self, out: impl Write) -> io::Result<()> {
-        let statistics = &self.found.statistics;
+        let statistics = self.found.statistics();
         let mut out = BufWriter::new(out);
         if let Some(Frame { number, step }) = self.world.frame {
             let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
@@ -123,7 +123,7 @@ impl Report<'_> {
         if let Some(edges) = periodic_edges(self.domain) {
             writeln!(out, "periodic   {edges}")?;
         }
-        let pairs = self.found.pairs.len() / if self.full { 2 } else { 1 };
+        let pairs = self.found.len() / if self.full { 2 } else { 1 };
         #[allow(
             clippy::cast_precision_loss,
             reason = "the mean is printed with three digits"
@@ -157,7 +157,7 @@ impl Report<'_> {
             write!(out, "{a:>10} {b:>10} {n1:>4} {n2:>4} {n3:>4}")?;
             writeln!(out, " {x:>14?} {y:>14?} {z:>14?} {d:>14?}")?;
         }
-        let entries = self.found.pairs.len();
+        let entries = self.found.len();
         if entries > SHOWN {
             let more = entries - SHOWN;
             writeln!(out, "... and {more} more; --output FILE.csv writes all")?;

@@ -41,11 +41,10 @@ pub fn named<'a>(
     world: &'a World,
     order: Order,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
-    let image = |index: usize| found.images.get(index).copied().unwrap_or_default();
-    let pairs = found.pairs.iter().enumerate();
-    let pairs = pairs.map(move |(index, collision)| {
+    let pairs = found.pairs.iter_with_images();
+    let pairs = pairs.map(move |(collision, image)| {
         let numbers = [collision.toi, collision.depth, 0.0, 0.0];
-        name([collision.a, collision.b], image(index), numbers, world).in_order()
+        name([collision.a, collision.b], image, numbers, world).in_order()
     });
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
@@ -70,20 +69,16 @@ pub fn at_walls<'a>(
     found: &'a Collisions,
     world: &'a World,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
-    let image = |index: usize| found.wall_images.get(index).copied().unwrap_or_default();
-    let hits = found
-        .walls
-        .iter()
-        .enumerate()
-        .map(move |(index, hit)| Pair {
-            b: hit.wall.into(),
-            ..name(
-                [hit.sphere; 2],
-                image(index),
-                [hit.toi, hit.depth, 0.0, 0.0],
-                world,
-            )
-        });
+    let hits = found.walls.iter_with_images();
+    let hits = hits.map(move |(hit, image)| Pair {
+        b: hit.wall.into(),
+        ..name(
+            [hit.sphere; 2],
+            image,
+            [hit.toi, hit.depth, 0.0, 0.0],
+            world,
+        )
+    });
     if world.ids.is_none() {
         return Box::new(hits);
     }
@@ -100,12 +95,10 @@ pub fn neighbors<'a>(
     world: &'a World,
     full: bool,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
-    let image = |index: usize| found.images.get(index).copied().unwrap_or_default();
-    let measured = found.vectors.iter().zip(&found.distances);
-    let pairs = found.pairs.iter().zip(measured).enumerate();
-    let pairs = pairs.map(move |(index, (&rows, (&[x, y, z], &d)))| {
-        name(rows, image(index), [x, y, z, d], world)
-    });
+    let measured = found.vectors().iter().zip(found.distances());
+    let pairs = found.pairs().iter_with_images().zip(measured);
+    let pairs =
+        pairs.map(move |((&rows, image), (&[x, y, z], &d))| name(rows, image, [x, y, z, d], world));
     if world.ids.is_none() {
         return Box::new(pairs);
     }

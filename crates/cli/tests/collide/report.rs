@@ -16,7 +16,7 @@ fn numbers_in_the_list_read_back_unchanged() -> Test {
         let (x, speed) = (3.7 * scale, 2.9 * scale);
         text += &format!("0,{y},0,{scale},{speed},0,0\n{x},{y},0,{scale},0,0,0\n");
         let sphere = |x: f32| carom::Sphere::new([x, y, 0.0], scale);
-        let toi = carom::time_of_impact(
+        let toi = carom::toi(
             &sphere(0.0).with_velocity([speed, 0.0, 0.0]),
             &sphere(x),
             1.0,

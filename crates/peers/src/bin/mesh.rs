@@ -166,7 +166,10 @@ fn main() -> anyhow::Result<()> {
         }
     }
     detector.detect_into(&with, &mut found)?;
-    found.walls.dedup_by_key(|hit| hit.sphere);
+    let mut last = None;
+    found
+        .walls
+        .retain(|hit, _| last.replace(hit.sphere) != Some(hit.sphere));
     let touching = found.walls.len();
     let [without, with, pairs, first] = fastest.map(|time| time.as_secs_f64());
     let added = with - without;

@@ -40,7 +40,7 @@ impl Contender for Carom {
     fn step(&mut self, world: World<'_>) -> anyhow::Result<Found> {
         let collisions = self.detector.detect(&Step::new(world.spheres, world.dt))?;
         Ok(Found {
-            pairs: collisions.pairs,
+            pairs: collisions.pairs.into_parts().0,
             candidates: collisions.statistics.candidates,
         })
     }

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use anyhow::Context;
-use carom::{Collision, Domain, Sphere, Walls};
+use carom::{Collision, Domain, Hits, Sphere, Walls};
 
 use canvas::{Canvas, Colour};
 use classes::Classes;
@@ -43,8 +43,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) source: &'a str,
     pub(crate) spheres: &'a [Sphere],
     pub(crate) dt: f32,
-    pub(crate) pairs: &'a [Collision],
-    pub(crate) images: &'a [[i32; 3]],
+    pub(crate) pairs: &'a Hits<Collision>,
     pub(crate) domain: &'a Domain,
     pub(crate) walls: &'a Walls,
 }
@@ -55,7 +54,7 @@ impl Picture<'_> {
     fn ends(&self, index: usize) -> [Option<[Sphere; 2]>; 2] {
         let pair = &self.pairs[index];
         let [a, b] = [pair.a, pair.b].map(|sphere| self.spheres[sphere as usize]);
-        let image = self.images.get(index).copied().unwrap_or_default();
+        let image = self.pairs.image(index);
         if image == [0; 3] {
             return [Some([a, b]), None];
         }

@@ -1,0 +1,271 @@
+//! Defines [`Hits`], a list of things that touch, each with its periodic image.
+
+use std::ops::Deref;
+
+use crate::Error;
+
+/// A list of things that touch, such as pairs of spheres, each with its image (periodic copy).
+///
+/// A `Hits` dereferences to the slice of its entries. The images are in a list beside them, which is empty in
+/// open space. The methods of this type keep each entry together with its image.
+///
+/// The field or method that returns a `Hits` says whose image is meant. Each component of an image is the number of
+/// times that the edge of the [`Domain`](crate::Domain) with this number displaces the copy.
+///
+/// ```
+/// use carom::{Detector, Domain, Options, Sphere, Step};
+/// let domain = Domain::rectangular([0.0; 3], [10.0; 3]);
+/// let spheres = [0.5, 2.0, 9.0].map(|x| Sphere::new([x, 5.0, 5.0], 1.0));
+/// let step = Step::new(&spheres, 1.0).in_domain(&domain);
+/// let mut found = Detector::new(Options::default())?.detect(&step)?;
+/// let listed = found.pairs.iter_with_images().map(|(pair, image)| (pair.a, pair.b, image));
+/// assert_eq!(listed.collect::<Vec<_>>(), [(0, 1, [0; 3]), (0, 2, [-1, 0, 0])]);
+///
+/// found.pairs.retain(|_, image| image != [0; 3]);
+/// assert_eq!((found.pairs.len(), found.pairs[0].b, found.pairs.image(0)), (1, 2, [-1, 0, 0]));
+/// # Ok::<(), carom::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Hits<T> {
+    pub(crate) items: Vec<T>,
+    /// The image of each item, in the same order. Empty in open space.
+    pub(crate) images: Vec<[i32; 3]>,
+}
+
+impl<T> Hits<T> {
+    /// Creates a list for open space, which has no images.
+    pub fn new(items: Vec<T>) -> Self {
+        Self {
+            items,
+            images: Vec::new(),
+        }
+    }
+
+    /// Creates a list for a periodic domain from its entries and the image of each of them, in the same order.
+    /// Without images, the list is one for open space.
+    ///
+    /// # Errors
+    /// Returns [`Error::ImageCount`] if there are images, but not one for each entry.
+    pub fn with_images(items: Vec<T>, images: Vec<[i32; 3]>) -> Result<Self, Error> {
+        if images.is_empty() || images.len() == items.len() {
+            return Ok(Self { items, images });
+        }
+        Err(Error::ImageCount {
+            pairs: items.len(),
+            images: images.len(),
+        })
+    }
+
+    /// Returns the image of the entry with index `k`. It is `[0, 0, 0]` in open space, and for an entry that does
+    /// not exist.
+    pub fn image(&self, k: usize) -> [i32; 3] {
+        self.images.get(k).copied().unwrap_or_default()
+    }
+
+    /// Returns the image of each entry, in the order of the entries. The slice is empty in open space.
+    pub fn images(&self) -> &[[i32; 3]] {
+        &self.images
+    }
+
+    /// Returns an iterator over the entries and their images. In open space, each image is `[0, 0, 0]`.
+    pub fn iter_with_images(&self) -> impl Iterator<Item = (&T, [i32; 3])> {
+        let items = self.items.iter().enumerate();
+        items.map(|(k, item)| (item, self.image(k)))
+    }
+
+    /// Removes the entries for which `keep` returns false, with their images. The others stay in their order.
+    /// `keep` gets each entry with its image, which is `[0, 0, 0]` in open space.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T, [i32; 3]) -> bool) {
+        let mut kept = 0;
+        for k in 0..self.items.len() {
+            if keep(&self.items[k], self.image(k)) {
+                self.items.swap(kept, k);
+                if !self.images.is_empty() {
+                    self.images.swap(kept, k);
+                }
+                kept += 1;
+            }
+        }
+        self.items.truncate(kept);
+        self.images.truncate(kept);
+    }
+
+    /// Sorts the entries, with their images, by a key of each entry and its image, which is `[0, 0, 0]` in open
+    /// space. Entries with equal keys stay in their order.
+    pub fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&T, [i32; 3]) -> K) {
+        if self.images.is_empty() {
+            self.items.sort_by_key(|item| key(item, [0; 3]));
+            return;
+        }
+        let items = std::mem::take(&mut self.items).into_iter();
+        let images = std::mem::take(&mut self.images).into_iter();
+        let mut both: Vec<_> = items.zip(images).collect();
+        both.sort_by_key(|(item, image)| key(item, *image));
+        (self.items, self.images) = both.into_iter().unzip();
+    }
+
+    /// Returns the entries, and the image of each of them. There are no images in open space.
+    pub fn into_parts(self) -> (Vec<T>, Vec<[i32; 3]>) {
+        (self.items, self.images)
+    }
+}
+
+impl<T> Default for Hits<T> {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl<T> From<Vec<T>> for Hits<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self::new(items)
+    }
+}
+
+impl<T> Deref for Hits<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Hits<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+impl<T> IntoIterator for Hits<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Hits<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename = "Hits")]
+        struct Parts<T> {
+            items: Vec<T>,
+            images: Vec<[i32; 3]>,
+        }
+        let Parts { items, images } = Parts::deserialize(deserializer)?;
+        Self::with_images(items, images).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hits;
+    use crate::Error;
+
+    /// Returns a list whose images name its items: item k has the image [k, 0, −k].
+    fn periodic(items: impl IntoIterator<Item = i32>) -> Hits<i32> {
+        let items: Vec<i32> = items.into_iter().collect();
+        let images = items.iter().map(|&k| [k, 0, -k]).collect();
+        Hits::with_images(items, images).expect("one image for each item")
+    }
+
+    fn is_together(hits: &Hits<i32>) -> bool {
+        hits.len() == hits.images().len()
+            && hits
+                .iter_with_images()
+                .all(|(&k, image)| image == [k, 0, -k])
+    }
+
+    #[test]
+    fn retain_keeps_each_entry_with_its_image() {
+        let mut hits = periodic(0..9);
+        hits.retain(|&k, image| {
+            assert_eq!(image, [k, 0, -k]);
+            k % 3 != 0
+        });
+        assert_eq!(*hits, [1, 2, 4, 5, 7, 8]);
+        assert!(is_together(&hits));
+        hits.retain(|_, _| false);
+        assert_eq!(hits, Hits::default());
+
+        let mut open = Hits::new(vec![3, 1, 2]);
+        open.retain(|&k, image| k != 1 && image == [0; 3]);
+        assert_eq!(open, Hits::new(vec![3, 2]));
+    }
+
+    #[test]
+    fn sorting_keeps_each_entry_with_its_image_and_equal_entries_in_their_order() {
+        let mut hits = periodic([4, 1, 3, 2, 0]);
+        hits.sort_by_key(|_, image| image[0]);
+        assert_eq!(*hits, [0, 1, 2, 3, 4]);
+        assert!(is_together(&hits));
+        hits.sort_by_key(|&k, _| -(k % 2));
+        assert_eq!(*hits, [1, 3, 0, 2, 4]);
+        assert!(is_together(&hits));
+
+        let mut open = Hits::new(vec![(1, 'a'), (0, 'b'), (1, 'c'), (0, 'd')]);
+        open.sort_by_key(|item, image| (item.0, image));
+        assert_eq!(*open, [(0, 'b'), (0, 'd'), (1, 'a'), (1, 'c')]);
+        assert!(open.images().is_empty());
+    }
+
+    #[test]
+    fn a_list_needs_one_image_for_each_entry_or_none() {
+        let counts = |items: usize, images: usize| {
+            Hits::with_images(vec!['x'; items], vec![[1, 0, 0]; images]).err()
+        };
+        for (pairs, images) in [(2, 1), (2, 3), (0, 1)] {
+            assert_eq!(
+                counts(pairs, images),
+                Some(Error::ImageCount { pairs, images })
+            );
+        }
+        for (pairs, images) in [(2, 2), (2, 0), (0, 0)] {
+            assert_eq!(counts(pairs, images), None);
+        }
+    }
+
+    #[test]
+    fn a_list_comes_apart_and_together() {
+        for hits in [periodic(3..7), Hits::new(vec![5, 6]), Hits::default()] {
+            let (items, images) = hits.clone().into_parts();
+            assert_eq!(Hits::with_images(items, images), Ok(hits));
+        }
+    }
+
+    #[test]
+    fn a_list_in_open_space_has_no_images() {
+        let hits = Hits::from(vec!["one", "two"]);
+        assert_eq!((hits.len(), hits[1]), (2, "two"));
+        assert!(hits.images().is_empty());
+        assert_eq!([hits.image(0), hits.image(9)], [[0; 3]; 2]);
+        assert!(hits.iter_with_images().all(|(_, image)| image == [0; 3]));
+        assert_eq!(
+            (&hits).into_iter().copied().collect::<Vec<_>>(),
+            ["one", "two"]
+        );
+        assert_eq!(hits.into_iter().collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(periodic(0..3).image(3), [0; 3]);
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn a_list_survives_a_round_trip_through_json() -> Result<(), serde_json::Error> {
+        for hits in [periodic(0..3), Hits::new(vec![5, 6])] {
+            let text = serde_json::to_string(&hits)?;
+            assert_eq!(serde_json::from_str::<Hits<i32>>(&text)?, hits);
+        }
+        assert_eq!(
+            serde_json::to_string(&periodic(1..2))?,
+            r#"{"items":[1],"images":[[1,0,-1]]}"#
+        );
+        let wrong = serde_json::from_str::<Hits<i32>>(r#"{"items":[1,2],"images":[[1,0,-1]]}"#);
+        let error = wrong.expect_err("one image for two entries").to_string();
+        assert!(error.contains("2 pairs, but 1 images"), "{error}");
+        Ok(())
+    }
+}
