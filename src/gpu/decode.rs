@@ -1,11 +1,14 @@
 //! Decodes the bytes that were read back from the GPU into the results of a step.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 
 use super::pair_list::{ExactCollisions, RawCollisions, unpacked_image};
+use super::read_layout::{ReadLayout, ReadRoom, part};
+use super::read_now::values;
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
@@ -40,27 +43,16 @@ pub(super) struct Recorded {
     pub(super) period: f32,
     pub(super) spheres: u64,
     pub(super) walls: Option<Arc<Walls>>,
-    /// Whether the step also searches for spheres near triangles. The results of this search are then
-    /// read back, too.
-    pub(super) has_mesh: bool,
-}
-
-/// Capacities of a readback: `pairs` for pairs, and `walls` for wall collisions (spheres that touch
-/// walls). `most` and `most_walls` are the largest capacities that the device allows for them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ReadRoom {
-    pub(super) pairs: u64,
-    pub(super) most: u64,
-    pub(super) walls: u64,
-    pub(super) most_walls: u64,
 }
 
 pub(super) struct Read {
     pub(super) serial: u32,
     pub(super) summary: StepSummary,
-    list: Vec<u8>,
+    /// The bytes of the lists: see [`ReadLayout::lists`].
+    lists: Vec<u8>,
     recorded: Recorded,
     room: ReadRoom,
+    layout: ReadLayout,
 }
 
 /// Returns the name and the duration of each stage. `ticks` has two timestamps per stage (start and
@@ -81,25 +73,20 @@ fn durations(stages: &[&'static str], ticks: &[u64], period: f32) -> Vec<(&'stat
 }
 
 impl Read {
-    pub(super) fn new(mapped: &[u8], recorded: &Recorded, room: ReadRoom) -> Result<Self, Error> {
-        let (results, mut rest) = mapped.split_at(size_of::<CaromResults>());
-        let mut mesh = None;
-        if recorded.has_mesh {
-            let (own, after) = rest.split_at(size_of::<CaromResults>());
-            mesh = Some(bytemuck::pod_read_unaligned::<CaromResults>(own));
-            rest = after;
-        }
-        let ticks = if recorded.period > 0.0 {
-            16 * recorded.stages.len()
-        } else {
-            0
-        };
-        let (ticks, list) = rest.split_at(ticks);
-        let results: CaromResults = bytemuck::pod_read_unaligned(results);
-        let ticks: Vec<u64> = bytemuck::pod_collect_to_vec(ticks);
+    pub(super) fn new(
+        mapped: &[u8],
+        recorded: &Recorded,
+        room: ReadRoom,
+        layout: ReadLayout,
+    ) -> Result<Self, Error> {
+        let results = |range| values::<CaromResults>(part(mapped, 0, range)).next();
+        let mesh = results(&layout.mesh_results);
+        let results = results(&layout.results).unwrap_or_else(CaromResults::zeroed);
+        let ticks: Vec<u64> = values(part(mapped, 0, &layout.ticks)).collect();
         let stages = durations(&recorded.stages, &ticks, recorded.period);
-        let mut copied = crate::memory::allocate(list.len(), "the pairs read back")?;
-        copied.extend_from_slice(list);
+        let list = part(mapped, 0, &layout.lists());
+        let mut lists = crate::memory::allocate(list.len(), "the pairs read back")?;
+        lists.extend_from_slice(list);
         let summary = StepSummary::new(
             &results,
             mesh.as_ref(),
@@ -114,9 +101,10 @@ impl Read {
             } else {
                 summary
             },
-            list: copied,
+            lists,
             recorded: recorded.clone(),
             room,
+            layout,
         })
     }
 
@@ -163,42 +151,35 @@ impl Read {
         Ok(())
     }
 
-    /// Returns the first `count` entries of a list that begins at byte `begin` of the bytes read
-    /// back.
-    fn entries<T: Pod>(&self, begin: usize, count: u64) -> Result<Vec<T>, Error> {
+    /// Returns the first `count` entries of the list in a part of the bytes read back.
+    fn entries<T: Pod>(&self, range: &Range<u64>, count: u64) -> Result<Vec<T>, Error> {
         let mut entries = crate::memory::allocate(count as usize, "the results read back")?;
-        let bytes = self.list.get(begin..).unwrap_or_default();
-        let records = bytes.chunks_exact(size_of::<T>());
-        // The bytes read back may not be aligned for an entry, so each is read without alignment.
-        let records = records.map(bytemuck::pod_read_unaligned::<T>);
-        entries.extend(records.take(count as usize));
+        let bytes = part(&self.lists, self.layout.pairs.start, range);
+        entries.extend(values::<T>(bytes).take(count as usize));
         Ok(entries)
     }
 
-    /// Returns the images (periodic copies) that belong to the first `count` entries of a list that
-    /// was read back. The list begins at byte `begin` and has room for `room` entries of type `T`.
-    /// Its images come directly after this room. Returns no images if the buffers are for open
-    /// space only.
-    fn images<T>(&self, begin: usize, room: u64, count: u64) -> Result<Vec<[i32; 3]>, Error> {
-        if self.recorded.most_cells.is_none() {
+    /// Returns the images (periodic copies) of the first `count` entries of a list. Returns no images if none
+    /// were read back.
+    fn images(&self, range: &Range<u64>, count: u64) -> Result<Vec<[i32; 3]>, Error> {
+        if range.is_empty() {
             return Ok(Vec::new());
         }
-        let begin = begin + room as usize * size_of::<T>();
-        let words = self.entries::<u32>(begin, count)?;
+        let words = self.entries::<u32>(range, count)?;
         let mut images = crate::memory::allocate(words.len(), "the images read back")?;
         images.extend(words.into_iter().map(unpacked_image));
         Ok(images)
     }
 
-    /// Returns the wall collisions that were read back, and the images of their spheres. In the bytes
-    /// read back, these two lists come after the pairs (values of the type `P`) and the images of the
-    /// pairs.
-    fn walls<P, W: Pod>(&self) -> Result<(Vec<W>, Vec<[i32; 3]>), Error> {
-        let image = self.recorded.most_cells.map_or(0, |_| size_of::<u32>());
-        let begin = self.room.pairs as usize * (size_of::<P>() + image);
+    fn pair_images(&self) -> Result<Vec<[i32; 3]>, Error> {
+        self.images(&self.layout.pair_images, self.summary.found)
+    }
+
+    /// Returns the wall collisions that were read back, and the images of their spheres.
+    fn walls<W: Pod>(&self) -> Result<(Vec<W>, Vec<[i32; 3]>), Error> {
         let count = self.summary.walls_found;
-        let walls = self.entries::<W>(begin, count)?;
-        Ok((walls, self.images::<W>(begin, self.room.walls, count)?))
+        let walls = self.entries(&self.layout.walls, count)?;
+        Ok((walls, self.images(&self.layout.wall_images, count)?))
     }
 
     /// Returns the pairs that were read back if all lists are complete, otherwise the error with the
@@ -240,7 +221,7 @@ impl Read {
             };
             return Err(Error::Truncated { required });
         }
-        self.entries(0, found)
+        self.entries(&self.layout.pairs, found)
     }
 
     pub(super) fn summary(self) -> Result<StepSummary, Error> {
@@ -249,8 +230,7 @@ impl Read {
 
     pub(super) fn raw(self) -> Result<RawCollisions, Error> {
         let pairs = self.pairs::<CaromCollision, CaromWallCollision>()?;
-        let walls = self.walls::<CaromCollision, CaromWallCollision>()?;
-        let images = self.images::<CaromCollision>(0, self.room.pairs, pairs.len() as u64)?;
+        let (images, walls) = (self.pair_images()?, self.walls()?);
         Ok(RawCollisions::new((pairs, images), walls, self.summary))
     }
 
@@ -260,8 +240,8 @@ impl Read {
     }
 
     fn decided(self, mut gathered: Vec<Gathered>) -> Result<ExactCollisions, Error> {
-        let images = self.images::<Gathered>(0, self.room.pairs, gathered.len() as u64)?;
-        let (gathered_walls, wall_images) = self.walls::<Gathered, GatheredWall>()?;
+        let images = self.pair_images()?;
+        let (gathered_walls, wall_images) = self.walls::<GatheredWall>()?;
         let key = |pair: &Gathered| (pair.a, pair.b_and_grazing & !GRAZING);
         let reported = gathered.iter().map(|pair| ReportedPair {
             a: pair.a,

@@ -2,10 +2,10 @@
 //! buffer. From this copy, the host decides exactly whether the spheres touch.
 
 use super::buffers::Buffers;
-use super::decode::ReadRoom;
 use super::device_kernels::DeviceKernels;
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
+use super::read_layout::ReadRoom;
 use super::shader::layout::{Gathered, GatheredWall};
 use crate::Error;
 

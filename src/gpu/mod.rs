@@ -250,6 +250,7 @@ mod options;
 mod outputs;
 mod pair_list;
 mod pipeline;
+mod read_layout;
 mod read_now;
 mod read_results;
 mod record_step;

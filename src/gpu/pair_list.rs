@@ -59,7 +59,7 @@ impl RawCollisions {
     /// Returns the pairs of spheres that touch during the step, or may touch. A grazing pair may be present several
     /// times.
     ///
-    /// In buffers for periodic domains ([`BufferOptions::periodic`](super::BufferOptions::periodic)), the image of a
+    /// In buffers for periodic domains ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)), the image of a
     /// pair is the image (periodic copy) of its second sphere: how many times each edge of the domain displaces it.
     pub fn pairs(&self) -> &Hits<Collision> {
         &self.pairs

@@ -1,13 +1,14 @@
 //! Records readbacks, which copy the results of a step to a staging buffer for the host.
 
 use super::collision_buffers::CollisionBuffers;
-use super::decode::{Read, ReadRoom, Recorded};
+use super::decode::{Read, Recorded};
 use super::gathering::Gathering;
 use super::pair_list::{ExactCollisions, RawCollisions};
+use super::read_layout::{IMAGE, ReadLayout, ReadRoom, TICKS};
 use super::shader::layout::{
     CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
 };
-use super::staging::{CopiedPart, Reserved};
+use super::staging::Reserved;
 use super::status::Status;
 use super::summary::StepSummary;
 use super::ticket::{KnownCount, Ticket};
@@ -15,9 +16,6 @@ use crate::Error;
 
 /// Number of pairs for which a world's first readback has room.
 const FIRST_READ: u64 = 1 << 17;
-
-/// Size in bytes of the two timestamps of a stage, for its start and its end.
-const TICKS: u64 = 16;
 
 impl CollisionBuffers {
     /// Records a copy, for the host, of the summary of the last recorded step: counts, status and
@@ -39,10 +37,17 @@ impl CollisionBuffers {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Result<Ticket<StepSummary>, Error> {
-        let room = ReadRoom::default();
         let recorded = self.to_read()?;
-        let reserved = self.reserve(&recorded, 0)?;
-        Ok(self.copy(encoder, reserved, recorded, &[], room, Read::summary))
+        let room = ReadRoom::default();
+        let layout = self.layout(&recorded, room, [0; 2]);
+        let reserved = self.reserve(&recorded, &layout)?;
+        Ok(self.copy(
+            encoder,
+            reserved,
+            [None; 2],
+            (recorded, room, layout),
+            Read::summary,
+        ))
     }
 
     /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
@@ -68,10 +73,17 @@ impl CollisionBuffers {
         let sizes = [size_of::<CaromCollision>(), size_of::<CaromWallCollision>()];
         let room = self.room(sizes);
         let recorded = self.to_read()?;
-        let reserved = self.reserve(&recorded, self.size_of_lists(room, sizes))?;
+        let layout = self.layout(&recorded, room, sizes);
+        let reserved = self.reserve(&recorded, &layout)?;
         let walls = self.buffers.walls.as_ref().map(|walls| &walls.collisions);
-        let lists = self.lists(room, sizes, &self.buffers.pairs, walls);
-        Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::raw))
+        let lists = [Some(&self.buffers.pairs), walls];
+        Ok(self.copy(
+            encoder,
+            reserved,
+            lists,
+            (recorded, room, layout),
+            Read::raw,
+        ))
     }
 
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
@@ -96,47 +108,25 @@ impl CollisionBuffers {
         let room = self.room(sizes);
         let recorded = self.to_read()?;
         let gathering = self.gathering(room)?;
-        let reserved = self.reserve(&recorded, self.size_of_lists(room, sizes))?;
+        let layout = self.layout(&recorded, room, sizes);
+        let reserved = self.reserve(&recorded, &layout)?;
         gathering.record(encoder);
-        let lists = self.lists(room, sizes, &gathering.buffer, gathering.walls.as_ref());
-        Ok(self.copy(encoder, reserved, recorded, &lists, room, Read::exact))
+        let lists = [Some(&gathering.buffer), gathering.walls.as_ref()];
+        Ok(self.copy(
+            encoder,
+            reserved,
+            lists,
+            (recorded, room, layout),
+            Read::exact,
+        ))
     }
 
-    /// Returns the parts of buffers to read back: the pairs with their images (periodic copies), and the
-    /// wall collisions with theirs. `sizes` has the sizes of a pair and of a wall collision in bytes.
-    /// There are images only in buffers for periodic domains.
-    fn lists<'a>(
-        &'a self,
-        room: ReadRoom,
-        [pair, wall]: [usize; 2],
-        pairs: &'a wgpu::Buffer,
-        walls: Option<&'a wgpu::Buffer>,
-    ) -> Vec<CopiedPart<'a>> {
-        let b = &self.buffers;
-        let part = |count: u64, size: usize| move |buffer| (buffer, count * size as u64);
-        let image = size_of::<u32>();
-        let pair_images = b.periodic.as_ref().map(|periodic| &periodic.pair_images);
-        let wall_images = b.walls.as_ref().map(|walls| &walls.images);
-        let wall_images = wall_images.filter(|_| b.periodic.is_some());
-        [
-            Some(pairs).map(part(room.pairs, pair)),
-            pair_images.map(part(room.pairs, image)),
-            walls.map(part(room.walls, wall)),
-            wall_images.map(part(room.walls, image)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
-    }
-
-    /// Returns the size in bytes of all parts that [`lists`](Self::lists) returns.
-    fn size_of_lists(&self, room: ReadRoom, [pair, wall]: [usize; 2]) -> u64 {
-        let image = self
-            .buffers
-            .periodic
-            .as_ref()
-            .map_or(0, |_| size_of::<u32>());
-        room.pairs * (pair + image) as u64 + room.walls * (wall + image) as u64
+    /// Returns the layout of a readback with this room for pairs and wall collisions. `sizes` has the size of a
+    /// pair and that of a wall collision, in bytes.
+    fn layout(&self, recorded: &Recorded, room: ReadRoom, sizes: [usize; 2]) -> ReadLayout {
+        let timed = self.timing.as_ref().map_or(0, |_| recorded.stages.len());
+        let periodic = self.buffers.periodic.is_some();
+        ReadLayout::new(self.mesh.is_some(), timed, periodic, room, sizes)
     }
 
     fn to_read(&self) -> Result<Recorded, Error> {
@@ -156,15 +146,11 @@ impl CollisionBuffers {
                 .map_or(0, |timing| TICKS * u64::from(timing.most));
         let bytes = (limits.max_storage_buffer_binding_size)
             .min(limits.max_buffer_size.saturating_sub(rest));
-        let image = self
-            .buffers
-            .periodic
-            .as_ref()
-            .map_or(0, |_| size_of::<u32>());
+        let image = self.buffers.periodic.as_ref().map_or(0, |_| IMAGE);
         // With walls, the list of pairs and the list of wall collisions may each take half of the
         // readback.
         let lists = 1 + u64::from(self.buffers.walls.is_some());
-        let [most, most_walls] = sizes.map(|size| bytes / lists / (size + image) as u64);
+        let [most, most_walls] = sizes.map(|size| bytes / lists / (size as u64 + image));
         // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
         // if the number of pairs changes a little.
         let stepped = |known: &KnownCount| {
@@ -200,41 +186,49 @@ impl CollisionBuffers {
         Ok(gathering)
     }
 
-    fn reserve(&mut self, recorded: &Recorded, list: u64) -> Result<Reserved, Error> {
-        let results = size_of::<CaromResults>() as u64 * (1 + u64::from(self.mesh.is_some()));
-        let size = results + self.ticks(recorded) + list;
+    fn reserve(&mut self, recorded: &Recorded, layout: &ReadLayout) -> Result<Reserved, Error> {
+        let context = &self.kernels.context;
         self.staging
-            .reserve(&self.kernels.context, size, recorded.serial)
+            .reserve(context, layout.size(), recorded.serial)
     }
 
-    /// Returns the size in bytes of a step's timestamps, or 0 if its stages are not timed.
-    fn ticks(&self, recorded: &Recorded) -> u64 {
-        match self.timing {
-            Some(_) => TICKS * recorded.stages.len() as u64,
-            None => 0,
-        }
-    }
-
+    /// Records the copies of a readback. `lists` are the buffers of the pairs and of the wall collisions, if they
+    /// are read back.
     fn copy<T: 'static>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         reserved: Reserved,
-        recorded: Recorded,
-        lists: &[CopiedPart<'_>],
-        room: ReadRoom,
+        [pairs, walls]: [Option<&wgpu::Buffer>; 2],
+        (recorded, room, layout): (Recorded, ReadRoom, ReadLayout),
         decode: fn(Read) -> Result<T, Error>,
     ) -> Ticket<T> {
-        let ticks = self.ticks(&recorded);
-        let mut parts = vec![(&self.buffers.results, size_of::<CaromResults>() as u64)];
-        let mesh = self.mesh.as_ref().map(|mesh| &mesh.buffers.results);
-        parts.extend(mesh.map(|results| (results, size_of::<CaromResults>() as u64)));
-        parts.extend(self.timing.as_ref().map(|timing| (&timing.resolved, ticks)));
-        parts.extend(lists);
-        let copied = reserved.copy(&self.kernels.context, encoder, &parts);
+        let b = &self.buffers;
+        let pair_images = b.periodic.as_ref().map(|periodic| &periodic.pair_images);
+        let all = [
+            (Some(&b.results), &layout.results),
+            (
+                self.mesh.as_ref().map(|mesh| &mesh.buffers.results),
+                &layout.mesh_results,
+            ),
+            (
+                self.timing.as_ref().map(|timing| &timing.resolved),
+                &layout.ticks,
+            ),
+            (pairs, &layout.pairs),
+            (pair_images, &layout.pair_images),
+            (walls, &layout.walls),
+            (
+                b.walls.as_ref().map(|walls| &walls.images),
+                &layout.wall_images,
+            ),
+        ];
+        let parts = all.into_iter().filter(|(_, range)| !range.is_empty());
+        let parts = parts.filter_map(|(buffer, range)| Some((buffer?, range.clone())));
+        let copied = reserved.copy(&self.kernels.context, encoder, parts.collect());
         let known = self.known.clone();
         let recorded = Box::new(recorded);
         Ticket::new(copied, recorded.serial, move |copied| {
-            let read = Read::new(&copied.bytes()?, &recorded, room)?;
+            let read = Read::new(&copied.bytes()?, &recorded, room, layout)?;
             if read.serial != recorded.serial {
                 return Err(Error::NotSubmitted);
             }

@@ -408,7 +408,6 @@ impl CollisionBuffers {
             period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
             spheres: self.buffers.capacity.spheres,
             walls: extras.walls.map(StepWalls::shared),
-            has_mesh: self.mesh.is_some(),
         }
     }
 

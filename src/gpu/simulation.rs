@@ -799,11 +799,12 @@ impl SimulationBuffers {
         if serial == 0 {
             return Err(Error::NothingRecorded);
         }
-        let mut parts = vec![(&self.state, size_of::<GpuSimulation>() as u64)];
-        parts.extend(list.map(|list| (list, list.size())));
-        let all = parts.iter().map(|(_, size)| size).sum();
-        let reserved = self.staging.reserve(context, all, serial)?;
-        Ok((reserved.copy(context, encoder, &parts), serial))
+        let state = size_of::<GpuSimulation>() as u64;
+        let end = state + list.map_or(0, wgpu::Buffer::size);
+        let mut parts = vec![(&self.state, 0..state)];
+        parts.extend(list.map(|list| (list, state..end)));
+        let reserved = self.staging.reserve(context, end, serial)?;
+        Ok((reserved.copy(context, encoder, parts), serial))
     }
 
     fn checked(&self, spheres: &DeviceSpheres<'_>) -> Result<u32, Error> {

@@ -1,6 +1,7 @@
 //! Staging buffers, through which the host receives results. The application's own submission
 //! copies the results and maps the staging buffer.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
@@ -103,8 +104,8 @@ impl Drop for MapCallback {
     }
 }
 
-/// A GPU buffer, and the number of bytes from its start to copy to a staging buffer.
-pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, u64);
+/// A GPU buffer, and the range of bytes in a staging buffer to which its start is copied.
+pub(super) type CopiedPart<'a> = (&'a wgpu::Buffer, Range<u64>);
 
 /// The staging buffers of a world, one for each readback in flight.
 pub(super) struct Staging {
@@ -179,13 +180,13 @@ fn create(context: &Context, size: u64) -> Result<StagingBuffer, Error> {
 }
 
 impl Reserved {
-    /// Records copies of `parts` (parts of GPU buffers) to the staging buffer, where they come one
-    /// after the other. After `encoder` is submitted, wgpu maps the staging buffer.
+    /// Records copies of `parts` (parts of GPU buffers) to the staging buffer. After `encoder` is submitted,
+    /// wgpu maps the staging buffer.
     pub(super) fn copy(
         self,
         context: &Arc<Context>,
         encoder: &mut wgpu::CommandEncoder,
-        parts: &[CopiedPart<'_>],
+        parts: Vec<CopiedPart<'_>>,
     ) -> Copied {
         let Self {
             staging,
@@ -194,10 +195,8 @@ impl Reserved {
         } = self;
         staging.state.store(BUSY, SeqCst);
         staging.serial.store(serial, SeqCst);
-        let mut offset = 0;
-        for &(buffer, size) in parts {
-            encoder.copy_buffer_to_buffer(buffer, 0, &staging.buffer, offset, size);
-            offset += size;
+        for (buffer, Range { start, end }) in parts {
+            encoder.copy_buffer_to_buffer(buffer, 0, &staging.buffer, start, end - start);
         }
         let arrival = MapCallback {
             context: context.clone(),

@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::shader::layout::CaromResults;
 use super::status::Status;
 
-/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow).
-/// [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain it.
+/// Capacity that a step needs, for [`CollisionBuffers::grow`](super::CollisionBuffers::grow), or that buffers
+/// have: [`CollisionBuffers::capacity`](super::CollisionBuffers::capacity).
+/// [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain what a step needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
