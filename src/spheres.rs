@@ -1,5 +1,7 @@
 //! A set of spheres in main memory: records, or one column for each attribute.
 
+use std::fmt;
+
 use rayon::prelude::*;
 
 use crate::column::{Column, Values};
@@ -25,22 +27,30 @@ const BLOCK: usize = 256;
 /// assert_eq!(found.pairs[0].toi, 0.3);
 /// # Ok::<(), carom::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Spheres<'a>(Set<'a>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Set<'a> {
     Records(&'a [Sphere]),
     Arrays(Arrays<'a>),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Arrays<'a> {
     center: Column<'a, [f32; 3]>,
     radius: Values<f32, Column<'a, f32>>,
     /// `None` for spheres at rest.
     velocity: Option<Column<'a, [f32; 3]>>,
     groups: Values<u32, Column<'a, u32>>,
+}
+
+impl fmt::Debug for Spheres<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spheres")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'a> Spheres<'a> {
