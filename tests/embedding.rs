@@ -11,8 +11,8 @@ mod device;
 
 use backends::detector;
 use carom::gpu::{
-    Attribute, BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, DeviceSpheres, Status,
-    wgpu,
+    Attribute, BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, DeviceSpheres,
+    SimulationBufferOptions, Status, wgpu,
 };
 use carom::{Backend, Collision, Error, Hits, Options, Sphere, Step, toi};
 use carom_scenes::Scene;
@@ -783,8 +783,21 @@ fn async_calls_give_the_same_results_as_blocking_ones() -> Result {
     let options = BufferOptions::new(500).with_sorted();
     let mut buffers = pollster::block_on(async {
         let pipeline = CollisionPipeline::new_async(&device.device).await?;
+        let simulation = SimulationBufferOptions::new(10);
+        let mut simulation = pipeline.create_simulation_async(&simulation).await?;
+        assert_eq!(
+            simulation.read_state(&mut device.encoder()).err(),
+            Some(Error::NothingRecorded)
+        );
         pipeline.create_buffers_async(&options).await
     })?;
+    let had = buffers.capacity();
+    assert_eq!(pollster::block_on(buffers.grow_async(&had)), Ok(false));
+    assert_eq!(buffers.capacity(), had);
+    let mut more = had;
+    more.pairs += 1;
+    assert_eq!(pollster::block_on(buffers.grow_async(&more)), Ok(true));
+    assert!(buffers.capacity().pairs > had.pairs);
     let mut encoder = device.encoder();
     buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
     let mut ticket = buffers.read_exact(&mut encoder)?;

@@ -6,7 +6,7 @@ mod device;
 
 use carom::gpu::{
     Attribute, BufferOptions, Capacity, CollisionBuffers, CollisionPipeline, DeviceSpheres,
-    ExactCollisions, Ticket, wgpu,
+    ExactCollisions, SimulationBufferOptions, Ticket, wgpu,
 };
 use carom::{Error, Sphere, Step, Wall, Walls};
 use device::{Device, Interleaved};
@@ -581,6 +581,17 @@ fn a_lost_device_is_an_error_and_a_new_one_works() -> Result {
             pollster::block_on(CollisionPipeline::new_async(&device.device)).err(),
             Some(Error::DeviceLost)
         );
+        let simulation = SimulationBufferOptions::new(10);
+        assert_eq!(
+            pollster::block_on(pipeline.create_simulation_async(&simulation)).err(),
+            Some(Error::DeviceLost)
+        );
+        let more = Capacity::for_spheres(20);
+        assert_eq!(buffers.grow(&more), Err(Error::DeviceLost));
+        assert_eq!(
+            pollster::block_on(buffers.grow_async(&more)),
+            Err(Error::DeviceLost)
+        );
         device.assert_silent();
         let new = noop();
         assert_works(&new, &mut world(&new, &BufferOptions::new(10))?)?;
@@ -641,11 +652,15 @@ fn pipelines_buffers_and_tickets_can_move_to_other_threads() {
         device: &wgpu::Device,
         pipeline: &CollisionPipeline,
         options: &BufferOptions,
+        simulation: &SimulationBufferOptions,
+        (buffers, more): (&mut CollisionBuffers, &Capacity),
         ticket: Ticket<ExactCollisions>,
     ) -> impl Send {
         (
             CollisionPipeline::new_async(device),
             pipeline.create_buffers_async(options),
+            pipeline.create_simulation_async(simulation),
+            buffers.grow_async(more),
             ticket.take(),
         )
     }
