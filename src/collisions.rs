@@ -24,6 +24,9 @@ pub struct Collisions {
     /// sphere b that sphere a touches. A pair of spheres is listed once for each image that touches, sorted by
     /// the image. If a sphere touches an image of itself, a equals b, and the first component of the image
     /// that is not 0 is positive.
+    ///
+    /// The list may be filtered with [`Hits::retain`]. The methods of this type then use what is left, and
+    /// [`statistics`](Self::statistics) stays that of the step.
     pub pairs: Hits<Collision>,
     /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the
     /// step. A sphere is listed once for each wall that it touches, unless collision groups leave

@@ -55,6 +55,10 @@ impl<A> From<u32> for Values<u32, A> {
 ///     Step::new(Spheres::new(positions, 0.5).with_velocity(velocities), 1.0)
 /// }
 /// ```
+///
+/// A vector type of another crate that is `NoUninit`, as glam's are with its feature `bytemuck`, is a record, too:
+/// `Column::of(&positions, |position| position.as_ref())`. Values are float32; a program with float64 converts them
+/// first.
 #[derive(Clone, Copy)]
 pub struct Column<'a, T> {
     /// The bytes from the start of the first value. If there are too few for all values, the column has no valid

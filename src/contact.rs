@@ -8,8 +8,9 @@ use crate::{Collision, Domain, Sphere};
 impl Collision {
     /// Returns the contact point, the normal and the approach speed at the time of impact.
     ///
-    /// `a` and `b` must be the two spheres of this collision. If the spheres never touch, the normal is +x
-    /// and the approach speed is 0.
+    /// `a` and `b` must be the two spheres of this collision. In a periodic domain, use
+    /// [`contact_of_image`](Self::contact_of_image). If the spheres never touch, the normal is +x and the approach
+    /// speed is 0.
     ///
     /// ```
     /// use carom::{Detector, Options, Sphere, Step};

@@ -404,10 +404,10 @@ pub enum Error {
     /// room, because its size follows the number of pairs of the last step that was read back.
     #[cfg(feature = "gpu")]
     #[error(
-        "the list of this step had no room: the step has {} pairs, {} wall collisions, {} spheres and \
+        "the list of this step had no room: the step has {}, {} wall collisions, {} spheres and \
          {} time segments; call `CollisionBuffers::grow` with the `required` capacity of this error, \
          and read a later step",
-        .required.pairs, .required.wall_collisions, .required.spheres, .required.segments
+        pairs(.required.pairs), .required.wall_collisions, .required.spheres, .required.segments
     )]
     #[non_exhaustive]
     Truncated {
@@ -600,6 +600,15 @@ fn or_constant(what: &str) -> &'static str {
     match what {
         "radii" | "groups" => ", or one number for all spheres",
         _ => "",
+    }
+}
+
+/// Says how many pairs a truncated step has. A step that ends before it counts them has 0.
+#[cfg(feature = "gpu")]
+fn pairs(count: u64) -> String {
+    match count {
+        0 => "pairs that are not counted yet".to_owned(),
+        _ => format!("{count} pairs"),
     }
 }
 

@@ -57,7 +57,7 @@ impl Sphere {
     ///
     /// `member_of` and `ignored` are masks of sixteen groups, one bit per group. A pair is left out if one
     /// sphere ignores a group to which the other belongs. [`Sphere::groups`] holds `member_of | ignored <<
-    /// 16`.
+    /// 16`. A sphere that belongs to no group cannot be ignored.
     ///
     /// ```
     /// use carom::Sphere;

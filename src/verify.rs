@@ -193,7 +193,8 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// Checks a list of collisions, from carom or from another program, against exact arithmetic on every pair.
 ///
 /// In a periodic domain, the image of each entry of `pairs` is the periodic image of sphere b
-/// ([`Hits::with_images`]). In open space, `pairs` has no images.
+/// ([`Hits::with_images`]). In open space, `pairs` has no images. Pairs that the caller has dropped from the list are
+/// missing.
 ///
 /// The entries of `pairs` may be in any order. In a step of one set, the two sphere indices of an
 /// entry may also be in any order: the entry `(b, a)` with the negated image stands for the same

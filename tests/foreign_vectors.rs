@@ -6,10 +6,10 @@ use carom::{Domain, HardSphere, Outcome, Response, Simulation, SimulationOptions
 #[test]
 fn vectors_of_another_version_of_glam_go_in_and_out() {
     use glam_033::{DVec3, Vec3};
-    let sphere = Sphere::new(Vec3::X.to_array(), 1.0).with_velocity(Vec3::Y.to_array());
+    let sphere = Sphere::new(Vec3::X, 1.0).with_velocity(Vec3::Y);
     assert_eq!(Vec3::from(sphere.center), Vec3::X);
     assert_eq!(Vec3::from(sphere.velocity), Vec3::Y);
-    let domain = Domain::rectangular(Vec3::ZERO.to_array(), Vec3::splat(64.0).to_array());
+    let domain = Domain::rectangular(Vec3::ZERO, Vec3::splat(64.0));
     assert_eq!(Vec3::from(domain.origin()), Vec3::ZERO);
 
     let left = HardSphere::new(DVec3::splat(8.0), 0.5).with_velocity(2.0 * DVec3::X);
@@ -43,10 +43,9 @@ fn vectors_of_another_version_of_glam_go_in_and_out() {
 fn vectors_of_mint_go_in_and_out() {
     use mint::{Point3, Vector3};
     let at = Point3::from([1.0_f32, 2.0, 3.0]);
-    let sphere = Sphere::new(<[f32; 3]>::from(at), 1.0);
+    let sphere = Sphere::new(at, 1.0);
     assert_eq!(Point3::from(sphere.center), at);
-    let edges = <[f32; 3]>::from(Vector3::from([8.0_f32; 3]));
-    let domain = Domain::rectangular(<[f32; 3]>::from(at), edges);
+    let domain = Domain::rectangular(at, Vector3::from([8.0_f32; 3]));
     assert_eq!(Point3::from(domain.origin()), at);
 
     let (velocity, gravity) = (

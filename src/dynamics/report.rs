@@ -80,9 +80,9 @@ impl Impact {
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StepReport {
-    /// Number of impacts between spheres.
+    /// Number of impacts between spheres, without encounters that a rule ignores.
     pub sphere_impacts: u64,
-    /// Number of impacts of spheres with walls.
+    /// Number of impacts of spheres with walls, without encounters that a rule ignores.
     pub wall_impacts: u64,
     /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
     /// along its normal, divided by its area and by the duration of the step. Spheres that a rule removes at a

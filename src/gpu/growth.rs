@@ -53,6 +53,9 @@ impl CollisionBuffers {
     /// more capacity, although the new buffers already have this capacity. The
     /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
     ///
+    /// A step without room for its time segments or images ends before it counts pairs. So a step after the first
+    /// growth may require more pairs.
+    ///
     /// In a world of N spheres, spheres and time segments (parts of fast spheres' paths) together
     /// are limited. The limit is the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that
     /// the device can bind. If a step required more, the following steps use longer segments

@@ -36,6 +36,9 @@ impl CollisionBuffers {
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the pairs,
     /// with one invocation per pair in workgroups of `CAROM_WORKGROUP` invocations. Usages:
     /// `INDIRECT` and `COPY_SRC`.
+    ///
+    /// To get the index of its pair, an invocation passes the field `columns` of the [`results`](Self::results) to
+    /// `carom_index()`. The field `pairs` is the number of pairs.
     pub fn dispatch(&self) -> &wgpu::Buffer {
         &self.buffers.pairs_dispatch
     }
@@ -72,7 +75,8 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer with each pair once, sorted by sphere indices (a, b): an
-    /// `array<CaromCollision>` of [`WGSL`](super::WGSL).
+    /// `array<CaromCollision>` of [`WGSL`](super::WGSL). Grazing pairs are among them, so the exact list may be
+    /// shorter.
     ///
     /// The number of pairs in the buffer is the field `sorted` of the [`results`](Self::results).
     /// The elements after these pairs are not valid. Usages: `STORAGE` and `COPY_SRC`.
@@ -98,7 +102,8 @@ impl CollisionBuffers {
     }
 
     /// Returns the GPU buffer of arguments for a `dispatch_workgroups_indirect` over the sorted
-    /// pairs: see [`dispatch`](Self::dispatch).
+    /// pairs, like [`dispatch`](Self::dispatch) for the unsorted ones. The fields of the [`results`](Self::results) are
+    /// `sorted_columns` and `sorted`.
     ///
     /// # Errors
     /// Returns the same errors as [`sorted`](Self::sorted).

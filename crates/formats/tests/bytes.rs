@@ -42,6 +42,28 @@ fn bytes_are_read_like_files() {
 }
 
 #[test]
+fn ids_or_types_of_arrays_are_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/data");
+    for name in ["c-f4.npy", "packed.npz"] {
+        let input = Input::new(folder.join(name), None).unwrap();
+        for (ids, types, what) in [(true, false, "ids"), (false, true, "types")] {
+            let options = ReadOptions {
+                ids,
+                types,
+                ..ReadOptions::default()
+            };
+            let error = read::open(&input, Frames::LAST, &options, &()).unwrap_err();
+            let message = error.to_string();
+            assert!(
+                message.contains(name) && message.contains(what),
+                "{message}"
+            );
+        }
+        assert!(read::open(&input, Frames::LAST, &ReadOptions::default(), &()).is_ok());
+    }
+}
+
+#[test]
 fn lists_in_memory_are_the_same_as_files() {
     let folder = tempfile::tempdir().unwrap();
     let columns = Columns {

@@ -121,7 +121,7 @@ impl fmt::Debug for Worlds<'_> {
 ///
 /// # Errors
 /// Returns an error if the input cannot be opened or read, with the file, and where possible the line (or
-/// row) and the field.
+/// row) and the field. Ids or types of NumPy arrays, which have none, are an error, too.
 pub fn open<'a>(
     input: &Input,
     frames: Frames,
@@ -129,6 +129,13 @@ pub fn open<'a>(
     progress: &'a dyn Progress,
 ) -> Result<Worlds<'a>> {
     let source = input.name();
+    if matches!(input.format(), Format::Npy | Format::Npz) {
+        for (asked, what) in [(options.ids, "ids"), (options.types, "types")] {
+            if asked {
+                bail!("{source}: NumPy arrays have no {what} of spheres; read it without {what}");
+            }
+        }
+    }
     let mut file = Source::open(input)?;
     let cannot_read = || format!("cannot read {source}");
     let text = |file: &mut Source| file.text(0, "reading", progress).with_context(cannot_read);
