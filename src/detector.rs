@@ -9,7 +9,7 @@ use crate::gpu::Gpu;
 use crate::limits::Limits;
 #[cfg(not(feature = "gpu"))]
 use crate::no_gpu::NoGpu as Gpu;
-use crate::outcome::Outcome;
+use crate::outcome::StepOutcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads;
@@ -440,7 +440,7 @@ impl Detector {
     }
 }
 
-fn completed(statistics: Statistics, outcome: Outcome, pairs: &[Collision]) -> Statistics {
+fn completed(statistics: Statistics, outcome: StepOutcome, pairs: &[Collision]) -> Statistics {
     Statistics {
         proxies: outcome.proxies,
         levels: outcome.levels,

@@ -152,11 +152,11 @@ impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for Hits<T> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
         #[serde(rename = "Hits")]
-        struct Parts<T> {
+        struct ItemsAndImages<T> {
             items: Vec<T>,
             images: Vec<[i32; 3]>,
         }
-        let Parts { items, images } = Parts::deserialize(deserializer)?;
+        let ItemsAndImages { items, images } = ItemsAndImages::deserialize(deserializer)?;
         Self::with_images(items, images).map_err(serde::de::Error::custom)
     }
 }

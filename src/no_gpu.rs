@@ -2,7 +2,7 @@
 
 use crate::blocking::Wait;
 use crate::limits::Limits;
-use crate::outcome::Outcome;
+use crate::outcome::StepOutcome;
 use crate::step::CheckedStep;
 use crate::{Collision, Error};
 
@@ -25,7 +25,7 @@ impl NoGpu {
         _wait: Wait,
         _pairs: &mut Vec<Collision>,
         _images: &mut Vec<[i32; 3]>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<StepOutcome, Error> {
         match *self {}
     }
 }

@@ -6,7 +6,7 @@ use crate::exact::Grazing;
 
 /// Counts and times of a time step. [`Statistics`](crate::Statistics) describes the fields.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct StepOutcome {
     pub(crate) proxies: u64,
     pub(crate) levels: u32,
     pub(crate) slots: u64,

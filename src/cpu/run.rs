@@ -19,7 +19,7 @@ use super::sorted_proxies::SortedProxies;
 use crate::exact::{ImageCollision, Listed, decide_reported};
 use crate::lattice::ReducedLattice;
 use crate::limits::{Limits, most_proxies};
-use crate::outcome::{Outcome, StageTimes};
+use crate::outcome::{StageTimes, StepOutcome};
 use crate::reuse::{ReusedVec, ScratchPool};
 use crate::shared::space::Space;
 use crate::shared::tuning::CPU_MAX_SLOTS_PER_PROXY;
@@ -85,7 +85,7 @@ impl Cpu {
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
         times: StageTimes,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<StepOutcome, Error> {
         let mut clock = StageClock::start(times);
         let (spheres, sets) = (step.spheres, step.sets);
         let extent = step.summary.extent().max(step.domain.extent());
@@ -156,7 +156,7 @@ impl Cpu {
         };
         clock.lap("decide");
         let (levels, slots) = (plan.levels.len() as u32, plan.slots.into());
-        Ok(Outcome {
+        Ok(StepOutcome {
             proxies: proxies as u64,
             levels,
             slots,

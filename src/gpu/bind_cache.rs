@@ -9,10 +9,10 @@ const REMEMBERED: usize = 4;
 
 /// A cache of what was made most recently from parts of the application's buffers.
 pub(super) struct BindCache<T> {
-    known: Vec<Known<T>>,
+    known: Vec<CachedBinding<T>>,
 }
 
-struct Known<T> {
+struct CachedBinding<T> {
     /// The application's buffers, each with its binding offset in bytes.
     windows: Vec<(wgpu::Buffer, u64)>,
     made: T,
@@ -32,7 +32,7 @@ impl<T: Clone> BindCache<T> {
         windows: &[Window<'_>],
         make: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let same = |known: &Known<T>| {
+        let same = |known: &CachedBinding<T>| {
             let known = known.windows.iter().map(|(buffer, start)| (buffer, *start));
             known.eq(windows.iter().map(|window| (window.buffer, window.start)))
         };
@@ -44,7 +44,7 @@ impl<T: Clone> BindCache<T> {
                     .iter()
                     .map(|window| (window.buffer.clone(), window.start));
                 let windows = windows.collect();
-                self.known.insert(0, Known { windows, made });
+                self.known.insert(0, CachedBinding { windows, made });
                 self.known.truncate(REMEMBERED);
             }
         }

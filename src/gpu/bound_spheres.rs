@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use wgpu::BufferUsages;
 
 use super::buffers::Buffers;
-use super::device_spheres::{Attribute, DeviceSpheres, Motion};
+use super::device_spheres::{Attribute, DeviceSpheres, SphereMotion};
 use super::named_buffers::NamedBuffers;
 use super::shader::constants::{MOTION_NONE, MOTION_PREVIOUS, MOTION_VELOCITY};
 use super::shader::layout::SourceLayout;
@@ -289,12 +289,12 @@ impl<'a> BoundSpheres<'a> {
             }
         }
         match spheres.motion {
-            Motion::Still => layout.motion_kind = MOTION_NONE,
-            Motion::Velocity(velocities) => {
+            SphereMotion::Still => layout.motion_kind = MOTION_NONE,
+            SphereMotion::Velocity(velocities) => {
                 layout.motion_kind = MOTION_VELOCITY;
                 (values[2], layout.motion) = place("velocities", velocities, VECTOR)?;
             }
-            Motion::PreviousCenter(previous) => {
+            SphereMotion::PreviousCenter(previous) => {
                 layout.motion_kind = MOTION_PREVIOUS;
                 (values[2], layout.motion) = place("previous centers", previous, VECTOR)?;
             }

@@ -20,7 +20,7 @@ use crate::blocking::Wait;
 use crate::cpu::{Buckets, sort_reported};
 use crate::exact::{GRAZING, Grazing, ReportedPair, decide_step};
 use crate::limits::Limits;
-use crate::outcome::Outcome;
+use crate::outcome::StepOutcome;
 use crate::reuse::ReusedVec;
 use crate::step::CheckedStep;
 use crate::threads;
@@ -145,7 +145,7 @@ impl Gpu {
         wait: Wait,
         pairs: &mut Vec<Collision>,
         images: &mut Vec<[i32; 3]>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<StepOutcome, Error> {
         if self.at_work {
             // The future of an earlier step was dropped early, and the device may still use the
             // buffers. So new buffers are made.
@@ -176,11 +176,11 @@ impl Gpu {
         step: CheckedStep<'_>,
         limits: Limits,
         wait: Wait,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<StepOutcome, Error> {
         if step.spheres.is_empty() {
             self.reported.empty();
             self.reported_images.empty();
-            return Ok(Outcome::default());
+            return Ok(StepOutcome::default());
         }
         let mut required = Capacity::for_spheres(step.spheres.len() as u64);
         let periodic = !step.domain.is_open();
@@ -215,7 +215,7 @@ impl Gpu {
                 required = more;
                 continue;
             }
-            let outcome = Outcome {
+            let outcome = StepOutcome {
                 proxies: counts.proxies,
                 levels: counts.levels,
                 slots,

@@ -50,13 +50,13 @@ pub struct DeviceSpheres<'a> {
     pub(super) count_in: Option<(&'a wgpu::Buffer, u64)>,
     pub(super) center: Attribute<'a>,
     pub(super) radius: Values<f32, Attribute<'a>>,
-    pub(super) motion: Motion<'a>,
+    pub(super) motion: SphereMotion<'a>,
     pub(super) groups: Values<u32, Attribute<'a>>,
     pub(super) inverse_mass: Option<Attribute<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Motion<'a> {
+pub(super) enum SphereMotion<'a> {
     Still,
     Velocity(Attribute<'a>),
     PreviousCenter(Attribute<'a>),
@@ -77,7 +77,7 @@ impl<'a> DeviceSpheres<'a> {
             count_in: None,
             center,
             radius: radius.into(),
-            motion: Motion::Still,
+            motion: SphereMotion::Still,
             groups: Values::Constant(0),
             inverse_mass: None,
         }
@@ -107,7 +107,7 @@ impl<'a> DeviceSpheres<'a> {
     #[must_use]
     pub fn with_velocity(self, velocity: Attribute<'a>) -> Self {
         Self {
-            motion: Motion::Velocity(velocity),
+            motion: SphereMotion::Velocity(velocity),
             ..self
         }
     }
@@ -125,7 +125,7 @@ impl<'a> DeviceSpheres<'a> {
     #[must_use]
     pub fn with_previous_center(self, previous: Attribute<'a>) -> Self {
         Self {
-            motion: Motion::PreviousCenter(previous),
+            motion: SphereMotion::PreviousCenter(previous),
             ..self
         }
     }

@@ -11,7 +11,7 @@ use super::allocator::{Allocator, filled};
 use super::buffers::Buffers;
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
-use super::device_spheres::{DeviceSpheres, Motion};
+use super::device_spheres::{DeviceSpheres, SphereMotion};
 use super::dispatch::{Dispatch, workgroups};
 use super::host_step::HostStep;
 use super::named_buffers::NamedBuffers;
@@ -272,7 +272,7 @@ pub(super) fn ready_device(
     };
     let spheres = DeviceSpheres {
         radius,
-        motion: Motion::Still,
+        motion: SphereMotion::Still,
         ..search.spheres
     };
     let request = NeighborRequest::new(search, padding);

@@ -16,7 +16,7 @@ use super::bind_cache::BindCache;
 use super::bound_spheres::{BoundSpheres, Window, Words, bind_masses};
 use super::collision_buffers::CollisionBuffers;
 use super::device_kernels::DeviceKernels;
-use super::device_spheres::{DeviceSpheres, Motion};
+use super::device_spheres::{DeviceSpheres, SphereMotion};
 use super::dispatch::{Dispatch, workgroups};
 use super::named_buffers::NamedBuffers;
 use super::neighbors::indirect;
@@ -817,7 +817,7 @@ impl SimulationBuffers {
             ));
         }
         let count = spheres.count;
-        if !matches!(spheres.motion, Motion::Velocity(_)) {
+        if !matches!(spheres.motion, SphereMotion::Velocity(_)) {
             return Err(invalid(
                 "the spheres have no velocities; describe them `with_velocity`",
             ));
@@ -862,7 +862,7 @@ impl SimulationBuffers {
             start: 0,
         };
         let mut mass_words = [0; 2];
-        if let (Some(attribute), Motion::Velocity(velocity)) =
+        if let (Some(attribute), SphereMotion::Velocity(velocity)) =
             (spheres.inverse_mass, spheres.motion)
         {
             let changed = [("centers", spheres.center), ("velocities", velocity)];

@@ -32,11 +32,11 @@ fn world(count: usize) -> Vec<Sphere> {
         .collect()
 }
 
-fn pairs((_, found): &(Outcome, Vec<Collision>)) -> Vec<(u32, u32)> {
+fn pairs((_, found): &(StepOutcome, Vec<Collision>)) -> Vec<(u32, u32)> {
     found.iter().map(|pair| (pair.a, pair.b)).collect()
 }
 
-fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(Outcome, Vec<Collision>), Error> {
+fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(StepOutcome, Vec<Collision>), Error> {
     let (mut pairs, mut images) = (Vec::new(), Vec::new());
     let step = step.check()?;
     let found = gpu.run(step, LIMITS, Wait::Block, &mut pairs, &mut images);
@@ -44,7 +44,7 @@ fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(Outcome, Vec<Collisio
     Ok((outcome, pairs))
 }
 
-fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (Outcome, Vec<Collision>) {
+fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (StepOutcome, Vec<Collision>) {
     let step = UncheckedStep {
         spheres,
         sets: Sets::One,
