@@ -1,4 +1,5 @@
-// Copies the padded spheres near meshes to the first set of the search for spheres near triangles. For each sphere, `row_starts` has the number of spheres near meshes that come before
+// Copies the padded spheres near meshes to the first set of the search for spheres near triangles. For each sphere,
+// `row_starts` has the number of spheres near meshes that come before
 // it.
 
 #import carom::{CaromSimulation}

@@ -429,7 +429,9 @@ pub enum Error {
     )]
     NotSubmitted,
     /// carom could not start a thread, such as one that waits for a GPU.
-    #[error("a thread could not be started: {source}; use fewer threads")]
+    #[error(
+        "a thread could not be started: {source}; let the program or the system run fewer threads"
+    )]
     #[non_exhaustive]
     Threads {
         /// Why the thread could not be started, as told by the operating system.

@@ -6,7 +6,8 @@
 pub enum Backend {
     /// A hardware GPU if there is one, otherwise the CPU, which is faster than a software adapter.
     ///
-    /// The CPU still does the steps that exceed the GPU's limits, and the steps that fail on the GPU: see [`Statistics::backend`](crate::Statistics::backend) and
+    /// The CPU still does the steps that exceed the GPU's limits, and the steps that fail on the GPU: see
+    /// [`Statistics::backend`](crate::Statistics::backend) and
     /// [`Statistics::reason`](crate::Statistics::reason).
     #[default]
     Auto,

@@ -134,6 +134,7 @@ impl Step<'_> {
         packed: &'b mut ReusedVec<Sphere>,
     ) -> Result<UncheckedStep<'b>, Error> {
         self.check_columns()?;
+        self.check_before_packing()?;
         let first = self.first;
         let (spheres, sets) = match (self.second, first.records()) {
             (None, Some(spheres)) => {
@@ -193,6 +194,17 @@ impl Step<'_> {
         Ok((first, self.second.map(in_slice).transpose()?))
     }
 
+    /// Checks what can be checked before the spheres are copied, so that a copy that is too large is not made.
+    fn check_before_packing(&self) -> Result<(), Error> {
+        check_dt(self.dt)?;
+        self.domain.check()?;
+        let counts = [Some(self.first), self.second].map(|set| set.map(|set| set.len()));
+        match counts {
+            [_, Some(0)] | [Some(0), Some(_)] => Ok(()),
+            _ => check_count(counts.into_iter().flatten().sum()),
+        }
+    }
+
     fn check_columns(&self) -> Result<(), Error> {
         let Some(second) = self.second else {
             return self.first.check(None);
@@ -200,6 +212,16 @@ impl Step<'_> {
         self.first.check(Some(0))?;
         second.check(Some(1))
     }
+}
+
+fn check_count(spheres: usize) -> Result<(), Error> {
+    if spheres <= MAX_SPHERES {
+        return Ok(());
+    }
+    Err(Error::TooManySpheres {
+        count: spheres,
+        limit: MAX_SPHERES,
+    })
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -215,13 +237,11 @@ impl<'a> UncheckedStep<'a> {
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         self.domain.check()?;
-        if self.has_pairs() && self.spheres.len() > MAX_SPHERES {
-            return Err(Error::TooManySpheres {
-                count: self.spheres.len(),
-                limit: MAX_SPHERES,
-            });
+        if self.has_pairs() {
+            check_count(self.spheres.len())
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 
     pub(crate) fn check(self) -> Result<CheckedStep<'a>, Error> {

@@ -156,7 +156,8 @@ impl Simulation {
     /// Returns whether [`Outcome::Remove`](crate::Outcome::Remove) has removed a sphere.
     ///
     /// A removed sphere takes part in nothing in this simulation. (A [`Detector`] that is given
-    /// [`spheres`](Self::spheres) still finds it.) Its index remains, so the indices of the other spheres do not change. Its centre stays at the place of the removal, and its velocity is 0. So [`spheres`](Self::spheres)
+    /// [`spheres`](Self::spheres) still finds it.) Its index remains, so the indices of the other spheres do not
+    /// change. Its centre stays at the place of the removal, and its velocity is 0. So [`spheres`](Self::spheres)
     /// has the momentum and the kinetic energy of the spheres that remain, and [`StepReport::removed`] tells the
     /// velocity with which a sphere was removed.
     ///

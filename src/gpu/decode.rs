@@ -156,7 +156,14 @@ impl Read {
         let mut entries = crate::memory::allocate(count as usize, "the results read back")?;
         let bytes = part(&self.lists, self.layout.pairs.start, range);
         entries.extend(values::<T>(bytes).take(count as usize));
-        Ok(entries)
+        // A list is complete or an error.
+        if entries.len() as u64 == count {
+            Ok(entries)
+        } else {
+            Err(Error::device(
+                "a list that was read back is shorter than its count",
+            ))
+        }
     }
 
     /// Returns the images (periodic copies) of the first `count` entries of a list. Returns no images if none

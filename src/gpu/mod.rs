@@ -206,7 +206,8 @@
 //! [`Status`] has [`TRUNCATED`](Status::TRUNCATED). Shaders see only the stored pairs. The host
 //! never receives an incomplete list: the error
 //! [`Error::Truncated`](crate::Error::Truncated) and [`StepSummary::required_capacity`] contain the
-//! [`Capacity`] that the step needs instead, for which [`grow`](CollisionBuffers::grow) makes room. The same applies to wall collisions, with
+//! [`Capacity`] that the step needs instead, for which [`grow`](CollisionBuffers::grow) makes room. The same applies
+//! to wall collisions, with
 //! [`WALLS_TRUNCATED`](Status::WALLS_TRUNCATED) and [`MESH_TRUNCATED`](Status::MESH_TRUNCATED).
 //!
 //! The host gives a number of spheres as the `count` of [`DeviceSpheres::new`] or as the length of

@@ -677,7 +677,7 @@ impl SimulationBuffers {
     ///   more than the simulation has room for.
     /// - [`Error::SourceBuffer`] if a buffer cannot be used as described.
     /// - [`Error::TooManyInFlight`] if
-    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::with_recordings)
+    ///   [`SimulationBufferOptions::with_recordings`](super::SimulationBufferOptions::with_recordings)
     ///   recordings are in flight already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
@@ -739,7 +739,7 @@ impl SimulationBuffers {
     /// # Errors
     /// - [`Error::NothingRecorded`] if nothing has been recorded yet.
     /// - [`Error::TooManyInFlight`] if
-    ///   [`SimulationBufferOptions::recordings`](super::SimulationBufferOptions::with_recordings) readbacks are in
+    ///   [`SimulationBufferOptions::with_recordings`](super::SimulationBufferOptions::with_recordings) readbacks are in
     ///   flight already.
     /// - [`Error::DeviceLost`] if the device is lost.
     ///
