@@ -11,13 +11,14 @@ pub(crate) struct ImageBlock {
 }
 
 impl ImageBlock {
-    /// Returns the images whose numbers lie between two ends along each edge. The number is 0 along an
-    /// edge without ends. Returns `None` if a number exceeds [`MAX_CELLS`] in magnitude.
-    pub(crate) fn between(ends: [Option<[f64; 2]>; 3]) -> Option<Self> {
+    /// Returns the images whose numbers lie between the two ends `ends(k)` along each edge k. The number is 0
+    /// along an edge without ends. Returns `None` if a number exceeds [`MAX_CELLS`] in magnitude.
+    #[inline(always)]
+    pub(crate) fn between(ends: impl Fn(usize) -> Option<[f64; 2]>) -> Option<Self> {
         let most = f64::from(MAX_CELLS);
         let mut block = Self::default();
-        for (k, ends) in ends.into_iter().enumerate() {
-            let Some([low, high]) = ends else { continue };
+        for k in 0..3 {
+            let Some([low, high]) = ends(k) else { continue };
             let [first, last] = [low.ceil(), high.floor()];
             if !(first.abs() <= most && last.abs() <= most) {
                 return None;
@@ -36,7 +37,6 @@ impl ImageBlock {
     }
 
     /// Calls `each` for every image, in ascending order.
-    #[inline(always)]
     pub(crate) fn each(&self, mut each: impl FnMut([i32; 3])) {
         let along = |k: usize| self.first[k]..=self.last[k];
         for x in along(0) {
@@ -61,7 +61,9 @@ mod tests {
 
     #[test]
     fn a_block_has_all_numbers_between_its_ends() {
-        let block = |ends| ImageBlock::between(ends).map(|block| listed(&block));
+        let block = |ends: [Option<[f64; 2]>; 3]| {
+            ImageBlock::between(|k| ends[k]).map(|block| listed(&block))
+        };
         let one = Some([-0.5, 1.0]);
         assert_eq!(block([None; 3]), Some(vec![[0; 3]]));
         let images = vec![[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]];

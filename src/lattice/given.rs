@@ -102,13 +102,13 @@ impl Lattice {
     /// `ends(k)` has the two ends of the range, as fractional numbers of edges. The range is widened at both
     /// ends by the largest number of edges that a displacement of length `reach` can cover.
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<ImageBlock> {
-        ImageBlock::between([0, 1, 2].map(|k| {
+        ImageBlock::between(|k| {
             self.domain.periodic()[k].then(|| {
                 let share = reach * self.duals[k].length() + 1e-6;
                 let [low, high] = ends(k);
                 [low - share, high + share]
             })
-        }))
+        })
     }
 
     /// Returns `image` + `factor`·`other`, where an image is three whole numbers. The sum

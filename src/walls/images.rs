@@ -63,7 +63,8 @@ impl CylinderImages {
         let [p, v] = wall.relative(sphere, ());
         let end = p + v * f64::from(dt);
         let reach = f64::from(wall.radius) + f64::from(sphere.radius);
-        ImageBlock::between(self.duals.map(|dual| {
+        ImageBlock::between(|k| {
+            let dual = self.duals[k];
             if dual == DVec3::ZERO {
                 return None;
             }
@@ -73,6 +74,6 @@ impl CylinderImages {
             let around =
                 dual.length() * (reach + 1e-9 * (p.length() + end.length() + reach)) + 1e-9;
             Some([-from.max(to) - around, -from.min(to) + around])
-        }))
+        })
     }
 }
