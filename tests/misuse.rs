@@ -136,6 +136,29 @@ fn zero_and_excessive_capacities_are_errors() -> Result {
 }
 
 #[test]
+fn options_that_need_another_option_name_it() -> Result {
+    let device = noop();
+    let options = || BufferOptions::new(9);
+    assert_says(
+        world(&device, &options().with_wall_collisions(9)),
+        &["with_walls"],
+    );
+    world(
+        &device,
+        &options().with_wall_collisions(9).with_triangles(1),
+    )?;
+    assert_says(
+        world(&device, &options().with_kernel_times()),
+        &["with_timestamp_period"],
+    );
+    world(
+        &device,
+        &options().with_kernel_times().with_timestamp_period(1.0),
+    )?;
+    Ok(())
+}
+
+#[test]
 fn reading_without_a_recording_is_an_error_that_names_record() -> Result {
     let device = noop();
     let mut buffers = world(&device, &BufferOptions::new(10))?;

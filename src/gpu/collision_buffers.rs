@@ -153,6 +153,14 @@ fn check(options: &BufferOptions) -> Result<(), Error> {
             return Err(Error::ZeroCapacity { what });
         }
     }
+    if options.wall_collisions.is_some() && !options.capacity().has_walls() {
+        return Err(Error::NotAskedFor { option: "walls" });
+    }
+    if options.kernel_times && options.timestamp_period.is_none() {
+        return Err(Error::NotAskedFor {
+            option: "timestamp_period",
+        });
+    }
     if options.neighbors && options.capacity().has_walls() {
         return Err(Error::Unsupported {
             what: "walls",

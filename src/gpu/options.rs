@@ -106,8 +106,8 @@ impl BufferOptions {
     }
 
     /// Measures the times of the kernels (compute shaders) instead of the stages. Each dispatch of a kernel
-    /// is then a compute pass of its own, which makes a step a little slower. Without effect if there are no
-    /// timestamps.
+    /// is then a compute pass of its own, which makes a step a little slower. Needs
+    /// [`with_timestamp_period`](Self::with_timestamp_period).
     #[must_use]
     pub fn with_kernel_times(mut self) -> Self {
         self.kernel_times = true;
@@ -187,8 +187,8 @@ impl BufferOptions {
     }
 
     /// Sets the capacity of the list of wall collisions (spheres that touch walls), at 16 bytes each. The
-    /// default is a quarter of the number of spheres plus 1024. Without effect if there is room for neither
-    /// walls nor triangles.
+    /// default is a quarter of the number of spheres plus 1024. Needs [`with_walls`](Self::with_walls) or
+    /// [`with_triangles`](Self::with_triangles).
     #[must_use]
     pub fn with_wall_collisions(mut self, collisions: u32) -> Self {
         self.wall_collisions = Some(collisions);

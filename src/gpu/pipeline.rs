@@ -120,6 +120,8 @@ impl CollisionPipeline {
     /// # Errors
     /// Returns one of these errors:
     /// - [`Error::ZeroCapacity`] if `options` has a capacity of 0 for spheres or for recordings.
+    /// - [`Error::NotAskedFor`] for a capacity for wall collisions without walls or triangles, or for times of kernels
+    ///   without the period of timestamps.
     /// - [`Error::TooManySpheres`] if `options` has more spheres than carom supports.
     /// - [`Error::DeviceLimit`] if a buffer would exceed a limit of the device.
     /// - [`Error::DeviceLost`] if the device is lost.
