@@ -254,9 +254,8 @@ fn constants_are_those_of_every_sphere() {
         let columns = Spheres::new(&centers, 0.7);
         assert!(detected(detector, &Step::new(columns, 1.0)) == expected);
         // The vector into which columns are packed still has the velocities and groups of an earlier step.
-        let moving: Vec<Sphere> = spheres
-            .iter()
-            .map(|sphere| sphere.with_velocity([3.0; 3]).with_groups(1, 1))
+        let moving: Vec<Sphere> = (spheres.iter().zip([3.0, -3.0].into_iter().cycle()))
+            .map(|(sphere, v)| sphere.with_velocity([v, v, v]).with_groups(1, 1))
             .collect();
         let set = Spheres::from(&moving).with_groups(1 | 1 << 16);
         assert!(detected(detector, &Step::new(set, 1.0)).pairs.is_empty());
