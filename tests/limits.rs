@@ -494,7 +494,7 @@ fn the_memory_of_a_large_world_is_released_eventually() {
 }
 
 /// A thread of a rayon pool may run another task while its own task waits. In this test, every task of
-/// a pool is a step with a detector of its own, so steps run within steps on the same stack. The tasks call
+/// a pool is a step with a detector of its own, so steps may run within steps on the same stack. The tasks call
 /// their detectors in the same pool, or in another pool.
 #[test]
 fn steps_work_in_tasks_of_a_pool_and_within_other_steps() {
