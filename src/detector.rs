@@ -315,7 +315,7 @@ impl Detector {
             }
             (Ok(step), Some(walls)) => {
                 let checked = walls.check(step.dt, &step.domain);
-                match checked.and_then(|()| step.check_size()) {
+                match checked {
                     Ok(()) => {
                         let mut search = WallSearch::new(walls, &step, self.limits());
                         let found = self.run(step, Some(&mut search), used, wait).await;
@@ -375,7 +375,6 @@ impl Detector {
         used: Collisions,
         wait: Wait,
     ) -> Result<Collisions, Error> {
-        step.check_size()?;
         let UncheckedStep { spheres, sets, .. } = step;
         let Collisions {
             pairs:

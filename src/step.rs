@@ -234,7 +234,7 @@ pub(crate) struct UncheckedStep<'a> {
 
 impl<'a> UncheckedStep<'a> {
     /// Checks the duration, the domain and the number of spheres, but not the numbers in the spheres.
-    pub(crate) fn check_size(&self) -> Result<(), Error> {
+    fn check_size(&self) -> Result<(), Error> {
         check_dt(self.dt)?;
         self.domain.check()?;
         if self.has_pairs() {
