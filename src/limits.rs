@@ -18,6 +18,22 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Returns the limits of a step whose spheres enclose those of a step in float64. Some of its pairs may not touch.
+    pub(crate) fn for_enclosing(self) -> Self {
+        Self {
+            pairs: self.pairs.saturating_mul(2).saturating_add(1 << 20),
+            ..self
+        }
+    }
+
+    /// Turns an error about too many pairs of enclosing spheres into one about candidates.
+    pub(crate) fn explain(self, error: Error) -> Error {
+        match error {
+            Error::TooManyPairs { needed, limit } => Error::TooManyCandidates { needed, limit },
+            error => error,
+        }
+    }
+
     pub(crate) fn allow_candidates(self, needed: u64) -> Result<(), Error> {
         let limit = self.candidates;
         if needed > limit {

@@ -98,7 +98,7 @@ impl World {
             return 0..=0;
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
-        let edge = f64::from(self.domain.edges()[k][k]);
+        let edge = self.domain.edges()[k][k];
         // Each end of the range is a distance divided by a periodic edge. This quotient is rounded, so the
         // range of integers is extended by 1 at each end.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]

@@ -66,7 +66,7 @@ impl ReducedLattice {
             return Ok(None);
         }
         let given = domain
-            .edges()
+            .edges_f32()
             .map(|edge| DVec3::from(edge.map(|x| scale.length(x))));
         let periodic = (0..3).filter(|&k| domain.periodic()[k]);
         let mut combined = [[0; 3]; 3];
@@ -128,7 +128,7 @@ impl ReducedLattice {
             combined,
             duals,
             max_cells: max_cells(&combined),
-            corner: DVec3::from(domain.origin().map(|x| scale.length(x))),
+            corner: DVec3::from(domain.origin_f32().map(|x| scale.length(x))),
         }))
     }
 
