@@ -15,8 +15,8 @@ use crate::step::UncheckedStep;
 use crate::threads;
 use crate::wide::{Enclosed, EnclosedMemory, decide};
 use crate::{
-    Backend, Collision64, Collisions, Error, Hits, NeighborList, NeighborSearch, Number, Options,
-    Sphere, Spheres, Statistics, Step, Walls,
+    Backend, Collision64, Collisions, Domain, Error, Hits, NeighborList, NeighborSearch, Number,
+    Options, Sphere, Spheres, Statistics, Step, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -380,7 +380,7 @@ impl Detector {
         let found = self
             .run(enclosed.step, None, used, limits.for_enclosing(), wait)
             .await;
-        let mut found = found.map_err(|error| limits.explain(error))?;
+        let mut found = found.map_err(|error| explain(error, limits, &enclosed.domain))?;
         threads::run(found.pairs.len(), || list.fill_wide(&mut found, &enclosed))?;
         list.searched = searched;
         let pairs = list.len() / if search.full { 2 } else { 1 };
@@ -428,10 +428,10 @@ impl Detector {
         let found = self
             .run(enclosed.step, None, used, limits.for_enclosing(), wait)
             .await;
-        let mut found = found.map_err(|error| limits.explain(error))?;
+        let mut found = found.map_err(|error| explain(error, limits, &enclosed.domain))?;
         let clock = Instant::now();
         let grazing = threads::run(found.pairs.len(), || {
-            decide(&enclosed, &found.pairs, &mut pairs)
+            decide(&enclosed, &mut found.pairs, &mut pairs)
         })?;
         limits.allow_pairs(pairs.len() as u64)?;
         let mut statistics = std::mem::take(&mut found.statistics);
@@ -547,6 +547,25 @@ impl Detector {
             images,
         };
         Ok(Collisions::new(pairs, spheres.len(), sets, statistics))
+    }
+}
+
+/// Turns an error about the spheres and the domain that enclose those of a step in float64 into one about the given
+/// ones.
+fn explain(error: Error, limits: Limits, domain: &Domain) -> Error {
+    match error {
+        Error::TooManyPairs { needed, .. } => Error::TooManyPairs {
+            needed,
+            limit: limits.pairs,
+        },
+        Error::InvalidDomain { .. } => Error::InvalidDomain {
+            problem: format!(
+                "its periodic edges {:?} are nearly parallel, or much shorter than the spheres or their motions; \
+                 correct them, or make an edge open with `with_periodic`",
+                domain.edges()
+            ),
+        },
+        error => error,
     }
 }
 

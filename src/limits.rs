@@ -26,14 +26,6 @@ impl Limits {
         }
     }
 
-    /// Turns an error about too many pairs of enclosing spheres into one about candidates.
-    pub(crate) fn explain(self, error: Error) -> Error {
-        match error {
-            Error::TooManyPairs { needed, limit } => Error::TooManyCandidates { needed, limit },
-            error => error,
-        }
-    }
-
     pub(crate) fn allow_candidates(self, needed: u64) -> Result<(), Error> {
         let limit = self.candidates;
         if needed > limit {

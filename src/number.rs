@@ -195,9 +195,10 @@ pub(crate) mod sealed {
         #[inline(always)]
         fn length(vector: DVec3) -> f64 {
             let square = vector.length_squared();
-            if square < 1e-270 {
+            if square < f64::MIN_POSITIVE * 1e40 && vector != DVec3::ZERO {
                 // The squares of such short lengths may have lost digits.
-                return (vector * 1e150).length() * 1e-150;
+                let unit = wide::to_one(vector.abs().max_element());
+                return (vector * unit).length() / unit;
             }
             square.sqrt()
         }

@@ -191,6 +191,7 @@ impl Step<'_> {
             sets,
             dt: self.dt(),
             domain: self.domain,
+            enclosing: false,
         })
     }
 
@@ -270,6 +271,9 @@ pub(crate) struct UncheckedStep<'a> {
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
+    /// Whether the spheres enclose those of a step in float64. Then the list may have pairs that do not quite touch, and
+    /// its times and depths have no meaning.
+    pub(crate) enclosing: bool,
 }
 
 impl<'a> UncheckedStep<'a> {
@@ -330,12 +334,14 @@ impl<'a> UncheckedStep<'a> {
             sets,
             dt,
             domain,
+            enclosing,
         } = self;
         CheckedStep {
             spheres: if self.has_pairs() { spheres } else { &[] },
             sets,
             dt,
             domain,
+            enclosing,
             summary,
         }
     }
@@ -357,5 +363,7 @@ pub(crate) struct CheckedStep<'a> {
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
+    /// As in [`UncheckedStep`].
+    pub(crate) enclosing: bool,
     pub(crate) summary: InputSummary,
 }

@@ -8,6 +8,7 @@ use carom::{
     Backend, Collision64, Collisions, Detector, Domain, ErrorKind, HardSphere, NeighborSearch,
     Options, Sphere, Spheres, Step,
 };
+use carom_scenes::Scene;
 use fastrand::Rng;
 use oracle::dyadic::{Motion, near};
 
@@ -69,7 +70,7 @@ impl World {
             _ => 10.0 * size / slow,
         };
         let far = match rng.u8(0..4) {
-            0 => vector(rng, 1e6 * size),
+            0 => vector(rng, 2e5 * size),
             _ => [0.0; 3],
         };
         let wide = [0.1, 0.5, 2.0][rng.usize(0..3)];
@@ -527,5 +528,47 @@ fn neighbours_are_exact() -> Test {
         }
     }
     assert!(entries > 20_000, "{entries}");
+    Ok(())
+}
+
+/// Prints how long steps of a million spheres take in float32 and in float64, on one thread, in turns.
+#[test]
+#[ignore = "a measurement"]
+fn times_of_a_million_spheres() -> Test {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    pool.install(|| -> Result<(), carom::Error> {
+        let mut detector = detector()?;
+        for scene in [Scene::Gas, Scene::Dense, Scene::Touching] {
+            let spheres = scene.generate(1_000_000, 1);
+            let wide: Vec<HardSphere> = spheres.iter().copied().map(HardSphere::from).collect();
+            let centers: Vec<[f64; 3]> = wide.iter().map(|sphere| sphere.center).collect();
+            let radii: Vec<f64> = wide.iter().map(|sphere| sphere.radius).collect();
+            let velocities: Vec<[f64; 3]> = wide.iter().map(|sphere| sphere.velocity).collect();
+            let columns = Spheres::new(&centers, &radii).with_velocity(&velocities);
+            let (mut narrow, mut found) = (Collisions::default(), Collisions::default());
+            let mut times = [const { Vec::new() }; 3];
+            for _ in 0..7 {
+                let mut time = |k: usize, work: &mut dyn FnMut() -> Result<(), carom::Error>| {
+                    let start = std::time::Instant::now();
+                    work()?;
+                    times[k].push(start.elapsed().as_secs_f64());
+                    Ok::<_, carom::Error>(())
+                };
+                time(0, &mut || detector.detect_into(&Step::new(&spheres, 1.0), &mut narrow))?;
+                time(1, &mut || detector.detect_into(&Step::new(&wide, 1.0), &mut found))?;
+                time(2, &mut || detector.detect_into(&Step::new(columns, 1.0), &mut found))?;
+            }
+            let [one, two, three] = times.map(|mut times| {
+                times.sort_by(f64::total_cmp);
+                times[times.len() / 2]
+            });
+            println!(
+                "{scene:?}: float32 {one:.4} s, float64 {two:.4} s ({:.3}), columns {three:.4} s ({:.3}), {} pairs, {} by integers",
+                two / one, three / one, found.pairs.len(), found.statistics.grazing_by_integers
+            );
+            println!("{:?}", found.statistics.stages);
+        }
+        Ok(())
+    })?;
     Ok(())
 }

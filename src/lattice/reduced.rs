@@ -180,7 +180,7 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
-fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
+pub(crate) fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
     // Each round makes a lattice edge shorter. With two edges (Gauss's algorithm), the number of
     // rounds grows with the logarithm of the ratio of their lengths.
     for _ in 0..400 {

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::WideSphere;
 use super::enclose::Enclosed;
 use super::pair::{WidePair, WidePairs};
 use crate::exact::Grazing;
@@ -47,7 +48,7 @@ impl Enclosed<'_> {
         }
     }
 
-    fn sets(&self) -> [&[super::WideSphere]; 2] {
+    fn sets(&self) -> [&[WideSphere]; 2] {
         let [first, second] = self.given;
         if self.step.sets.are_two() {
             [first, second]
@@ -58,88 +59,115 @@ impl Enclosed<'_> {
 
     /// Converts the images of pairs of enclosing spheres to those of the pairs of given spheres.
     pub(crate) fn name_images(&self, found: &mut Hits<Collision>) {
+        let Some(cell) = &self.cell else { return };
         let Hits { items, images } = found;
+        let (b_offset, one_set) = (self.step.sets.b_offset(), !self.step.sets.are_two());
         let chunks = images.par_chunks_mut(TASK).zip(items.par_chunks(TASK));
         chunks.for_each(|(images, items)| {
             for (image, pair) in images.iter_mut().zip(items) {
-                *image = self.image(pair, *image);
+                let of_a = self.wraps[pair.a as usize];
+                let of_b = self.wraps[pair.b as usize + b_offset];
+                let given = cell.in_given_edges(*image);
+                *image = [0, 1, 2].map(|k| given[k] + of_b[k] - of_a[k]);
+                // Of a sphere and its own image, the list has the image whose first component that is not 0 is positive.
+                if one_set && pair.a == pair.b && *image < [0; 3] {
+                    *image = image.map(|n| -n);
+                }
             }
         });
-    }
-
-    /// Converts the image of a pair of enclosing spheres to the image of the pair of given spheres.
-    pub(crate) fn image(&self, found: &Collision, image: [i32; 3]) -> [i32; 3] {
-        let b = found.b as usize + self.step.sets.b_offset();
-        let [of_a, of_b] = [self.wraps[found.a as usize], self.wraps[b]];
-        [0, 1, 2].map(|k| image[k] + of_b[k] - of_a[k])
+        if cell.is_plain() {
+            return;
+        }
+        // With other edges, the images of two spheres have another order.
+        let mut begin = 0;
+        for same in items.chunk_by(|one, next| (one.a, one.b) == (next.a, next.b)) {
+            images[begin..begin + same.len()].sort_unstable();
+            begin += same.len();
+        }
     }
 }
 
-/// Decides exactly which of the enclosing pairs `found` touch, and fills `pairs` with these, in their order.
+/// Number of pairs whose spheres are read together, so that the cache misses overlap.
+const AHEAD: usize = 32;
+
+/// Decides exactly which of the enclosing pairs `found` touch, and fills `pairs` with these, in their order. Leaves the
+/// memory of old images to `found`.
 pub(crate) fn decide(
     enclosed: &Enclosed<'_>,
-    found: &Hits<Collision>,
+    found: &mut Hits<Collision>,
     pairs: &mut Hits<Collision64>,
 ) -> Result<Grazing, Error> {
-    let list = resized(&mut pairs.items, found.len(), LIST)?;
-    let images = resized(&mut pairs.images, found.images.len(), LIST)?;
-    let all = enclosed.pairs();
-    let test = |(pairs, found): (&mut [Collision64], &[Collision]), images: Option<&[[i32; 3]]>| {
+    enclosed.name_images(found);
+    std::mem::swap(&mut pairs.images, &mut found.images);
+    let Hits { items, images } = pairs;
+    let list = resized(items, found.items.len(), LIST)?;
+    let tasks = list.par_chunks_mut(TASK).zip(found.items.par_chunks(TASK));
+    let images = &*images;
+    let counts = tasks.enumerate().map(|(task, (pairs, found))| {
         let mut counts = WideCounts::default();
-        let tested = pairs.chunks_mut(2).zip(found.chunks(2)).enumerate();
-        for (number, (pairs, found)) in tested {
+        for (block, (pairs, found)) in pairs.chunks_mut(AHEAD).zip(found.chunks(AHEAD)).enumerate()
+        {
+            let images = images
+                .get(task * TASK + block * AHEAD..)
+                .filter(|images| !images.is_empty());
+            enclosed.decide_block(images, found, pairs, &mut counts);
+        }
+        counts
+    });
+    let counts = counts.reduce(WideCounts::default, WideCounts::plus);
+    // Removing misses takes a pass of one thread over the whole list.
+    if counts.misses > 0 {
+        pairs.retain(|pair, _| pair.a != NONE);
+    }
+    Ok(counts.grazing)
+}
+
+impl Enclosed<'_> {
+    /// Decides up to [`AHEAD`] pairs.
+    #[inline(always)]
+    fn decide_block(
+        &self,
+        images: Option<&[[i32; 3]]>,
+        found: &[Collision],
+        pairs: &mut [Collision64],
+        counts: &mut WideCounts,
+    ) {
+        let all = self.pairs();
+        let [first, second] = self.sets();
+        let mut spheres = [[WideSphere::default(); 2]; AHEAD];
+        for (spheres, found) in spheres.iter_mut().zip(found) {
+            *spheres = [first[found.a as usize], second[found.b as usize]];
+        }
+        let pair = |lane: usize| WidePair {
+            a: &spheres[lane][0],
+            b: &spheres[lane][1],
+            image: images.map(|images| images[lane]),
+        };
+        for one in (0..found.len()).step_by(2) {
             // The last pair may be alone. It is then tested twice.
-            let image = |lane: usize| images.map(|images| images[2 * number + lane]);
-            let last = found.len() - 1;
-            let both = [(0, found[0]), (last, found[last])];
-            let both = both.map(|(lane, found)| enclosed.pair([found.a, found.b], image(lane)));
+            let lanes = [one, (one + 1).min(found.len() - 1)];
+            let both = lanes.map(pair);
             let swept = all.sweep(both.each_ref());
-            for (lane, (pair, found)) in pairs.iter_mut().zip(found).enumerate() {
+            for (lane, &k) in lanes.iter().enumerate() {
                 let has = |lanes: usize| lanes >> lane & 1 == 1;
                 let mut hit = has(swept.hits).then_some(swept.impacts[lane]);
+                if lane == 1 && k == one {
+                    continue;
+                }
                 if !has(swept.hits | swept.misses) {
                     let arithmetic;
                     (hit, arithmetic) = all.decide(&both[lane], swept.impacts[lane]);
                     counts.grazing.count(arithmetic);
                 }
                 counts.misses += usize::from(hit.is_none());
-                *pair = match hit {
-                    Some([toi, depth]) => Collision64 {
-                        a: found.a,
-                        b: found.b,
-                        toi,
-                        depth,
-                    },
-                    None => Collision64 {
-                        a: NONE,
-                        ..Collision64::default()
-                    },
+                let [toi, depth] = hit.unwrap_or_default();
+                pairs[k] = Collision64 {
+                    a: if hit.is_some() { found[k].a } else { NONE },
+                    b: found[k].b,
+                    toi,
+                    depth,
                 };
             }
         }
-        counts
-    };
-    let tasks = list.par_chunks_mut(TASK).zip(found.par_chunks(TASK));
-    let counts = if found.images.is_empty() {
-        let counts = tasks.map(|task| test(task, None));
-        counts.reduce(WideCounts::default, WideCounts::plus)
-    } else {
-        let tasks = tasks.zip(
-            images
-                .par_chunks_mut(TASK)
-                .zip(found.images.par_chunks(TASK)),
-        );
-        let counts = tasks.map(|(task, (images, of_found))| {
-            for ((image, of_found), found) in images.iter_mut().zip(of_found).zip(task.1) {
-                *image = enclosed.image(found, *of_found);
-            }
-            test(task, Some(images))
-        });
-        counts.reduce(WideCounts::default, WideCounts::plus)
-    };
-    // Removing misses takes a pass of one thread over the whole list.
-    if counts.misses > 0 {
-        pairs.retain(|pair, _| pair.a != NONE);
     }
-    Ok(counts.grazing)
 }

@@ -79,9 +79,44 @@ pub(crate) fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]
     let along = |k: usize| {
         let [away, error] = difference(to[k], from[k]);
         let [place, rounded] = sum(away, shift.high[k]);
-        place + (error + shift.low[k] + rounded)
+        let place = place + (error + shift.low[k] + rounded);
+        // The errors of the last sum are about 2⁻¹⁰³ of the terms.
+        let terms = to[k].abs() + from[k].abs() + shift.terms[k];
+        if place.abs() * (1_u64 << 40) as f64 >= terms {
+            return place;
+        }
+        cancelled(domain, [to[k], -from[k]], image, k)
     };
     DVec3::new(along(0), along(1), along(2))
+}
+
+/// Returns the sum of two coordinates and of a displacement along one axis. The sum may be much smaller than its terms.
+#[cold]
+fn cancelled(domain: &Domain, coordinates: [f64; 2], image: [i32; 3], axis: usize) -> f64 {
+    // A sum without rounding, as numbers of increasing magnitude of which each is the rounding error of a sum (Shewchuk).
+    let mut parts: Vec<f64> = Vec::new();
+    let mut add = |x: f64| {
+        let mut rest = x;
+        let mut kept = Vec::new();
+        for &part in &parts {
+            let [high, low] = sum(rest, part);
+            if low != 0.0 {
+                kept.push(low);
+            }
+            rest = high;
+        }
+        kept.push(rest);
+        parts = kept;
+    };
+    coordinates.into_iter().for_each(&mut add);
+    for (k, times) in image.into_iter().enumerate() {
+        let edge = domain.periodic_edge(k)[axis];
+        let times = f64::from(times);
+        product(edge, times, split(edge), split(times))
+            .into_iter()
+            .for_each(&mut add);
+    }
+    parts.iter().sum()
 }
 
 /// Results of testing two pairs. In each bit mask, bit 0 is for the first pair. A pair in neither mask is undecided.
@@ -100,9 +135,12 @@ impl WidePairs<'_> {
     #[inline(always)]
     pub(super) fn sweep(&self, pairs: [&WidePair<'_>; 2]) -> WideSwept {
         let zero = f64x2::splat(0.0);
-        let WideScale { length, time } = self.scale;
-        // The quotient overflows only if no sphere moves.
-        let [unit, speed] = [length, (length / time).min(f64::MAX)].map(f64x2::splat);
+        let WideScale {
+            length,
+            time,
+            speed,
+        } = self.scale;
+        let (unit, speed) = (f64x2::splat(length), speed.map(f64x2::splat));
         let side = |of: fn(&WideSphere) -> f64| {
             let ends = two(pairs, |pair| [of(pair.a), of(pair.b)]);
             [0, 1].map(|end| f64x2::new([ends[0][end], ends[1][end]]))
@@ -145,7 +183,7 @@ impl WidePairs<'_> {
         let [from, to] = vector(|sphere| &sphere.velocity);
         let v: [[f64x2; 2]; 3] = from_fn(|k| {
             let [high, low] = difference(to[k], from[k]);
-            [high * speed, low * speed]
+            [high * speed[0] * speed[1], low * speed[0] * speed[1]]
         });
         let [own, other] = side(|sphere| sphere.radius);
         let r = {

@@ -140,6 +140,7 @@ impl Rig {
         split: usize,
     ) -> Result<(CaromResults, Left), Error> {
         let step = UncheckedStep {
+            enclosing: false,
             spheres,
             sets: sets(split),
             dt: 1.0,
