@@ -68,9 +68,12 @@ pub(crate) mod sealed {
         const MAX: Self;
         /// Smallest cutoff or skin that is allowed, apart from 0. Half of any number of at least this size is exact.
         const MIN_CUTOFF: Self;
-        /// Returns a number that exceeds x + y by at least half a unit in the last place.
+        /// Returns the sum of a length x and a skin y, or a little more, so that the errors of a measured move do not
+        /// matter.
         fn padded(x: Self, y: Self) -> Self;
         fn half(self) -> Self;
+        /// Checks the numbers of a domain.
+        fn check_domain(domain: &Domain) -> Result<(), Error>;
         /// Returns the vector from a place to an image of another place.
         fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3;
         /// Returns the length of a vector.
@@ -128,6 +131,9 @@ pub(crate) mod sealed {
         fn padded(x: Self, y: Self) -> Self {
             (x + y).next_up()
         }
+        fn check_domain(domain: &Domain) -> Result<(), Error> {
+            domain.check()
+        }
         fn half(self) -> Self {
             self / 2.0
         }
@@ -184,7 +190,11 @@ pub(crate) mod sealed {
         const MIN_CUTOFF: Self = 2.0 * Self::MIN_POSITIVE;
 
         fn padded(x: Self, y: Self) -> Self {
-            (x + y).next_up()
+            // Moves are measured in float64, too, with an error of up to 2⁻⁵⁰ of the skin `y`.
+            (x + y * (1.0 + 1.0 / (1_u64 << 46) as f64)).next_up()
+        }
+        fn check_domain(domain: &Domain) -> Result<(), Error> {
+            domain.check_f64()
         }
         fn half(self) -> Self {
             self / 2.0
