@@ -19,8 +19,7 @@ use crate::{Error, Sphere};
 pub(crate) struct BufferCapacity {
     /// Largest number of spheres, in both sets together if a step has two sets of spheres.
     pub(crate) spheres: u64,
-    /// Largest number of time segments (parts of fast spheres' paths), without the first segment of
-    /// each sphere.
+    /// Largest number of time segments, without the first segment of each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
     /// Largest number of walls of simple shapes in a step.
@@ -30,7 +29,7 @@ pub(crate) struct BufferCapacity {
     /// Capacities for time segments, and for pairs, of the step that finds spheres near triangles.
     pub(crate) mesh_segments: u64,
     pub(crate) mesh_pairs: u64,
-    /// Capacity of the list of wall collisions (spheres that touch walls).
+    /// Capacity of the list of wall collisions.
     pub(crate) wall_collisions: u64,
 }
 
@@ -42,9 +41,9 @@ impl BufferCapacity {
 
 /// GPU buffers that only periodic domains need.
 pub(crate) struct PeriodicBuffers {
-    /// Uniform buffer of the periodic domain's edges (its lattice), in the caller's units.
+    /// Uniform buffer of the periodic domain's edges, in the caller's units.
     pub(crate) given_lattice: wgpu::Buffer,
-    /// Packed image (periodic copy) of the second sphere of each pair.
+    /// Packed image of the second sphere of each pair.
     pub(crate) pair_images: wgpu::Buffer,
     /// The buffers of the step, for the kernels that make the grids. For these kernels, all spheres
     /// are wrapped: moved into the periodic cell by whole edges.
@@ -57,8 +56,8 @@ pub(crate) struct WallBuffers {
     pub(crate) shapes: wgpu::Buffer,
     pub(crate) lattices: wgpu::Buffer,
     pub(crate) collisions: wgpu::Buffer,
-    /// For each wall collision, the packed number of the image (periodic copy) of its sphere. In
-    /// open space, this buffer is not used and has a single element.
+    /// For each wall collision, the packed number of the image of its sphere. In open space, this
+    /// buffer is not used and has a single element.
     pub(crate) images: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
     /// The triangles, and a sphere around each of them.
@@ -139,7 +138,7 @@ fn working(
     made.one::<GpuSpace>("space", "space", none)?;
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
     // The buffer of size classes has an entry for each sphere. In a periodic domain, it also has an
-    // entry for each image (periodic copy) of a sphere.
+    // entry for each image of a sphere.
     let sized = if periodic { proxies } else { capacity.spheres };
     made.array::<u32>(name, what, sized, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;

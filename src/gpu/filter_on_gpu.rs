@@ -17,9 +17,9 @@ use crate::shared::sorted::SortedProxy;
 ///
 /// In a step, carom runs a cheaper test (`shaders/shared/near.wgsl`) before `filter_pair`. The
 /// cheaper test must not reject a pair that `filter_pair` passes. So `KERNEL` also runs the cheaper
-/// test, for every time segment (part of the first sphere's path) in which the pair may have to be
-/// reported. If the cheaper test rejects the pair in any of these segments, a step could lose the
-/// pair. Then `KERNEL` returns a very negative margin, as for spheres that certainly do not touch.
+/// test, for every time segment in which the pair may have to be reported. If the cheaper test
+/// rejects the pair in any of these segments, a step could lose the pair. Then `KERNEL` returns a
+/// very negative margin, as for spheres that certainly do not touch.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
