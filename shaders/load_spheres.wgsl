@@ -20,9 +20,7 @@
 @group(0) @binding(6) var<storage, read_write> spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> counters: Counters;
 
-// Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres.
 var<workgroup> sh_extent: atomic<u32>;
-// Number of the workgroup's spheres with invalid values.
 var<workgroup> sh_invalid: atomic<u32>;
 // The counter of all invalid spheres, just before this workgroup adds its own number.
 var<workgroup> sh_before: u32;

@@ -20,11 +20,10 @@ const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 struct Cost {
     // Number of time segments.
     segments: f32,
-    // Cost of all searches, if segments and uncut spheres are in one level, with cells as wide as the
-    // segments.
+    // Cost if segments and uncut spheres are in one level, with cells as wide as the segments.
     in_cells: f32,
-    // Change of this cost if uncut spheres get a level of their own, with small cells, in a step in which all
-    // spheres are uncut. total_cost() multiplies it by the fraction of uncut spheres.
+    // Change of this cost if uncut spheres get a level of their own, with small cells, and all spheres are
+    // uncut. total_cost() multiplies it by the fraction of uncut spheres.
     reached: f32,
 }
 
@@ -43,9 +42,8 @@ fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres within a distance: the lower end of octave number
-// `octave`. In sh_sums[k] of the `all` ordered pairs of the sample, the spheres are nearer to each other than
-// the upper end of octave k.
+// As log_pairs(), for the lower end of octave number `octave`. In sh_sums[k] of the `all` pairs, the spheres
+// are nearer to each other than the upper end of octave k.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -146,11 +144,10 @@ fn sampled_extent(k: u32, frame: Frame) -> Extent {
 
 // The choice of the sampled paths from which the costs are computed.
 struct Cut {
-    // Number of sampled paths that are cut at the shortest allowed length.
+    // Number of paths that are cut at the shortest allowed length.
     all: u32,
-    // Number of these paths that are used.
+    // Number of these paths that are used: every `each`-th.
     weighed: u32,
-    // Every `each`-th of these paths is used.
     each: u32,
 }
 

@@ -44,7 +44,7 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
-// Number of entries in each workgroup's hash table of size classes.
+// Size of the hash table.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 var<workgroup> sh_base: u32;
@@ -72,7 +72,6 @@ fn place_of(size_class: u32) -> u32 {
     return PLACES;
 }
 
-// Returns what the workgroup has gathered at a place of the hash table.
 fn gathered_at(place: u32) -> Addition {
     return Addition(
         atomicLoad(&sh_gathered[place].spheres),

@@ -10,7 +10,7 @@
 
 @compute @workgroup_size(1)
 fn main() {
-    // The cell is at rest, but its copy moves with the frame, and coincides with it half-way through the
+    // The cell is at rest. Its copy moves with the frame, and coincides with the cell half-way through the
     // step. This is the corner of the copy at the start of the step.
     lattice.cell_corner = lattice.corner - space.frame.origin - space.frame.drift * (0.5 * params.dt);
     if lattice.width > 0.0 {

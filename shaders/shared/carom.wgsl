@@ -30,8 +30,8 @@ struct CaromCollision {
 // may hold a grazing pair several times, but the sorted list holds it once.
 const CAROM_GRAZING = 0x80000000u;
 
-// Returns the index of the second sphere: the larger index or, with two sets, the index
-// in the second set.
+// Returns the index of the second sphere: the larger one or, with two sets, the index in
+// the second set.
 fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
@@ -58,8 +58,8 @@ struct CaromResults {
     candidates: vec2<u32>,
     // Number of time segments, without the first of each sphere, and of `images`.
     segments: vec2<u32>,
-    // In a periodic domain: number of images of spheres or time segments that reach into
-    // the domain's cell, and so are added to the grids.
+    // In a periodic domain: number of images that reach into the domain's cell, and so
+    // are added to the grids.
     images: vec2<u32>,
     // Number of spheres, in both sets together. If one of two sets is empty, nothing is
     // searched, and `spheres` and `b_offset` are 0.
@@ -109,8 +109,8 @@ struct CaromResults {
     kept: u32,
     // Rows of at most 32 spheres that were left out because of an invalid value.
     invalid_index: array<u32, 32>,
-    // Number of wall collisions in their list, and number of workgroups along x in an
-    // indirect dispatch over it. Both are 0 in buffers without walls.
+    // Number of wall collisions, and of workgroups along x in an indirect dispatch over
+    // them. Both are 0 in buffers without walls.
     walls: u32,
     wall_columns: u32,
     // Number of wall collisions found, which exceeds `walls` if the list overflowed.
@@ -201,8 +201,8 @@ struct CaromNeighbor {
     // Image of particle j, to be read with carom_image().
     image: u32,
     // 1 if float32 rounding leaves open whether the particles were neighbours when the
-    // list was made, otherwise 0. Two particles are neighbours if their distance is at
-    // most the cutoff (or the sum of their radii) plus the skin.
+    // list was made: within the cutoff (or the sum of their radii) plus the skin.
+    // Otherwise 0.
     grazing: u32,
 }
 
@@ -242,23 +242,20 @@ struct CaromTriangle {
     groups: u32,
 }
 
-// A sphere and a wall that touch or may touch during the step. `toi` and `depth` are
-// float32 estimates. Each sphere and wall is listed once or, in a periodic domain, once
-// for each image of the sphere. A grazing triangle may be listed several times.
+// A sphere and a wall that touch or may touch during the step, in float32 like
+// CaromCollision. Each sphere and wall is listed once or, in a periodic domain, once for
+// each image of the sphere. A grazing triangle may be listed several times.
 struct CaromWallCollision {
     // Row of the sphere.
     sphere: u32,
     // The number of the wall (see carom_wall()), and CAROM_GRAZING as the highest bit.
     wall_and_grazing: u32,
-    // Time of impact from the start of the step. 0 if the sphere touches the wall at the
-    // start.
+    // As in CaromCollision.
     toi: f32,
-    // Penetration depth at the start of the step. 0 if they meet later.
     depth: f32,
 }
 
-// Returns the number of the wall. Walls of simple shapes are counted first, and then the
-// triangles.
+// Returns the number of the wall. Triangles are numbered after the other walls.
 fn carom_wall(collision: CaromWallCollision) -> u32 {
     return collision.wall_and_grazing & ~CAROM_GRAZING;
 }
@@ -401,7 +398,7 @@ fn carom_triangle_contact(
     let nearest = carom_nearest_part(p, b, c);
     let away = nearest.point - p;
     let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-    // If the centre is on the triangle, the normal is one of the two normals of the face.
+    // If the centre is on the triangle, this is one of the two normals of the face.
     var normal = cross(b, c);
     if largest > 0.0 {
         normal = away / largest;
@@ -436,8 +433,8 @@ struct CaromSimulation {
     // Time that recordings have requested and that has not been simulated yet, rounded to
     // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // Status of the last recording: 0, or a combination of the bits
-    // CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
+    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL, for
+    // the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,

@@ -45,7 +45,7 @@ fn never_meet(one: u32, other: u32) -> bool {
 }
 
 // Returns an upper bound of the number of rows of cells in level `to` that a proxy of level `origin`
-// searches: at most the number of rows in the box, if there is one.
+// searches.
 fn rows_searched(origin: u32, to: u32) -> f32 {
     let along = plan.level[origin].cell * plan.level[to].inverse_cell + 2.0;
     let dims = vec2<f32>(plan.level[to].dims.yz);
@@ -57,8 +57,7 @@ fn others_met(origin: u32, to: u32) -> f32 {
     return others(sh_side[to].proxies, 0.5 * plan.level[origin].cell + plan.level[to].cell);
 }
 
-// Returns the expected cost if level `origin` searches level `to`. Each proxy searches separately in each of
-// `slabs` time slabs.
+// Returns the expected cost if level `origin` searches level `to`, separately in each of `slabs` time slabs.
 fn search_cost(origin: u32, to: u32, slabs: f32) -> f32 {
     return sh_side[origin].proxies * (rows_searched(origin, to) * SEARCH_COST * slabs + others_met(origin, to));
 }
@@ -78,8 +77,8 @@ fn coarse_searches_fine(coarse: u32, fine: u32) -> bool {
     return search_cost(coarse, fine, 1.0) < search_cost(fine, coarse, slabs);
 }
 
-// Chooses which finer levels (with smaller cells) level `number` searches. The plan holds the levels in
-// ascending order of their cell edges.
+// Chooses which levels with smaller cells level `number` searches. The plan has the levels in ascending order
+// of their cell edges.
 fn find_finer(number: u32) {
     var finer = vec2<u32>(0u);
     for (var fine = 0u; fine < number; fine++) {

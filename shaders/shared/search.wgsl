@@ -14,7 +14,7 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-// What the workgroup's searches do at present:
+// What the workgroup's searches do at present: one of the next constants or STOP.
 var<workgroup> sh_task: u32;
 // They both count and test their candidates.
 const COUNT_AND_TEST = 0u;

@@ -13,7 +13,6 @@ struct Params {
     // pairs.
     segment_capacity: u32,
     pair_capacity: u32,
-    // Number of slots of all levels.
     slots: u32,
     // Lower limit for the length of time segments.
     shortest_segment: f32,
@@ -40,7 +39,6 @@ struct Sphere {
     groups: u32,
 }
 
-// Counters of a step.
 struct Counters {
     segments: array<atomic<u32>, 2>,
     candidates: array<atomic<u32>, 2>,
@@ -64,7 +62,7 @@ struct Counters {
     used: array<atomic<u32>, SIZE_CLASSES / 32u>,
 }
 
-// The frame starts in the middle of the spheres and moves with the median velocity of the sample.
+// It starts in the middle of the spheres and moves with the median velocity of the sample.
 struct Frame {
     origin: vec3<f32>,
     drift: vec3<f32>,
@@ -135,7 +133,6 @@ struct Level {
     inverse_cell: f32,
     // Number of slots for the cells outside the box (a power of two), minus 1.
     hash_mask: u32,
-    // log2 of the number of time slabs.
     time_power: u32,
     of_set: u32,
     // Largest half extent of a proxy of the level, in cell edges.
@@ -155,7 +152,7 @@ struct Plan {
     frame: Frame,
     level: array<Level, MAX_LEVELS>,
     level_of_size_class: array<u32, SIZE_CLASSES>,
-    // An upper bound of the sum, over all proxies, of the number of cells that each of them searches.
+    // An upper bound of the number of cells that all proxies search.
     cells_searched: f32,
 }
 
@@ -208,7 +205,7 @@ struct Entry {
 }
 
 struct WallParams {
-    // Number of walls of simple shapes in the step.
+    // Number of walls of simple shapes in the step, and capacity of the list of wall collisions.
     count: u32,
     capacity: u32,
     // 1 in a periodic domain, 0 in open space.
@@ -219,20 +216,19 @@ struct WallParams {
     edges: array<vec4<f32>, 3>,
 }
 
-// Counters of the stage `walls`.
 struct WallCounters {
     found: array<atomic<u32>, 2>,
-    // Number of spheres that have been tested against all walls. Only counted if FLAG_WATCH is set.
+    // Number of spheres that have been tested. Only counted if FLAG_WATCH is set.
     finished: atomic<u32>,
-    // 1 + the index of a sphere with too many images at a wall, or 0 if there is none.
+    // 1 + the index of a sphere with too many images at a wall, or 0.
     out_of_range: atomic<u32>,
 }
 
 // The edges of a periodic domain that make a difference at one wall: images displaced along such an edge do
 // not touch this wall at the same time as the sphere. All other edges are 0.
 struct WallLattice {
-    // xyz: an edge that the user gave. w: an upper bound of the sum of the magnitudes of its components.
+    // xyz: an edge that the user gave. w: as in `WallParams`.
     edges: array<vec4<f32>, 3>,
-    // xyz: the reciprocal vector d of an edge. w: an upper bound of the length of d.
+    // As in `Lattice`.
     duals: array<vec4<f32>, 3>,
 }

@@ -17,7 +17,7 @@ use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferCapacity {
-    /// Largest number of spheres, in both sets together if a step has two sets of spheres.
+    /// Largest number of spheres, in both sets together.
     pub(crate) spheres: u64,
     /// Largest number of time segments, without the first segment of each sphere.
     pub(crate) segments: u64,
@@ -69,8 +69,7 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 
 pub(crate) struct Buffers {
     pub(crate) capacity: BufferCapacity,
-    /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
-    /// with equal hash share an entry.
+    /// Number of slots of all levels.
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
@@ -79,9 +78,7 @@ pub(crate) struct Buffers {
     /// layout begins at byte [`UNIFORM_ALIGNMENT`], so every device can bind it.
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table, a hash table of grid cells. The spheres (or time segments of fast spheres)
-    /// are sorted by their entry in this table. Each entry holds the sorted position of its first
-    /// sphere.
+    /// The slot table: for each slot, the sorted position of its first proxy.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
@@ -100,8 +97,7 @@ fn largest(limits: &wgpu::Limits) -> u64 {
         .min(limits.max_buffer_size)
 }
 
-/// Returns the number of entries in the hash table of grid cells for this number of spheres and
-/// time segments, within the device's limits.
+/// Returns the number of slots for this number of proxies, within the device's limits.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -236,8 +232,7 @@ fn wall_buffers(
 }
 
 impl Buffers {
-    /// Returns the largest number of grid entries (spheres, or time segments of fast spheres) that
-    /// one buffer can hold.
+    /// Returns the largest number of proxies that one buffer can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuStoredProxy>() as u64
     }

@@ -1,4 +1,4 @@
-//! Chooses the sample, and counts its pairs by octaves of distance. Twin of
+//! Chooses the sample, and counts its pairs by octaves (factors of 2) of distance. Twin of
 //! `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
 
 #![allow(

@@ -29,7 +29,7 @@ pub(super) struct TaskOutput<'a, S: ProxySpace> {
     /// Touching pairs in which the second sphere is displaced, each with this displacement. In open
     /// space, there are none.
     pub(super) images: &'a mut Vec<ImageCollision>,
-    /// Reports of shared pairs, as in [`Found`](super::found::Found).
+    /// Reports of shared pairs, as in [`FoundPairs`](super::found::FoundPairs).
     pub(super) shared: &'a mut Vec<ReportIn<S>>,
 }
 
