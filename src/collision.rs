@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::number::sealed::Touching;
+use crate::Touching;
+use crate::number::sealed::Numbers as _;
 
 /// Two spheres that touch during a time step, with their time of impact.
 ///
@@ -51,6 +52,24 @@ impl Touching<f32> for Collision {
     fn toi(&self) -> f32 {
         self.toi
     }
+
+    fn wide(&self) -> Collision64 {
+        Collision64 {
+            a: self.a,
+            b: self.b,
+            toi: self.toi.into(),
+            depth: self.depth.into(),
+        }
+    }
+
+    fn of_wide(wide: &Collision64) -> Self {
+        Self {
+            a: wide.a,
+            b: wide.b,
+            toi: f32::nearest(wide.toi),
+            depth: f32::nearest(wide.depth),
+        }
+    }
 }
 
 impl Touching<f64> for Collision64 {
@@ -60,5 +79,23 @@ impl Touching<f64> for Collision64 {
 
     fn toi(&self) -> f64 {
         self.toi
+    }
+
+    fn wide(&self) -> Collision64 {
+        Collision64 {
+            a: self.a,
+            b: self.b,
+            toi: self.toi,
+            depth: self.depth,
+        }
+    }
+
+    fn of_wide(wide: &Collision64) -> Self {
+        Self {
+            a: wide.a,
+            b: wide.b,
+            toi: wide.toi,
+            depth: wide.depth,
+        }
     }
 }

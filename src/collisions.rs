@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use crate::Touching as _;
 use crate::limits::MAX_SPHERES;
-use crate::number::sealed::Touching as _;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest, with_walls};

@@ -154,7 +154,7 @@ pub use error::{Error, ErrorKind, Field};
 pub use exact::toi;
 pub use hits::Hits;
 pub use neighbors::{NeighborList, NeighborSearch};
-pub use number::Number;
+pub use number::{Number, Touching};
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;

@@ -20,9 +20,22 @@ use crate::{Collision, Collision64, WallCollision, WallCollision64};
 /// ```
 pub trait Number: sealed::Numbers {
     /// Two spheres that touch: [`Collision`] or [`Collision64`].
-    type Collision: sealed::Touching<Self> + Clone + Copy + Debug + PartialEq + Send + Sync;
+    type Collision: Touching<Self> + Clone + Copy + Debug + PartialEq + Send + Sync;
     /// A sphere and a wall that touch: [`WallCollision`] or [`WallCollision64`].
-    type WallCollision: sealed::Touching<Self> + Clone + Copy + Debug + PartialEq + Send + Sync;
+    type WallCollision: Touching<Self> + Clone + Copy + Debug + PartialEq + Send + Sync;
+}
+
+/// Two spheres, or a sphere and a wall, that touch at some time, in numbers of type `T`: for functions that take the
+/// results of steps in float32 and in float64.
+pub trait Touching<T> {
+    /// Returns the indices a and b of two spheres, or the index of a sphere and the number of a wall.
+    fn sides(&self) -> [u32; 2];
+    /// Returns the time of impact, as in [`Collision::toi`].
+    fn toi(&self) -> T;
+    /// Returns the same numbers in float64. Every float32 is a float64.
+    fn wide(&self) -> Collision64;
+    /// Returns the numbers of `wide`, rounded to type `T`.
+    fn of_wide(wide: &Collision64) -> Self;
 }
 
 impl Number for f32 {
@@ -45,10 +58,11 @@ pub(crate) mod sealed {
     use crate::blocking::Wait;
     use crate::neighbors::displaced;
     use crate::spheres::Arrays;
+    use crate::verify::{Mistakes, mistakes_in_float32, mistakes_in_float64};
     use crate::wide::{self, WideSphere};
     use crate::{
-        Collisions, Column, Detector, Domain, Error, HardSphere, NeighborList, NeighborSearch,
-        Sphere, Spheres, Step, Values,
+        Collision64, Collisions, Column, Detector, Domain, Error, HardSphere, NeighborList,
+        NeighborSearch, Sphere, Spheres, Step, Values,
     };
 
     /// What carom has to know of a kind of numbers.
@@ -82,6 +96,15 @@ pub(crate) mod sealed {
         fn positive(self) -> Self {
             Self::nearest(self.into() + 0.0)
         }
+        /// Compares a list with the exact collisions of a step.
+        fn mistakes(
+            step: &Step<'_, Spheres<'_, Self>>,
+            list: &[Collision64],
+            images: &[[i32; 3]],
+            one_set: bool,
+        ) -> Result<Mistakes, Error>
+        where
+            Self: Number;
         /// Finds neighbours.
         fn find_neighbors(
             detector: &mut Detector,
@@ -143,6 +166,15 @@ pub(crate) mod sealed {
         #[inline(always)]
         fn length(vector: DVec3) -> f64 {
             vector.length()
+        }
+
+        fn mistakes(
+            step: &Step<'_, Spheres<'_, Self>>,
+            list: &[Collision64],
+            images: &[[i32; 3]],
+            one_set: bool,
+        ) -> Result<Mistakes, Error> {
+            mistakes_in_float32(step, list, images, one_set)
         }
 
         async fn find_neighbors(
@@ -213,6 +245,15 @@ pub(crate) mod sealed {
             square.sqrt()
         }
 
+        fn mistakes(
+            step: &Step<'_, Spheres<'_, Self>>,
+            list: &[Collision64],
+            images: &[[i32; 3]],
+            one_set: bool,
+        ) -> Result<Mistakes, Error> {
+            mistakes_in_float64(step, list, images, one_set)
+        }
+
         async fn find_neighbors(
             detector: &mut Detector,
             search: &NeighborSearch<'_, Spheres<'_, Self>>,
@@ -276,12 +317,5 @@ pub(crate) mod sealed {
         fn member_of(&self) -> u32 {
             self.groups
         }
-    }
-
-    /// Two things that touch at some time.
-    pub trait Touching<T> {
-        /// Returns the two indices, of spheres or of a sphere and a wall.
-        fn sides(&self) -> [u32; 2];
-        fn toi(&self) -> T;
     }
 }

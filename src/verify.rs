@@ -8,12 +8,19 @@ use std::fmt;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::exact::{Hit, ImageCollision, Listed, Translation, impact};
+use crate::Touching;
+use crate::error::Shortest;
+use crate::exact::integers::PairIntegers;
+use crate::exact::{Hit, Translation, impact};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::reuse::ReusedVec;
 use crate::validate::{check_dt, check_spheres};
-use crate::{Collision, Error, Hits, Sphere, Step, WallCollision};
+use crate::wide::{WideSphere, check, to_one};
+use crate::{
+    Collision, Collision64, Error, Hits, MAX_MAGNITUDE_F64, Number, Sphere, Spheres, Step,
+    WallCollision,
+};
 
 pub use self::walls::verify_walls;
 
@@ -70,14 +77,21 @@ impl<T> Verification<T> {
     }
 }
 
+/// An entry of a list, in float64, which holds every float32, and its image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pair: Collision64,
+    image: [i32; 3],
+}
+
 #[derive(Default)]
-struct Mistakes {
+pub struct Mistakes {
     tried: u64,
     touching: u64,
-    missing: Vec<ImageCollision>,
-    invented: Vec<ImageCollision>,
-    repeated: Vec<ImageCollision>,
-    wrong: Vec<(ImageCollision, Collision)>,
+    missing: Vec<Entry>,
+    invented: Vec<Entry>,
+    repeated: Vec<Entry>,
+    wrong: Vec<(Entry, Collision64)>,
 }
 
 impl Mistakes {
@@ -93,18 +107,17 @@ impl Mistakes {
 
     /// Converts the mistakes that the verification has found to the public result type. If
     /// `periodic` is false, the lists of the result have no images.
-    fn public<T>(self, periodic: bool, entry: impl Fn(&Collision) -> T) -> Verification<T> {
-        let images = |list: &[ImageCollision]| {
+    fn public<T>(self, periodic: bool, entry: impl Fn(&Collision64) -> T) -> Verification<T> {
+        let images = |list: &[Entry]| {
             let list = if periodic { list } else { &[] };
             list.iter().map(|entry| entry.image).collect()
         };
-        let hits = |list: &[ImageCollision]| Hits {
-            items: list.iter().map(|c| entry(c.pair())).collect(),
+        let hits = |list: &[Entry]| Hits {
+            items: list.iter().map(|c| entry(&c.pair)).collect(),
             images: images(list),
         };
-        let wrong: Vec<ImageCollision> = self.wrong.iter().map(|(entry, _)| *entry).collect();
-        let both =
-            |(listed, truth): &(ImageCollision, Collision)| (entry(listed.pair()), entry(truth));
+        let wrong: Vec<Entry> = self.wrong.iter().map(|(entry, _)| *entry).collect();
+        let both = |(listed, truth): &(Entry, Collision64)| (entry(&listed.pair), entry(truth));
         Verification {
             tried: self.tried,
             touching: self.touching,
@@ -131,13 +144,19 @@ fn append<T>(all: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), Error> {
 
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "pairs", Touching::wide)
+    }
+}
+
+impl fmt::Display for Verification<Collision64> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, "pairs", |c| *c)
     }
 }
 
 impl fmt::Display for Verification<WallCollision> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, "pairs of a sphere and a wall", walls::as_pair)
+        self.write(f, "pairs of a sphere and a wall", Touching::wide)
     }
 }
 
@@ -146,7 +165,7 @@ impl<T> Verification<T> {
         &self,
         f: &mut fmt::Formatter<'_>,
         pairs: &str,
-        pair: impl Fn(&T) -> Collision,
+        pair: impl Fn(&T) -> Collision64,
     ) -> fmt::Result {
         let outcome = if self.passed() { "passed" } else { "failed" };
         write!(
@@ -160,7 +179,7 @@ impl<T> Verification<T> {
             (&self.repeated, "repeated"),
         ];
         for (entries, kind) in kinds {
-            if let Some(Collision { a, b, .. }) = entries.first().map(&pair) {
+            if let Some(Collision64 { a, b, .. }) = entries.first().map(&pair) {
                 let (count, image) = (entries.len(), of_image(entries.images()));
                 write!(f, "\n{kind}: {count}, the first is ({a}, {b}){image}")?;
             }
@@ -175,10 +194,10 @@ impl<T> Verification<T> {
                 truth.a,
                 truth.b,
                 of_image(self.wrong.images()),
-                listed.toi,
-                truth.toi,
-                listed.depth,
-                truth.depth
+                Shortest(listed.toi),
+                Shortest(truth.toi),
+                Shortest(listed.depth),
+                Shortest(truth.depth)
             )?;
         }
         Ok(())
@@ -225,11 +244,26 @@ fn of_image(images: &[[i32; 3]]) -> String {
 /// - [`Error::ImageCount`] if `pairs` lacks images in a periodic domain, or has images in open space.
 /// - [`Error::OutOfMemory`] if memory is too short for a copy of `pairs`, or for its differences
 ///   from the exact list.
-pub fn verify(step: &Step<'_>, pairs: &Hits<Collision>) -> Result<Verification, Error> {
-    let (list, images) = (&pairs[..], pairs.images());
+pub fn verify<T: Number>(
+    step: &Step<'_, Spheres<'_, T>>,
+    pairs: &Hits<T::Collision>,
+) -> Result<Verification<T::Collision>, Error> {
+    let one_set = step.second.is_none();
+    let mut copy = allocate(pairs.len(), "a copy of the list")?;
+    copy.extend(pairs.iter().map(Touching::wide));
+    let mistakes = T::mistakes(step, &copy, pairs.images(), one_set)?;
+    Ok(mistakes.public(!step.domain.is_open(), T::Collision::of_wide))
+}
+
+/// Compares a list with the exact collisions of spheres in float32.
+pub(crate) fn mistakes_in_float32(
+    step: &Step<'_>,
+    list: &[Collision64],
+    images: &[[i32; 3]],
+    one_set: bool,
+) -> Result<Mistakes, Error> {
     let dt = step.dt();
     check_dt(dt)?;
-    let periodic = !step.domain.is_open();
     step.domain.check()?;
     check_image_count(step, list.len(), images.len())?;
     let mut packed = ReusedVec::default();
@@ -242,15 +276,144 @@ pub fn verify(step: &Step<'_>, pairs: &Hits<Collision>) -> Result<Verification, 
         check_spheres(first, dt, None)?;
         first
     };
-    let one_set = step.second_set().is_none();
     let list = sorted(list, images, one_set)?;
-    let mistakes = compare_pairs(step, [first, second], one_set, &list)?;
-    Ok(mistakes.public(periodic, |pair| *pair))
+    let [reach, other_reach] = [first, second].map(|set| Reach::of_all(set, dt));
+    let edges = [0, 1, 2].map(|k| step.domain.periodic_edge(k));
+    let decide = |a: usize, b: usize, image: Option<[i32; 3]>| {
+        let (one, other) = (&first[a], &second[b]);
+        let hit = match image {
+            Some(image) => impact(one, other, Translation::new(&step.domain, image), dt).0,
+            None => impact(one, other, (), dt).0,
+        };
+        hit.map(|Hit { toi, depth }| [toi.into(), depth.into()])
+    };
+    compare_pairs(
+        one_set,
+        [&reach, &other_reach],
+        edges,
+        &list,
+        decide,
+        |a, b| first[a].ignores(&second[b]),
+    )
+}
+
+/// Compares a list with the exact collisions of spheres in float64.
+pub(crate) fn mistakes_in_float64(
+    step: &Step<'_, Spheres<'_, f64>>,
+    list: &[Collision64],
+    images: &[[i32; 3]],
+    one_set: bool,
+) -> Result<Mistakes, Error> {
+    let dt = step.dt;
+    if !(0.0..=MAX_MAGNITUDE_F64).contains(&dt) {
+        let limit = MAX_MAGNITUDE_F64;
+        return Err(Error::InvalidTimeStep { dt, limit });
+    }
+    step.domain.check_f64()?;
+    step.check_columns()?;
+    check_image_count(step, list.len(), images.len())?;
+    let mut sets = [Vec::new(), Vec::new()];
+    for (number, set) in [Some(step.first), step.second]
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let mut spheres: Vec<WideSphere> = allocate(set.len(), "a copy of the spheres")?;
+        spheres.resize(set.len(), WideSphere::default());
+        set.pack(0, &mut spheres);
+        for (index, sphere) in spheres.iter().enumerate() {
+            check(index, sphere, dt, (!one_set).then_some(number))?;
+        }
+        sets[number] = spheres;
+    }
+    let [first, second] = &sets;
+    let second = if one_set { first } else { second };
+    let list = sorted(list, images, one_set)?;
+    let edges = [0, 1, 2].map(|k| step.domain.periodic_edge(k));
+    // Lengths are scaled, so that no square overflows.
+    let length = |sphere: &WideSphere| {
+        let moved = sphere
+            .velocity
+            .map(|v| (v * dt).abs())
+            .into_iter()
+            .sum::<f64>();
+        (sphere
+            .center
+            .map(f64::abs)
+            .into_iter()
+            .fold(sphere.radius, f64::max))
+        .max(moved)
+    };
+    let longest = sets.iter().flatten().map(length).fold(0.0, f64::max);
+    let longest = edges
+        .iter()
+        .fold(longest, |most, edge| most.max(edge.abs().max_element()));
+    let unit = to_one(longest);
+    let reach = |set: &[WideSphere]| -> Vec<Reach> {
+        let of = |sphere: &WideSphere| Reach {
+            center: sphere.center.map(|x| x * unit),
+            radius: unit
+                * (sphere.radius + sphere.velocity.map(|v| (v * dt).abs()).iter().sum::<f64>()),
+        };
+        set.iter().map(of).collect()
+    };
+    let [reach, other_reach] = [first, second].map(|set| reach(set));
+    let products =
+        |image: [i32; 3]| [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (edges[k][axis], image[k])));
+    let decide = |a: usize, b: usize, image: Option<[i32; 3]>| {
+        let numbers = |sphere: &WideSphere| (sphere.center, sphere.radius, sphere.velocity);
+        let spheres = [numbers(&first[a]), numbers(&second[b])];
+        let image = image.unwrap_or_default();
+        let vector = |of: [[f64; 3]; 2]| (DVec3::from(of[1]) - DVec3::from(of[0])) * unit;
+        let shift: DVec3 = (0..3).map(|k| edges[k] * unit * f64::from(image[k])).sum();
+        let p = vector([spheres[0].0, spheres[1].0]) + shift;
+        let v = vector([spheres[0].2, spheres[1].2]) * dt;
+        let r = (spheres[0].1 + spheres[1].1) * unit;
+        let (outside, closing) = (p.length_squared() - r * r, -p.dot(v));
+        // The closest approach, with a margin that is far larger than the rounding errors.
+        let part = (closing / v.length_squared()).clamp(0.0, 1.0);
+        let nearest = if part > 0.0 { p + v * part } else { p };
+        let size: f64 = spheres
+            .iter()
+            .flat_map(|sphere| sphere.0)
+            .map(f64::abs)
+            .sum();
+        let size = size * unit + shift.length() + p.length() + v.length() + r;
+        if nearest.length() > r + 1e-9 * size {
+            return None;
+        }
+        // An estimate, which affects only the speed.
+        let guess = if outside > 0.0 {
+            let root = (closing * closing - outside * v.length_squared())
+                .max(0.0)
+                .sqrt();
+            outside / (closing + root) * dt
+        } else {
+            -outside / (r + p.length()) / unit
+        };
+        let pair = PairIntegers::of(&spheres, &products(image));
+        pair.rounded(dt, guess, f64::MAX)
+    };
+    let scaled = edges.map(|edge| edge * unit);
+    compare_pairs(
+        one_set,
+        [&reach, &other_reach],
+        scaled,
+        &list,
+        decide,
+        |a, b| {
+            let [one, other] = [&first[a], &second[b]].map(|sphere| Sphere {
+                groups: sphere.groups,
+                ..Sphere::default()
+            });
+            one.ignores(&other)
+        },
+    )
 }
 
 /// Returns an error unless the number of periodic images is right: one for each pair of a list in a
 /// periodic domain, and 0 in open space.
-fn check_image_count(step: &Step<'_>, pairs: usize, images: usize) -> Result<(), Error> {
+fn check_image_count<S>(step: &Step<'_, S>, pairs: usize, images: usize) -> Result<(), Error> {
     let expected = if step.domain.is_open() { 0 } else { pairs };
     if images == expected {
         return Ok(());
@@ -261,49 +424,50 @@ fn check_image_count(step: &Step<'_>, pairs: usize, images: usize) -> Result<(),
 /// Returns a sorted copy of a list of pairs and their periodic images. In a step of one set, `(b,
 /// a)` with the negated image is the same pair as `(a, b)`. The copy has the smaller index first
 /// or, if the indices are equal, the greater image.
-fn sorted(
-    list: &[Collision],
-    images: &[[i32; 3]],
-    one_set: bool,
-) -> Result<Vec<ImageCollision>, Error> {
+fn sorted(list: &[Collision64], images: &[[i32; 3]], one_set: bool) -> Result<Vec<Entry>, Error> {
     let mut copy = allocate(list.len(), "a copy of the list")?;
     copy.extend(list.iter().enumerate().map(|(index, c)| {
         let image = images.get(index).copied().unwrap_or_default();
         if !one_set || (c.a, [0; 3]) < (c.b, image) {
-            return ImageCollision::new(*c, image);
+            return Entry { pair: *c, image };
         }
         let (a, b) = (c.b, c.a);
-        ImageCollision::new(Collision { a, b, ..*c }, image.map(i32::wrapping_neg))
+        Entry {
+            pair: Collision64 { a, b, ..*c },
+            image: image.map(i32::wrapping_neg),
+        }
     }));
-    copy.par_sort_unstable_by_key(|c| (key(c), bits(c.pair())));
+    copy.par_sort_unstable_by_key(|c| (key(c), bits(&c.pair)));
     Ok(copy)
 }
 
-fn key(c: &ImageCollision) -> (u32, u32, [i32; 3]) {
-    (c.pair().a, c.pair().b, c.image)
+fn key(c: &Entry) -> (u32, u32, [i32; 3]) {
+    (c.pair.a, c.pair.b, c.image)
 }
 
 /// Compares a sorted list with the exact collisions of two sets of spheres, or of one set with itself if
-/// `one_set` is true.
+/// `one_set` is true. `reach` has balls around the spheres of both sets, and `edges` the edges of the periodic domain, in
+/// the same unit. `decide` returns the time and the depth of a pair that touches, with an image in a periodic domain, and
+/// `ignores` whether collision groups leave the pair out.
 fn compare_pairs(
-    step: &Step<'_>,
-    sets: [&[Sphere]; 2],
     one_set: bool,
-    list: &[ImageCollision],
+    [reach, other_reach]: [&[Reach]; 2],
+    edges: [DVec3; 3],
+    list: &[Entry],
+    decide: impl Fn(usize, usize, Option<[i32; 3]>) -> Option<[f64; 2]> + Sync,
+    ignores: impl Fn(usize, usize) -> bool + Sync,
 ) -> Result<Mistakes, Error> {
-    if let Some(set) = sets.iter().find(|set| set.len() > MAX_SPHERES) {
+    if let Some(set) = [reach, other_reach]
+        .iter()
+        .find(|set| set.len() > MAX_SPHERES)
+    {
         return Err(Error::TooManySpheres {
             count: set.len(),
             limit: MAX_SPHERES,
         });
     }
-    let [first, second] = sets;
-    let (dt, domain) = (step.dt(), step.domain());
-    let periodic = !domain.is_open();
-    let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
-    let [reach, other_reach] = sets.map(|set| Reach::of_all(set, dt));
-    compare(list, first.len(), |index, row| {
-        let one = &first[index];
+    let periodic = edges != [DVec3::ZERO; 3];
+    compare(list, reach.len(), |index, row| {
         // In a step of one set, a sphere is tested with all spheres after it. In a periodic domain,
         // it is also tested with its own images.
         let from = match (one_set, periodic) {
@@ -311,23 +475,22 @@ fn compare_pairs(
             (true, false) => index + 1,
             (true, true) => index,
         };
-        let from = from.min(second.len());
-        row.mistakes.tried = (second.len() - from) as u64;
-        for (b, other) in second.iter().enumerate().skip(from) {
-            if one.ignores(other) {
+        let from = from.min(other_reach.len());
+        row.mistakes.tried = (other_reach.len() - from) as u64;
+        let near = &reach[index];
+        for (b, other_near) in other_reach.iter().enumerate().skip(from) {
+            if ignores(index, b) {
                 continue;
             }
-            let [near, other_near] = [&reach[index], &other_reach[b]];
             if periodic {
                 for image in near.images(other_near, edges) {
                     if one_set && index == b && image <= [0; 3] {
                         continue;
                     }
-                    let shift = Translation::new(domain, image);
-                    row.compare(b, image, impact(one, other, shift, dt).0);
+                    row.compare(b, image, decide(index, b, Some(image)));
                 }
             } else if !near.is_far(other_near) {
-                row.compare(b, [0; 3], impact(one, other, (), dt).0);
+                row.compare(b, [0; 3], decide(index, b, None));
             }
         }
     })
@@ -337,12 +500,12 @@ fn compare_pairs(
 struct Row<'a> {
     a: u32,
     /// The entries with first index `a` that have not been compared yet.
-    listed: &'a [ImageCollision],
+    listed: &'a [Entry],
     mistakes: Mistakes,
 }
 
 impl Row<'_> {
-    fn next_if(&mut self, has: impl Fn(&ImageCollision) -> bool) -> Option<ImageCollision> {
+    fn next_if(&mut self, has: impl Fn(&Entry) -> bool) -> Option<Entry> {
         let (first, rest) = self.listed.split_first()?;
         if !has(first) {
             return None;
@@ -355,13 +518,13 @@ impl Row<'_> {
     /// with `None` if the pair does not touch. The pair consists of sphere `a` and the image
     /// `image` of sphere `b`. Calls must be in ascending order of `b`, and then of `image`.
     #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
-    fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<Hit>) {
-        let Some(Hit { toi, depth }) = touch else {
+    fn compare(&mut self, b: usize, image: [i32; 3], touch: Option<[f64; 2]>) {
+        let Some([toi, depth]) = touch else {
             return;
         };
         let (a, b) = (self.a, b as u32);
-        let pair = Collision { a, b, toi, depth };
-        let truth = ImageCollision::new(pair, image);
+        let pair = Collision64 { a, b, toi, depth };
+        let truth = Entry { pair, image };
         self.mistakes.touching += 1;
         while let Some(stray) = self.next_if(|c| key(c) < key(&truth)) {
             self.mistakes.invented.push(stray);
@@ -372,7 +535,7 @@ impl Row<'_> {
         }
         // Several entries may list the same pair. One with the right time and depth counts
         // as the pair's entry, and the others count as repeated.
-        let right = entries.iter().position(|c| bits(c.pair()) == bits(&pair));
+        let right = entries.iter().position(|c| bits(&c.pair) == bits(&pair));
         if let Some(right) = right {
             entries.swap_remove(right);
         } else if let Some(wrong) = entries.pop() {
@@ -389,14 +552,14 @@ impl Row<'_> {
 /// It computes the exact impacts of sphere a with other spheres, and passes each to [`Row::compare`].
 #[allow(clippy::cast_possible_truncation, reason = "indices are below 2³²")]
 fn compare(
-    list: &[ImageCollision],
+    list: &[Entry],
     rows: usize,
     test: impl Fn(usize, &mut Row<'_>) + Sync,
 ) -> Result<Mistakes, Error> {
     let row = |index: usize| {
         let a = index as u32;
-        let start = list.partition_point(|c| c.pair().a < a);
-        let end = list.partition_point(|c| c.pair().a <= a);
+        let start = list.partition_point(|c| c.pair.a < a);
+        let end = list.partition_point(|c| c.pair.a <= a);
         let mut row = Row {
             a,
             listed: &list[start..end],
@@ -410,7 +573,7 @@ fn compare(
         .into_par_iter()
         .map(|index| Ok(row(index)))
         .try_reduce(Mistakes::default, Mistakes::append)?;
-    let past = list.partition_point(|c| (c.pair().a as usize) < rows);
+    let past = list.partition_point(|c| (c.pair.a as usize) < rows);
     mistakes.append(Mistakes {
         invented: list[past..].to_vec(),
         ..Mistakes::default()
@@ -418,7 +581,7 @@ fn compare(
 }
 
 /// Returns the bits of time and depth. Compared as bits, 0.0 and −0.0 differ, and a NaN equals itself.
-fn bits(c: &Collision) -> [u32; 2] {
+fn bits(c: &Collision64) -> [u64; 2] {
     [c.toi.to_bits(), c.depth.to_bits()]
 }
 
@@ -494,6 +657,8 @@ impl Reach {
     fn is_far(&self, other: &Self) -> bool {
         let square = |k: usize| (self.center[k] - other.center[k]).powi(2);
         let reach = self.radius + other.radius;
-        square(0) + square(1) + square(2) > reach * reach * (1.0 + 1e-9)
+        // A square that is much shorter may have lost digits.
+        let square_of_reach = (reach * reach).max(1e-290);
+        square(0) + square(1) + square(2) > square_of_reach * (1.0 + 1e-9)
     }
 }

@@ -5,8 +5,8 @@ mod oracle;
 use std::error::Error;
 
 use carom::{
-    Backend, Collision64, Collisions, Detector, Domain, ErrorKind, HardSphere, NeighborSearch,
-    Options, Sphere, Spheres, Step,
+    Backend, Collision64, Collisions, Detector, Domain, ErrorKind, HardSphere, Hits,
+    NeighborSearch, Options, Sphere, Spheres, Step, verify,
 };
 use carom_scenes::Scene;
 use fastrand::Rng;
@@ -152,7 +152,7 @@ impl World {
         Domain::triclinic_f64(vector(rng, size), edges).with_periodic(periodic)
     }
 
-    /// Returns the sets as columns.
+    /// Detects the collisions of the sets, as columns, and verifies the list.
     fn detect(&self, detector: &mut Detector) -> Result<Collisions<f64>, carom::Error> {
         let centers: Vec<[f64; 3]> = self.spheres.iter().map(|sphere| sphere.center).collect();
         let radii: Vec<f64> = self.spheres.iter().map(|sphere| sphere.radius).collect();
@@ -167,7 +167,22 @@ impl World {
             None => Step::new(of(0..count), self.dt),
             Some(first) => Step::between(of(0..first), of(first..count), self.dt),
         };
-        detector.detect(&step.in_domain(&self.domain))
+        let step = step.in_domain(&self.domain);
+        let found = detector.detect(&step)?;
+        // Verification takes longer, so only some lists are verified.
+        if !self.spheres[0].center[0].to_bits().is_multiple_of(16) {
+            return Ok(found);
+        }
+        let truth = verify(&step, &found.pairs)?;
+        let right = truth.passed() && truth.touching == found.pairs.len() as u64;
+        assert!(right, "{truth} in {self:?}");
+        if !found.pairs.is_empty() {
+            let (items, images) = found.pairs.clone().into_parts();
+            let images = images.get(1..).unwrap_or_default().to_vec();
+            let fewer = Hits::with_images(items[1..].to_vec(), images)?;
+            assert_eq!(verify(&step, &fewer)?.missing[..], items[..1]);
+        }
+        Ok(found)
     }
 
     fn ignore(&self, a: usize, b: usize) -> bool {

@@ -2,7 +2,7 @@
 //! `shaders/changes.wgsl`.
 
 use super::sort::sort;
-use crate::number::sealed::Touching as _;
+use crate::Touching as _;
 use crate::{Hits, Number};
 
 /// Pairs that began, lasted and ended between two steps. Each pair is stored as its indices `[a,

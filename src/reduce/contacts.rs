@@ -3,7 +3,7 @@
 
 use super::rows::rows;
 use crate::Number;
-use crate::number::sealed::Touching as _;
+use crate::Touching as _;
 use crate::shared::sets::Sets;
 
 /// The contacts of each sphere, as indices into

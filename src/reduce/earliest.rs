@@ -2,7 +2,7 @@
 //! `shaders/wall_earliest.wgsl`.
 
 use super::rows::rows;
-use crate::number::sealed::Touching as _;
+use crate::Touching as _;
 use crate::shared::sets::Sets;
 use crate::{Number, Partner};
 

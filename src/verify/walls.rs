@@ -3,13 +3,14 @@
 use glam::DVec3;
 
 use super::{Reach, Row, Verification, check_image_count, compare, sorted};
-use crate::exact::Translation;
+use crate::Touching;
+use crate::exact::{Hit, Translation};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
 use crate::reuse::ReusedVec;
 use crate::validate::{check_dt, check_spheres};
 use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
-use crate::{Collision, Domain, Error, Hits, Sphere, Step, WallCollision, Walls};
+use crate::{Domain, Error, Hits, Sphere, Step, WallCollision, Walls};
 
 /// Checks a list of spheres that touch walls, from carom or from another program, against exact arithmetic on every
 /// pair of a sphere and a wall. Each triangle of a mesh is a wall.
@@ -77,7 +78,7 @@ pub fn verify_walls(
         dt,
     };
     let mut copy = allocate(hits.len(), "a copy of the list")?;
-    copy.extend(hits.iter().map(as_pair));
+    copy.extend(hits.iter().map(Touching::wide));
     let list = sorted(&copy, images, false)?;
     let mistakes = compare(&list, count, |index, row| {
         let after = || second.get(index - first.len());
@@ -91,23 +92,12 @@ pub fn verify_walls(
             }
         }
     })?;
-    let entry = |pair: &Collision| WallCollision {
-        sphere: pair.a,
-        wall: pair.b,
-        toi: pair.toi,
-        depth: pair.depth,
-    };
-    Ok(mistakes.public(!step.domain.is_open(), entry))
+    Ok(mistakes.public(!step.domain.is_open(), WallCollision::of_wide))
 }
 
-/// Converts a wall collision to a pair with the index of the sphere as a and the number of the wall as b.
-pub(super) fn as_pair(hit: &WallCollision) -> Collision {
-    Collision {
-        a: hit.sphere,
-        b: hit.wall,
-        toi: hit.toi,
-        depth: hit.depth,
-    }
+/// Returns the exact time and depth as float64.
+fn wide(touch: Option<Hit>) -> Option<[f64; 2]> {
+    touch.map(|Hit { toi, depth }| [toi.into(), depth.into()])
 }
 
 /// One wall, with the data for the exact tests that verify the collisions with this wall.
@@ -169,7 +159,7 @@ impl Target {
             TargetKind::HalfSpace(plane) => {
                 if !is_far_from_plane(plane, near, dt) {
                     let touch = Solid::HalfSpace(*plane).impact_in_integers(sphere, (), dt);
-                    row.compare(wall, [0; 3], touch);
+                    row.compare(wall, [0; 3], wide(touch));
                 }
             }
             // A periodic displacement maps a hollow wall to itself, so all images of a sphere touch
@@ -177,25 +167,26 @@ impl Target {
             TargetKind::Round(round) if round.inside => {
                 if !is_far_inside(round, near, dt) {
                     let touch = Solid::Round(*round).impact_in_integers(sphere, (), dt);
-                    row.compare(wall, [0; 3], touch);
+                    row.compare(wall, [0; 3], wide(touch));
                 }
             }
             TargetKind::Round(round) => {
                 let (reach, near, edges) = across(round, near, world);
                 for (image, shift) in world.images(&reach, &near, edges) {
                     let touch = Solid::Round(*round).impact_in_integers(sphere, shift, dt);
-                    row.compare(wall, image, touch);
+                    row.compare(wall, image, wide(touch));
                 }
             }
             TargetKind::Sphere(other, reach) => {
                 for (image, shift) in world.images(reach, near, world.edges) {
                     let touch = Solid::Round(*other).impact_in_integers(sphere, shift, dt);
-                    row.compare(wall, image, touch);
+                    row.compare(wall, image, wide(touch));
                 }
             }
             TargetKind::Triangle(triangle, reach) => {
                 for (image, shift) in world.images(reach, near, world.edges) {
-                    row.compare(wall, image, triangle.impact_in_integers(sphere, shift, dt));
+                    let touch = triangle.impact_in_integers(sphere, shift, dt);
+                    row.compare(wall, image, wide(touch));
                 }
             }
         }

@@ -5,9 +5,10 @@ use glam::DVec3;
 
 use super::wall::Solid;
 use super::{Walls, vector};
+use crate::Touching;
 use crate::exact::{Shift, Touch, Translation};
-use crate::number::sealed::Touching;
-use crate::{Contact, Domain, Feature, Sphere};
+use crate::number::sealed::Numbers as _;
+use crate::{Collision64, Contact, Domain, Feature, Sphere};
 
 /// A sphere and a wall that touch during a time step, with their time of impact.
 ///
@@ -62,6 +63,24 @@ impl Touching<f32> for WallCollision {
     fn toi(&self) -> f32 {
         self.toi
     }
+
+    fn wide(&self) -> Collision64 {
+        Collision64 {
+            a: self.sphere,
+            b: self.wall,
+            toi: self.toi.into(),
+            depth: self.depth.into(),
+        }
+    }
+
+    fn of_wide(wide: &Collision64) -> Self {
+        Self {
+            sphere: wide.a,
+            wall: wide.b,
+            toi: f32::nearest(wide.toi),
+            depth: f32::nearest(wide.depth),
+        }
+    }
 }
 
 impl Touching<f64> for WallCollision64 {
@@ -71,6 +90,24 @@ impl Touching<f64> for WallCollision64 {
 
     fn toi(&self) -> f64 {
         self.toi
+    }
+
+    fn wide(&self) -> Collision64 {
+        Collision64 {
+            a: self.sphere,
+            b: self.wall,
+            toi: self.toi,
+            depth: self.depth,
+        }
+    }
+
+    fn of_wide(wide: &Collision64) -> Self {
+        Self {
+            sphere: wide.a,
+            wall: wide.b,
+            toi: wide.toi,
+            depth: wide.depth,
+        }
     }
 }
 

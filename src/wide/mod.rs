@@ -13,7 +13,7 @@ mod pair;
 use bytemuck::{Pod, Zeroable};
 
 pub(crate) use self::decide::decide;
-pub(crate) use self::enclose::{Enclosed, EnclosedMemory, to_one};
+pub(crate) use self::enclose::{Enclosed, EnclosedMemory, check, to_one};
 pub(crate) use self::pair::displaced;
 use crate::HardSphere;
 use crate::number::sealed::PackedSphere;

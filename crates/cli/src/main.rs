@@ -23,14 +23,14 @@ enum Command {
     /// Find the colliding pairs in a file: CSV, LAMMPS dump, XYZ or NumPy arrays
     ///
     /// Every sphere moves with constant velocity during the time step. A pair counts if its two spheres touch
-    /// or overlap at any time from 0 to the end of the step, both included. Numbers are rounded once, to the
-    /// nearest float32, and the pairs are exact for the rounded numbers.
+    /// or overlap at any time from 0 to the end of the step, both included. Numbers are float64,
+    /// or float32 for arrays of float32 and for steps with walls, and the pairs are exact for these numbers.
     Collide(Box<collide::Args>),
     /// List the neighbours of each particle in a file: all pairs within a cutoff
     ///
     /// A pair is listed if the distance of its two centres is at most the cutoff, in the periodic box
     /// of the file or of --box, or in open space. Radii and velocities are not needed. Numbers are
-    /// rounded once, to the nearest float32, and the pairs are exact for the rounded numbers.
+    /// float64, or float32 for arrays of float32, and the pairs are exact for these numbers.
     Neighbors(Box<neighbors::Args>),
     /// Measure how fast carom runs on this machine
     ///

@@ -15,7 +15,7 @@ pub(crate) struct ReadArgs {
     /// Radius of all spheres, for an input file without radii
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = radius,
         conflicts_with = "radius_by_type", help_heading = "Reading")]
-    radius: Option<f32>,
+    radius: Option<f64>,
 
     /// Radius of each type of sphere (1=0.5,2=0.8), for an input file with a column named `type` but without
     /// radii
@@ -88,10 +88,10 @@ pub(crate) fn is_array(input: &Input) -> bool {
     matches!(input.format(), read::Format::Npy | read::Format::Npz)
 }
 
-pub(crate) fn time_step(text: &str) -> carom_formats::Result<f32> {
+pub(crate) fn time_step(text: &str) -> carom_formats::Result<f64> {
     read::magnitude("time step", text)
 }
 
-fn radius(text: &str) -> carom_formats::Result<f32> {
+fn radius(text: &str) -> carom_formats::Result<f64> {
     read::magnitude("radius", text)
 }

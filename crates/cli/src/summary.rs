@@ -24,3 +24,12 @@ pub(crate) fn backend_name(backend: Backend) -> &'static str {
         Backend::Cpu | Backend::Auto => "cpu",
     }
 }
+
+/// Returns the fewest digits that read back as the same number, which is a float32 if `float32` is true.
+pub(crate) fn shortest(x: f64, float32: bool) -> String {
+    if float32 {
+        format!("{:?}", crate::world_args::single(x))
+    } else {
+        format!("{x:?}")
+    }
+}

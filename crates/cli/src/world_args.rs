@@ -124,6 +124,18 @@ impl WorldArgs {
     }
 }
 
+/// Returns a domain with its numbers rounded to the nearest float32, for spheres in float32.
+pub(crate) fn in_float32(domain: &Domain) -> Domain {
+    let narrow = |x: [f64; 3]| x.map(single);
+    Domain::triclinic(narrow(domain.origin()), domain.edges().map(narrow))
+        .with_periodic(domain.periodic())
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
+pub(crate) fn single(x: f64) -> f32 {
+    x as f32
+}
+
 /// Values of the option `--backend`: the processor that searches for pairs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Where {

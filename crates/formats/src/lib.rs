@@ -22,7 +22,8 @@
 //! ```
 //!
 //! Nothing is converted: lengths, velocities and times are in the units of the file. Numbers are rounded once, to
-//! the nearest float32. What the user of a program should know about the file is in [`World::notes`](read::World::notes).
+//! the nearest float64, and NumPy arrays of float32 keep theirs
+//! ([`World::float32`](read::World::float32)). What the user of a program should know about the file is in [`World::notes`](read::World::notes).
 //!
 //! # Writing
 //!
@@ -58,6 +59,7 @@
 //!     frames: true,
 //!     ids: true,
 //!     images: true,
+//!     float64: true,
 //!     ..Columns::default()
 //! };
 //! let mut csv = Vec::new();

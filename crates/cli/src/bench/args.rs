@@ -52,7 +52,7 @@ pub(crate) struct Args {
     reading: ReadArgs,
     /// Length of the time step; required with --input, otherwise 1 by default
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
-    dt: Option<f32>,
+    dt: Option<f64>,
     /// Set the velocities of all spheres to 0
     #[arg(long)]
     pub(crate) at_rest: bool,
@@ -178,7 +178,7 @@ impl Args {
     }
 
     pub(crate) fn dt(&self) -> f32 {
-        self.dt.unwrap_or(1.0)
+        self.dt.map_or(1.0, crate::world_args::single)
     }
 
     pub(crate) fn backend(&self) -> Backend {

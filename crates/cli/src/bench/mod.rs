@@ -153,7 +153,8 @@ impl Bench {
             ratio: None,
             bullets: None,
         };
-        let spheres = std::mem::take(&mut file.spheres);
+        let spheres = file.in_float32();
+        file.spheres = Vec::new();
         let timed = self.time(spheres, world);
         timed.map_err(|error| match error.downcast::<Error>() {
             Ok(error) => file.explain(error).into(),

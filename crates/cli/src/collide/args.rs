@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
     /// Length of the time step, in the input's unit of time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
-    pub(crate) dt: f32,
+    pub(crate) dt: f64,
 
     #[command(flatten)]
     reading: ReadArgs,
@@ -156,8 +156,8 @@ Examples:
 In a periodic box, the list has the columns n1, n2 and n3 after depth: sphere a touches the image of
 sphere b that is displaced by n1, n2 and n3 edges. The columns of --types then come last.
 
-A float32 has about 7 digits. Numbers are rounded once to the nearest float32, and the pairs are
-exact for the rounded numbers. The summary counts as grazing the pairs that the fast swept test
+Numbers are rounded once to the nearest float64, and the pairs are exact for these numbers. Arrays of
+float32 stay float32, and steps with walls are rounded to float32. The summary counts as grazing the pairs that the fast swept test
 could not decide. An exact test decided these pairs.
 
 Exit codes:

@@ -1,6 +1,6 @@
 //! Comparison of two lists of colliding pairs, bit for bit.
 
-use carom::Collision;
+use carom::Collision64;
 
 const SHOWN: usize = 10;
 
@@ -23,7 +23,7 @@ impl std::fmt::Display for Comparison {
 }
 
 /// Compares the lists of colliding pairs of two backends. Both lists must be sorted by the spheres a and b.
-pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision]) -> Comparison {
+pub(crate) fn lists(names: [&str; 2], first: &[Collision64], second: &[Collision64]) -> Comparison {
     let mut comparison = Comparison::default();
     let (mut first, mut second) = (first.iter().peekable(), second.iter().peekable());
     while let Some(indices) = [first.peek(), second.peek()]
@@ -54,11 +54,11 @@ pub(crate) fn lists(names: [&str; 2], first: &[Collision], second: &[Collision])
 }
 
 /// Returns the values of a pair as bits. Compared as bits, 0.0 and −0.0 differ, and a NaN equals itself.
-fn bits(c: &Collision) -> [u32; 4] {
-    [c.a, c.b, c.toi.to_bits(), c.depth.to_bits()]
+fn bits(c: &Collision64) -> ([u32; 2], [u64; 2]) {
+    ([c.a, c.b], [c.toi.to_bits(), c.depth.to_bits()])
 }
 
-fn values(found: Option<&Collision>) -> String {
+fn values(found: Option<&Collision64>) -> String {
     found.map_or("has no such pair".into(), |c| {
         format!("has toi {:?} depth {:?}", c.toi, c.depth)
     })

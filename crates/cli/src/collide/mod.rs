@@ -12,7 +12,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use carom::{Collisions, Detector, Domain, Options, Step};
+use carom::{
+    Collision, Collisions, Detector, Domain, Hits, Options, Step, Touching, WallCollision64,
+};
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, OutputFile, Subject, Target};
 
@@ -22,6 +24,7 @@ use report::Report;
 use verify::Verdict;
 
 use crate::progress::Progress;
+use crate::world_args::{in_float32, single};
 use crate::{is_heard, say, say_new_notes};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -37,7 +40,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .map(|world| args.world.domain(world))
         .transpose()?;
     let images = first.is_some_and(|domain| !domain.is_open());
+    let float64 = next.as_ref().is_none_or(|world| !world.float32) && !args.has_walls();
     let columns = Columns {
+        float64,
         subject: Subject::Collisions,
         images,
         frames: args.world.frame.are_several(),
@@ -67,7 +72,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say_new_notes(&world, &mut notes, &progress);
         // Only the first note on coarse coordinates is printed. The notes of later frames would differ only
         // in their numbers.
-        if !is_coarse && let Some(note) = resolution::note(&world) {
+        // Walls are in float32, and so are spheres that may touch them.
+        let float32 = world.float32 || args.has_walls();
+        if float32
+            && !is_coarse
+            && let Some(note) = resolution::note(&world)
+        {
             progress.aside(|| say(&format!("note: {note}")));
             is_coarse = true;
         }
@@ -76,22 +86,39 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             None => Detector::new(options.clone())?,
         };
         let domain = args.world.domain(&world)?;
-        let mut step = Step::new(&world.spheres, args.dt).in_domain(&domain);
-        if args.has_walls() {
-            step = step.with_walls(&walls);
-        }
+        let narrow = if float32 || plot.is_some() {
+            world.in_float32()
+        } else {
+            Vec::new()
+        };
         progress.begin("colliding", None);
         let start = Instant::now();
-        let collisions = ready.detect(&step).map_err(|error| world.explain(error))?;
-        let seconds = start.elapsed().as_secs_f64();
+        let (collisions, seconds, verdict);
         // With `--verify`, the `Detector` is dropped before the lists are checked, because the
         // check may need the GPU memory that the `Detector` holds.
-        detector = Some(ready).filter(|_| !args.verify);
-        let verdict = check(args, &step, &collisions, &progress)?;
+        if float32 {
+            let mut step = Step::new(&narrow, single(args.dt)).in_domain(&in_float32(&domain));
+            if args.has_walls() {
+                step = step.with_walls(&walls);
+            }
+            let found = ready.detect(&step).map_err(|error| world.explain(error))?;
+            seconds = start.elapsed().as_secs_f64();
+            detector = Some(ready).filter(|_| !args.verify);
+            verdict = check(args, &progress, || verify::verify(&step, &found))?;
+            collisions = widened(&found)?;
+        } else {
+            let step = Step::new(&world.spheres, args.dt).in_domain(&domain);
+            let found = ready.detect(&step).map_err(|error| world.explain(error))?;
+            seconds = start.elapsed().as_secs_f64();
+            detector = Some(ready).filter(|_| !args.verify);
+            verdict = check(args, &progress, || verify::verify_pairs(&step, &found))?;
+            collisions = found;
+        }
         let report = Report {
             world: &world,
             domain: &domain,
             collisions: &collisions,
+            float32,
             seconds,
             verdict: verdict.as_ref(),
             order: args.sort.into(),
@@ -124,12 +151,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         if let Some(file) = plot.take() {
             progress.begin("drawing", None);
+            let shown = collisions.pairs.iter().map(Collision::of_wide).collect();
+            let shown = Hits::with_images(shown, collisions.pairs.images().to_vec())?;
             let picture = Picture {
                 source: &world.source,
-                spheres: &world.spheres,
-                dt: args.dt,
-                pairs: &collisions.pairs,
-                domain: &domain,
+                spheres: &narrow,
+                dt: single(args.dt),
+                pairs: &shown,
+                domain: &in_float32(&domain),
                 walls: &walls,
             };
             let drawn = picture.write(&file.file()?);
@@ -169,15 +198,28 @@ fn check_kind(world: &World, domain: &Domain, images: bool, entries: usize) -> a
 
 fn check(
     args: &Args,
-    step: &Step<'_>,
-    collisions: &Collisions,
     progress: &Progress,
+    verify: impl FnOnce() -> anyhow::Result<Verdict>,
 ) -> anyhow::Result<Option<Verdict>> {
     if !args.verify {
         return Ok(None);
     }
     progress.begin("checking", None);
-    verify::verify(step, collisions).map(Some)
+    verify().map(Some)
+}
+
+/// Returns the same list in float64.
+fn widened(found: &Collisions) -> anyhow::Result<Collisions<f64>> {
+    let pairs = found.pairs.iter().map(Touching::wide).collect();
+    let pairs = Hits::with_images(pairs, found.pairs.images().to_vec())?;
+    let mut wide = Collisions::from_pairs(pairs, found.sphere_count(), found.second_set_start())?;
+    let walls = found
+        .walls
+        .iter()
+        .map(|hit| WallCollision64::of_wide(&hit.wide()));
+    wide.walls = Hits::with_images(walls.collect(), found.walls.images().to_vec())?;
+    wide.statistics = found.statistics.clone();
+    Ok(wide)
 }
 
 /// Prints the report of a search, to standard error if the list of pairs goes to standard output. A closed

@@ -8,14 +8,16 @@ use carom_formats::write::{self, Order, Pair};
 use serde::Serialize;
 
 use super::verify::Verdict;
-use crate::summary::{backend_line, backend_name, periodic_edges};
+use crate::summary::{backend_line, backend_name, periodic_edges, shortest};
 
 const SHOWN: usize = 10;
 
 pub(crate) struct Report<'a> {
     pub(crate) world: &'a World,
     pub(crate) domain: &'a Domain,
-    pub(crate) collisions: &'a Collisions,
+    pub(crate) collisions: &'a Collisions<f64>,
+    /// Whether the numbers of the list are float32.
+    pub(crate) float32: bool,
     pub(crate) seconds: f64,
     pub(crate) verdict: Option<&'a Verdict>,
     pub(crate) order: Order,
@@ -176,7 +178,8 @@ impl Report<'_> {
             if with_types {
                 write!(out, " {first:>10} {second:>10}")?;
             }
-            write!(out, " {toi:>16?} {depth:>16?}")?;
+            let [toi, depth] = [toi, depth].map(|x| shortest(x, self.float32));
+            write!(out, " {toi:>16} {depth:>16}")?;
             if with_images {
                 write!(out, " {n1:>4} {n2:>4} {n3:>4}")?;
             }
@@ -202,7 +205,8 @@ impl Report<'_> {
         writeln!(out)?;
         for hit in write::at_walls(self.collisions, self.world).take(SHOWN) {
             let [toi, depth, ..] = hit.numbers;
-            write!(out, "{:>10} {:>10} {toi:>16?} {depth:>16?}", hit.a, hit.b)?;
+            let [toi, depth] = [toi, depth].map(|x| shortest(x, self.float32));
+            write!(out, "{:>10} {:>10} {toi:>16} {depth:>16}", hit.a, hit.b)?;
             if with_images {
                 let [n1, n2, n3] = hit.image;
                 write!(out, " {n1:>4} {n2:>4} {n3:>4}")?;

@@ -9,7 +9,7 @@ const TOLERATED: f32 = 0.01;
 /// Returns a note for the user if float32 rounds coordinates to steps larger than a hundredth of the smallest
 /// radius. The pairs are exact only for the rounded coordinates.
 pub(crate) fn note(world: &World) -> Option<String> {
-    let spheres = &world.spheres;
+    let spheres = world.in_float32();
     let coordinates = spheres.iter().flat_map(|sphere| sphere.center);
     let largest = coordinates.map(f32::abs).fold(0.0, f32::max);
     let radii = spheres.iter().map(|sphere| sphere.radius);

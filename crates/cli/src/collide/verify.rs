@@ -1,8 +1,13 @@
 //! The option `--verify` of `carom collide`, which checks the list of colliding pairs by a second method, and the
 //! list of spheres that touch walls.
 
+use std::fmt::Display;
+
 use anyhow::{Context, bail};
-use carom::{Backend, Collisions, Detector, Error, Options, Spheres, Step};
+use carom::{
+    Backend, Collision64, Collisions, Detector, Error, Number, Options, Spheres, Step, Touching,
+    Verification,
+};
 use serde::Serialize;
 
 use super::compare;
@@ -64,7 +69,13 @@ pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result
 
 /// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres, the
 /// other backend (GPU or CPU) makes a second list, and the two lists are compared.
-fn verify_pairs(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
+pub(crate) fn verify_pairs<T: Number>(
+    step: &Step<'_, Spheres<'_, T>>,
+    collisions: &Collisions<T>,
+) -> anyhow::Result<Verdict>
+where
+    Verification<T::Collision>: Display,
+{
     let spheres = step.spheres();
     if spheres.len() > MOST_BY_BRUTE_FORCE {
         if !step.domain().is_open() {
@@ -89,7 +100,11 @@ fn verify_pairs(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verd
     })
 }
 
-fn cross_check(spheres: Spheres<'_>, dt: f32, collisions: &Collisions) -> anyhow::Result<Verdict> {
+fn cross_check<T: Number>(
+    spheres: Spheres<'_, T>,
+    dt: T,
+    collisions: &Collisions<T>,
+) -> anyhow::Result<Verdict> {
     let backend = collisions.statistics.backend;
     let other = match backend {
         Backend::Gpu => Backend::Cpu,
@@ -120,11 +135,9 @@ fn cross_check(spheres: Spheres<'_>, dt: f32, collisions: &Collisions) -> anyhow
             names[1]
         );
     }
-    let adapter = checked
-        .statistics
-        .adapter
-        .or_else(|| collisions.statistics.adapter.clone());
-    let comparison = compare::lists(names, &collisions.pairs, &checked.pairs);
+    let adapter =
+        (checked.statistics.adapter.clone()).or_else(|| collisions.statistics.adapter.clone());
+    let comparison = compare::lists(names, &wide(collisions), &wide(&checked));
     Ok(Verdict {
         passed: comparison.differing == 0,
         against: names[1],
@@ -139,6 +152,10 @@ fn cross_check(spheres: Spheres<'_>, dt: f32, collisions: &Collisions) -> anyhow
         ),
         details: comparison.to_string(),
     })
+}
+
+fn wide<T: Number>(found: &Collisions<T>) -> Vec<Collision64> {
+    found.pairs.iter().map(Touching::wide).collect()
 }
 
 impl Verdict {

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
     /// Largest distance of two neighbours, in the input's unit of length
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = cutoff)]
-    pub(crate) cutoff: f32,
+    pub(crate) cutoff: f64,
 
     /// List each pair twice: once as i,j and once as j,i
     #[arg(long)]
@@ -97,6 +97,6 @@ impl Args {
     }
 }
 
-fn cutoff(text: &str) -> carom_formats::Result<f32> {
+fn cutoff(text: &str) -> carom_formats::Result<f64> {
     read::magnitude("cutoff", text)
 }

@@ -7,14 +7,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use carom::{Detector, Domain, NeighborList, NeighborSearch, Options};
+use carom::{Detector, Domain, HardSphere, NeighborList, NeighborSearch, Options, Statistics};
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, Pair, Subject, Target};
 
 pub(crate) use args::Args;
 
 use crate::progress::Progress;
-use crate::summary::{backend_line, periodic_edges};
+use crate::summary::{backend_line, periodic_edges, shortest};
+use crate::world_args::{in_float32, single};
 use crate::{is_heard, say_new_notes};
 
 const SHOWN: usize = 10;
@@ -26,10 +27,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
     // A search without particles only checks the cutoff. So an invalid cutoff is an error before
     // the input file, which may be large, is read.
-    detector.find_neighbors(&NeighborSearch::within(&[], args.cutoff))?;
+    detector.find_neighbors(&NeighborSearch::within(&[] as &[HardSphere], args.cutoff))?;
     let mut worlds = read::open(&input, args.world.frame, &options, &progress)?;
     let mut next = worlds.next().transpose()?;
+    let float64 = next.as_ref().is_none_or(|world| !world.float32);
     let columns = Columns {
+        float64,
         subject: Subject::Neighbors,
         images: true,
         frames: args.world.frame.are_several(),
@@ -44,23 +47,41 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .transpose()?;
     let to_file = args.output.as_ref().and_then(Target::path).is_some();
     let mut notes = Vec::new();
-    let mut found = NeighborList::default();
+    let mut lists = (NeighborList::default(), NeighborList::default());
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
         let domain = args.world.domain(&world)?;
-        let mut search = NeighborSearch::within(&world.spheres, args.cutoff).in_domain(&domain);
-        if args.full {
-            search = search.full();
-        }
         progress.begin("searching", None);
         let start = Instant::now();
-        let searched = detector.find_neighbors_into(&search, &mut found);
+        let searched = if world.float32 {
+            let (narrow, domain) = (world.in_float32(), in_float32(&domain));
+            let search = NeighborSearch::within(&narrow, single(args.cutoff)).in_domain(&domain);
+            let search = if args.full { search.full() } else { search };
+            detector.find_neighbors_into(&search, &mut lists.0)
+        } else {
+            let search = NeighborSearch::within(&world.spheres, args.cutoff).in_domain(&domain);
+            let search = if args.full { search.full() } else { search };
+            detector.find_neighbors_into(&search, &mut lists.1)
+        };
         searched.map_err(|error| world.explain(error))?;
         let seconds = start.elapsed().as_secs_f64();
+        let entries = || -> Box<dyn Iterator<Item = Pair> + '_> {
+            if world.float32 {
+                write::neighbors(&lists.0, &world, args.full)
+            } else {
+                write::neighbors(&lists.1, &world, args.full)
+            }
+        };
+        let statistics = if world.float32 {
+            lists.0.statistics()
+        } else {
+            lists.1.statistics()
+        };
         let report = Report {
             world: &world,
             domain: &domain,
-            found: &found,
+            statistics,
+            entries: &entries,
             full: args.full,
             seconds,
             with_entries: list.is_none(),
@@ -76,8 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if let Some(list) = &mut list {
             progress.begin("writing", None);
             let frame = world.frame.map_or(0, |Frame { number, .. }| number);
-            let entries = write::neighbors(&found, &world, args.full);
-            let written = progress.aside(|| list.append(frame, entries));
+            let written = progress.aside(|| list.append(frame, entries()));
             if to_file {
                 written?;
             } else {
@@ -103,7 +123,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 struct Report<'a> {
     world: &'a World,
     domain: &'a Domain,
-    found: &'a NeighborList,
+    statistics: &'a Statistics,
+    entries: &'a dyn Fn() -> Box<dyn Iterator<Item = Pair> + 'a>,
     /// Whether the neighbour list has each pair twice.
     full: bool,
     seconds: f64,
@@ -112,7 +133,7 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn text(&self, out: impl Write) -> io::Result<()> {
-        let statistics = self.found.statistics();
+        let statistics = self.statistics;
         let mut out = BufWriter::new(out);
         if let Some(Frame { number, step }) = self.world.frame {
             let step = step.map_or(String::new(), |step| format!(" (timestep {step})"));
@@ -123,7 +144,7 @@ impl Report<'_> {
         if let Some(edges) = periodic_edges(self.domain) {
             writeln!(out, "periodic   {edges}")?;
         }
-        let pairs = self.found.len() / if self.full { 2 } else { 1 };
+        let pairs = statistics.pairs;
         #[allow(
             clippy::cast_precision_loss,
             reason = "the mean is printed with three digits"
@@ -146,7 +167,7 @@ impl Report<'_> {
             "\n{:>10} {:>10} {:>4} {:>4} {:>4} {:>14} {:>14} {:>14} {:>14}",
             "i", "j", "n1", "n2", "n3", "dx", "dy", "dz", "d"
         )?;
-        for pair in write::neighbors(self.found, self.world, self.full).take(SHOWN) {
+        for pair in (self.entries)().take(SHOWN) {
             let Pair {
                 a,
                 b,
@@ -155,11 +176,11 @@ impl Report<'_> {
                 ..
             } = pair;
             write!(out, "{a:>10} {b:>10} {n1:>4} {n2:>4} {n3:>4}")?;
-            writeln!(out, " {x:>14?} {y:>14?} {z:>14?} {d:>14?}")?;
+            let [x, y, z, d] = [x, y, z, d].map(|x| shortest(x, self.world.float32));
+            writeln!(out, " {x:>14} {y:>14} {z:>14} {d:>14}")?;
         }
-        let entries = self.found.len();
-        if entries > SHOWN {
-            let more = entries - SHOWN;
+        let entries = self.statistics.pairs * if self.full { 2 } else { 1 };
+        if let Some(more) = entries.checked_sub(SHOWN as u64).filter(|&more| more > 0) {
             writeln!(out, "... and {more} more; --output FILE.csv writes all")?;
         }
         Ok(())

@@ -128,9 +128,9 @@ fn errors_in_csv_name_file_line_and_field() -> Test {
             &["line 2", "field radius", "`Infinity`"],
         ),
         (
-            "too large for float32",
-            "@\n0,0,0,1e39,0\n",
-            &["line 2", "field radius", "`1e39`", "float32"],
+            "too large for float64",
+            "@\n0,0,0,1e309,0\n",
+            &["line 2", "field radius", "`1e309`", "float64"],
         ),
         (
             "empty field",
@@ -160,8 +160,8 @@ fn errors_in_csv_name_file_line_and_field() -> Test {
         ),
         (
             "out of range",
-            "@\n0,0,3e18,1,0\n",
-            &["line 2", "field z", "3e18"],
+            "@\n0,0,3e118,1,0\n",
+            &["line 2", "field z", "3e118"],
         ),
     ];
     for (name, text, parts) in cases {

@@ -155,7 +155,7 @@ fn wrong_usage_and_wrong_input_are_errors() -> Test {
     neighbors(&[&csv])?.expect_error("no cutoff", 2, &["--cutoff"]);
     with("-1")?.expect_error("negative", 2, &["cutoff is -1.0"]);
     with("nan")?.expect_error("nan", 2, &["`nan`"]);
-    with("1e-40")?.expect_error("tiny", 1, &["cutoff is 1e-40"]);
+    with("1e-310")?.expect_error("tiny", 1, &["cutoff is 1e-310"]);
     let output = [csv.as_str(), "--cutoff", "1", "--output", &csv];
     neighbors(&output)?.expect_error("overwrite", 2, &["overwrite the input"]);
     assert_eq!(fs::read_to_string(&csv)?, CSV);
@@ -164,6 +164,6 @@ fn wrong_usage_and_wrong_input_are_errors() -> Test {
     let bad = folder.file("bad.csv", "x,y,z\n1,2,3\n1,2,inf\n")?;
     neighbors(&[&bad, "--cutoff", "1"])?.expect_error("bad", 1, &["line 3", "field z"]);
     // The cutoff is checked before the file is read.
-    neighbors(&[&bad, "--cutoff", "1e-40"])?.expect_error("tiny", 1, &["cutoff is 1e-40"]);
+    neighbors(&[&bad, "--cutoff", "1e-310"])?.expect_error("tiny", 1, &["cutoff is 1e-310"]);
     Ok(())
 }

@@ -331,7 +331,7 @@ fn archives_have_an_array_for_each_column() -> Test {
         let array = npyz::NpyFile::new(&bytes[..])?;
         assert_eq!(array.shape().len(), 1, "{name}");
         let column: Vec<String> = if matches!(name, "toi" | "depth") {
-            let numbers = array.into_vec::<f32>()?.into_iter();
+            let numbers = array.into_vec::<f64>()?.into_iter();
             numbers.map(|x| format!("{x:?}")).collect()
         } else {
             let numbers = array.into_vec::<i32>()?.into_iter();
@@ -352,7 +352,7 @@ fn archives_have_an_array_for_each_column() -> Test {
     let mut archive = zip::ZipArchive::new(Cursor::new(fs::read(&output)?))?;
     let array = npyz::NpyFile::new(archive.by_name("toi.npy")?)?;
     assert_eq!(array.shape(), [0]);
-    assert!(array.into_vec::<f32>()?.is_empty());
+    assert!(array.into_vec::<f64>()?.is_empty());
     Ok(())
 }
 
@@ -497,7 +497,11 @@ fn coarse_coordinates_yield_one_note() -> Test {
         "--backend",
         "cpu",
     ];
-    let run = run(&args)?;
+    // Text is read as float64, so only walls need float32.
+    let fine = run(&args)?;
+    fine.expect_success("fine");
+    assert!(!fine.stderr.contains("in float32"), "{}", fine.stderr);
+    let run = run(&[&args[..], &["--wall", "plane 0 0 1 -9"]].concat())?;
     run.expect_success("coarse");
     assert_eq!(
         run.stderr.matches("in float32").count(),

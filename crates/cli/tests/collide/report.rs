@@ -15,13 +15,17 @@ fn numbers_in_the_list_read_back_unchanged() -> Test {
         let y = [0.0, 1e13, 2e13, 3e13, 4e13][k];
         let (x, speed) = (3.7 * scale, 2.9 * scale);
         text += &format!("0,{y},0,{scale},{speed},0,0\n{x},{y},0,{scale},0,0,0\n");
-        let sphere = |x: f32| carom::Sphere::new([x, y, 0.0], scale);
-        let toi = carom::toi(
-            &sphere(0.0).with_velocity([speed, 0.0, 0.0]),
-            &sphere(x),
-            1.0,
-        )?;
-        expected.push((2 * k, 2 * k + 1, toi.ok_or("they touch")?));
+        let parsed = |x: f32| x.to_string().parse::<f64>();
+        let radius = parsed(scale)?;
+        let sphere = |x: f64| carom::HardSphere::new([x, f64::from(y), 0.0], radius);
+        let spheres = [
+            sphere(0.0).with_velocity([parsed(speed)?, 0.0, 0.0]),
+            sphere(parsed(x)?),
+        ];
+        let mut detector = carom::Detector::new(carom::Options::default())?;
+        let touching = detector.detect(&carom::Step::new(&spheres, 1.0))?;
+        let toi = touching.pairs.first().ok_or("they touch")?.toi;
+        expected.push((2 * k, 2 * k + 1, toi));
     }
     let list = folder.pairs(&folder.file("scales.csv", text)?)?;
     let mut found = Vec::new();
@@ -34,7 +38,7 @@ fn numbers_in_the_list_read_back_unchanged() -> Test {
         found.push((
             a.parse::<usize>()?,
             b.parse::<usize>()?,
-            toi.parse::<f32>()?,
+            toi.parse::<f64>()?,
         ));
     }
     assert_eq!(found, expected);

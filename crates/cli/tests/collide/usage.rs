@@ -35,7 +35,7 @@ fn wrong_usage_exits_with_2() -> Test {
         (&[&input, "--dt", "soon"], "`soon`"),
         (&[&input, "--dt", "-1"], "from 0"),
         (&[&input, "--dt", "nan"], "`nan`"),
-        (&[&input, "--dt", "1e30"], "from 0"),
+        (&[&input, "--dt", "1e130"], "from 0"),
         (&[&input, "--backend", "tpu"], "tpu"),
         (&[&input, "--output", "pairs.txt"], ".csv"),
         (&[&input, "--plot", "picture.jpg"], ".png"),

@@ -223,8 +223,8 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
         ),
         (
             "huge lattice",
-            with("Lattice=\"1e99 0 0 0 1 0 0 0 1\""),
-            &["line 2", "box", "1e99"],
+            with("Lattice=\"1e999 0 0 0 1 0 0 0 1\""),
+            &["line 2", "Lattice", "1e999"],
         ),
         (
             "short origin",

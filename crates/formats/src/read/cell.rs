@@ -85,25 +85,21 @@ impl Cell {
         Self { origin, edges }
     }
 
-    /// Converts a simulation box to a domain that is periodic along the edges selected by `periodic`. Each
-    /// number is rounded once to the nearest float32. A number that is too large is an error.
+    /// Converts a simulation box to a domain that is periodic along the edges selected by `periodic`. A number that
+    /// is not finite is an error.
     pub(crate) fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
-        let narrow = |x: f64| {
-            number::narrow(x).map_err(|what| format!("a number of the simulation box {what}"))
-        };
-        let mut origin = [0.0; 3];
-        let mut edges = [[0.0; 3]; 3];
-        for axis in 0..3 {
-            origin[axis] = narrow(self.origin[axis])?;
-            for (edge, given) in edges.iter_mut().zip(&self.edges) {
-                edge[axis] = narrow(given[axis])?;
-            }
+        for x in self
+            .origin
+            .into_iter()
+            .chain(self.edges.into_iter().flatten())
+        {
+            number::finite(x).map_err(|what| format!("a number of the simulation box {what}"))?;
         }
-        Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
+        Ok(Domain::triclinic_f64(self.origin, self.edges).with_periodic(periodic))
     }
 
     /// Does the same as [`Self::domain`], except for a box that is open along all edges. Such a box has no
-    /// influence on the spheres. So if one of its numbers is too large for float32, the function returns
+    /// influence on the spheres. So if one of its numbers is not finite, the function returns
     /// `None` instead of an error.
     pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {

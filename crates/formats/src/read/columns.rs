@@ -1,7 +1,7 @@
 //! Finds the columns of an input file that hold positions, radii and velocities of spheres, and reads the
 //! rows.
 
-use carom::{Field, Sphere};
+use carom::{Field, HardSphere};
 
 use crate::read::cell::Cell;
 use crate::read::{Radii, ReadOptions, number};
@@ -55,13 +55,13 @@ pub(crate) struct Columns {
 enum Size {
     Radius(usize),
     Diameter(usize),
-    Constant(f32),
+    Constant(f64),
     Kind(usize, Radii),
 }
 
 /// A sphere of an input file, and its id and type if the options request them.
 pub(crate) struct Row {
-    pub(crate) sphere: Sphere,
+    pub(crate) sphere: HardSphere,
     pub(crate) id: Option<i64>,
     pub(crate) kind: Option<i32>,
 }
@@ -142,9 +142,9 @@ impl Columns {
     ) -> Result<Row, BadField> {
         let field = |column| field(column).unwrap_or_default();
         let bad = |name| move |what| BadField { name, what };
-        let number = |column, name| number::parse(field(column)).map_err(bad(name));
+        let number = |column, name| number::parse_wide(field(column)).map_err(bad(name));
         let kind = |column| number::kind(field(column)).map_err(bad("type"));
-        let mut sphere = Sphere::default();
+        let mut sphere = HardSphere::new([0.0; 3], 0.0);
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
             for (axis, part) in parts.iter_mut().enumerate() {
@@ -152,7 +152,7 @@ impl Columns {
                     .map_err(bad(self.names.center[axis]))?;
             }
             for (axis, x) in cell.at(parts).into_iter().enumerate() {
-                sphere.center[axis] = number::narrow(x).map_err(bad(self.names.center[axis]))?;
+                sphere.center[axis] = number::finite(x).map_err(bad(self.names.center[axis]))?;
             }
         } else {
             for axis in 0..3 {

@@ -3,7 +3,7 @@
 
 use std::io::{BufReader, ErrorKind, Read};
 
-use carom::Sphere;
+use carom::HardSphere;
 use py_literal::Value;
 
 use crate::error::{Context, Error, Result, bail};
@@ -220,13 +220,14 @@ impl<'a, R: Read> Array<'a, R> {
         } else {
             (rows, columns)
         };
+        world.float32 = !self.wide && (world.float32 || world.spheres.is_empty());
         for i in 0..outer {
             for j in 0..inner {
                 let (row, column) = if self.by_columns { (j, i) } else { (i, j) };
                 let x = self.number(row, rows)?;
                 let index = usize::try_from(row).map_err(Error::other)?;
                 if index == world.spheres.len() {
-                    world.push(row, Sphere::default())?;
+                    world.push(row, HardSphere::new([0.0; 3], 0.0))?;
                 }
                 let field = fields.get(usize::try_from(column).map_err(Error::other)?);
                 let field = field.ok_or_else(|| Error::new("the array has too many columns"))?;

@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 const SHOWN: usize = 40;
 
-/// Parses a decimal number and rounds it once, to the nearest float32. The error message is written to follow
-/// the name of the field: "is `abc`, but must be a finite number".
+/// Parses a decimal number of a mesh or a wall and rounds it once, to the nearest float32. The error message is
+/// written to follow the name of the field: "is `abc`, but must be a finite number".
 pub(crate) fn parse(field: &[u8]) -> Result<f32, String> {
     decimal(field, f32::is_finite, "a float32 holds at most 3.4e38")
 }
 
-/// Parses a decimal number as a float64, for a computation with a result that is rounded to float32.
+/// Parses a decimal number and rounds it once, to the nearest float64.
 pub(crate) fn parse_wide(field: &[u8]) -> Result<f64, String> {
     decimal(field, f64::is_finite, "a float64 holds at most 1.8e308")
 }
@@ -37,20 +37,10 @@ where
     }
 }
 
-/// Rounds a float64 to the nearest float32. A number that is too large or not finite is an error.
-pub(crate) fn narrow(x: f64) -> Result<f32, String> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounding is intended, and overflow is checked below"
-    )]
-    let narrow = x as f32;
-    if narrow.is_finite() {
-        Ok(narrow)
-    } else if x.is_finite() {
-        Err(format!(
-            "is {x:e}, but a float32 holds at most {:e}",
-            f32::MAX
-        ))
+/// Returns a number, or an error if it is not finite.
+pub(crate) fn finite(x: f64) -> Result<f64, String> {
+    if x.is_finite() {
+        Ok(x)
     } else {
         Err(format!("is {x}, but must be a finite number"))
     }
@@ -80,15 +70,15 @@ pub(crate) fn kind(field: &[u8]) -> Result<i32, String> {
     i32::try_from(kind).map_err(|_| format!("is {kind}, but must be at most {}", i32::MAX))
 }
 
-/// Returns exactly half of a diameter. Half of a subnormal diameter may have no exact float32, which is an
+/// Returns exactly half of a diameter. Half of a subnormal diameter may have no exact float64, which is an
 /// error.
-pub(crate) fn halve(diameter: f32) -> Result<f32, String> {
+pub(crate) fn halve(diameter: f64) -> Result<f64, String> {
     let radius = diameter / 2.0;
     if (radius * 2.0).to_bits() == diameter.to_bits() {
         Ok(radius)
     } else {
         Err(format!(
-            "is {diameter:e}, but half of it cannot be represented in float32"
+            "is {diameter:e}, but half of it cannot be represented in float64"
         ))
     }
 }

@@ -28,9 +28,9 @@ pub enum Radii {
     #[default]
     InFile,
     /// Radius of all spheres of an input file without radii.
-    Constant(f32),
+    Constant(f64),
     /// Radius of each type of sphere, for an input file with a column `type` but without radii.
-    ByType(BTreeMap<i32, f32>),
+    ByType(BTreeMap<i32, f64>),
 }
 
 impl Radii {
@@ -59,7 +59,7 @@ impl Radii {
     /// Returns the radius that the options give to all spheres of a NumPy array, or `None` if the
     /// radii are in the file. Returns an error if the options give radii by type, because NumPy
     /// arrays have no types.
-    pub(crate) fn of_arrays(&self, source: &str) -> Result<Option<f32>> {
+    pub(crate) fn of_arrays(&self, source: &str) -> Result<Option<f64>> {
         match *self {
             Self::InFile => Ok(None),
             Self::Constant(radius) => Ok(Some(radius)),
@@ -67,7 +67,7 @@ impl Radii {
         }
     }
 
-    pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
+    pub(crate) fn of_type(&self, kind: i32) -> Option<f64> {
         match self {
             Self::ByType(radii) => radii.get(&kind).copied(),
             _ => None,
@@ -75,17 +75,17 @@ impl Radii {
     }
 }
 
-/// Parses a number from 0 to [`carom::MAX_MAGNITUDE`], such as a radius, called `name` in messages.
+/// Parses a number from 0 to [`carom::MAX_MAGNITUDE_F64`], such as a radius, called `name` in messages.
 ///
 /// # Errors
 /// Returns an error if the text is invalid or the number is out of range.
-pub fn magnitude(name: &str, text: &str) -> Result<f32> {
-    let x =
-        number::parse(text.as_bytes()).map_err(|what| Error::new(format!("the {name} {what}")))?;
-    if (0.0..=carom::MAX_MAGNITUDE).contains(&x) {
+pub fn magnitude(name: &str, text: &str) -> Result<f64> {
+    let x = number::parse_wide(text.as_bytes())
+        .map_err(|what| Error::new(format!("the {name} {what}")))?;
+    if (0.0..=carom::MAX_MAGNITUDE_F64).contains(&x) {
         Ok(x)
     } else {
-        let most = carom::MAX_MAGNITUDE;
+        let most = carom::MAX_MAGNITUDE_F64;
         bail!("the {name} is {x:?}, but must be from 0 to {most:e}")
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             ("1=x", "`x`"),
             ("1=-1", "-1"),
             ("1=nan", "`nan`"),
-            ("1=1e30", "1e30"),
+            ("1=1e130", "1e130"),
         ] {
             let error = Radii::by_type(text).expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");

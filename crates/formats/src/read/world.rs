@@ -1,6 +1,6 @@
 //! The spheres read from an input file.
 
-use carom::{Domain, Sphere};
+use carom::{Domain, HardSphere, Sphere};
 
 use crate::error::{Error, Result};
 use crate::read::columns::{BadField, Columns, Names, Row};
@@ -12,8 +12,10 @@ use crate::read::number;
 pub struct World {
     /// Name of the input in messages.
     pub source: String,
-    /// Spheres of the input, in the order of the rows.
-    pub spheres: Vec<Sphere>,
+    /// Spheres of the input, in the order of the rows. Their masses are 1.
+    pub spheres: Vec<HardSphere>,
+    /// Whether the input has its numbers in float32, as a NumPy array may: see [`in_float32`](Self::in_float32).
+    pub float32: bool,
     /// Id of each sphere, or `None` if ids were not requested or there are no spheres.
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, or `None` if types were not requested or there are no spheres.
@@ -47,6 +49,7 @@ impl World {
         Self {
             source: source.into(),
             spheres: Vec::new(),
+            float32: false,
             ids: None,
             types: None,
             domain: None,
@@ -59,7 +62,7 @@ impl World {
     }
 
     /// Adds a sphere from the line or row number `row` of the input.
-    pub(crate) fn push(&mut self, row: u64, sphere: Sphere) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, row: u64, sphere: HardSphere) -> Result<(), Error> {
         if !push(&mut self.spheres, sphere) {
             return Err(self.full(row));
         }
@@ -87,7 +90,7 @@ impl World {
             size,
             velocity: [d, e, f],
         } = self.names;
-        let x = number::narrow(x).map_err(|what| {
+        let x = number::finite(x).map_err(|what| {
             let name = [a, b, c, size, d, e, f].get(field).copied().unwrap_or("?");
             at(
                 &self.source,
@@ -97,7 +100,7 @@ impl World {
             )
         })?;
         if let Some(sphere) = self.spheres.get_mut(row) {
-            let Sphere {
+            let HardSphere {
                 center,
                 radius,
                 velocity,
@@ -113,7 +116,7 @@ impl World {
         Ok(())
     }
 
-    pub(crate) fn set_radii(&mut self, radius: f32) {
+    pub(crate) fn set_radii(&mut self, radius: f64) {
         self.spheres
             .iter_mut()
             .for_each(|sphere| sphere.radius = radius);
@@ -145,6 +148,18 @@ impl World {
             room &= push(self.types.get_or_insert_default(), kind);
         }
         if room { Ok(()) } else { Err(self.full(line)) }
+    }
+
+    /// Returns the spheres with each number rounded once, to the nearest float32. They are the same spheres if
+    /// [`float32`](Self::float32) is true.
+    pub fn in_float32(&self) -> Vec<Sphere> {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
+        let narrow = |x: f64| x as f32;
+        let spheres = self.spheres.iter().map(|sphere| {
+            Sphere::new(sphere.center.map(narrow), narrow(sphere.radius))
+                .with_velocity(sphere.velocity.map(narrow))
+        });
+        spheres.collect()
     }
 
     pub(crate) fn check_ids(&self) -> Result<(), Error> {

@@ -31,6 +31,8 @@ pub struct Columns {
     /// Whether the list of pairs has columns `n1`, `n2` and `n3`, which give the periodic image of sphere b, or of the
     /// sphere that touches a wall.
     pub images: bool,
+    /// Whether times, depths, vectors and distances are written as float64. Otherwise they are float32.
+    pub float64: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,8 @@ pub(crate) enum Column {
 pub(crate) enum Value {
     Short(i32),
     Long(i64),
-    Float(f32),
+    Single(f32),
+    Double(f64),
 }
 
 impl Columns {
@@ -85,7 +88,15 @@ impl Columns {
             Column::B => name(pair.b),
             Column::TypeA => Value::Short(pair.types[0]),
             Column::TypeB => Value::Short(pair.types[1]),
-            Column::Number(k) => Value::Float(pair.numbers.get(k).copied().unwrap_or_default()),
+            Column::Number(k) => {
+                let x = pair.numbers.get(k).copied().unwrap_or_default();
+                #[expect(clippy::cast_possible_truncation, reason = "the number is a float32")]
+                if self.float64 {
+                    Value::Double(x)
+                } else {
+                    Value::Single(x as f32)
+                }
+            }
             Column::Image(k) => Value::Short(pair.image.get(k).copied().unwrap_or_default()),
         }
     }
@@ -119,7 +130,8 @@ impl Columns {
         match self.value(column, 0, &Pair::default()) {
             Value::Short(_) => "<i4",
             Value::Long(_) => "<i8",
-            Value::Float(_) => "<f4",
+            Value::Single(_) => "<f4",
+            Value::Double(_) => "<f8",
         }
     }
 }
@@ -130,7 +142,8 @@ impl Value {
         match self {
             Self::Short(x) => out.write_all(&x.to_le_bytes()),
             Self::Long(x) => out.write_all(&x.to_le_bytes()),
-            Self::Float(x) => out.write_all(&x.to_le_bytes()),
+            Self::Single(x) => out.write_all(&x.to_le_bytes()),
+            Self::Double(x) => out.write_all(&x.to_le_bytes()),
         }
     }
 }
@@ -140,8 +153,9 @@ impl std::fmt::Display for Value {
         match self {
             Self::Short(x) => write!(f, "{x}"),
             Self::Long(x) => write!(f, "{x}"),
-            // The format `{:?}` prints the fewest digits that read back as the same float32.
-            Self::Float(x) => write!(f, "{x:?}"),
+            // The format `{:?}` prints the fewest digits that read back as the same number.
+            Self::Single(x) => write!(f, "{x:?}"),
+            Self::Double(x) => write!(f, "{x:?}"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Colliding or neighbouring pairs as they are printed and written to files.
 
-use carom::{Collisions, NeighborList};
+use carom::{Collision64, Collisions, NeighborList, Number, Touching as _};
 
 use crate::read::World;
 
@@ -19,7 +19,7 @@ pub struct Pair {
     pub types: [i32; 2],
     /// For spheres that touch: the time of impact, the penetration depth, and two zeros. For neighbours: the
     /// vector from `a` to the image of `b`, and its length.
-    pub numbers: [f32; 4],
+    pub numbers: [f64; 4],
 }
 
 /// Order in which pairs are written: by the spheres or by the time of impact.
@@ -36,15 +36,15 @@ pub enum Order {
 /// has ids, otherwise by rows. LAMMPS may change the order of atoms between frames. So of two ids,
 /// the smaller is always `a`, and a pair has the same name in all frames. If this exchanges `a` and
 /// `b`, the periodic image is negated.
-pub fn named<'a>(
-    found: &'a Collisions,
+pub fn named<'a, T: Number>(
+    found: &'a Collisions<T>,
     world: &'a World,
     order: Order,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
     let pairs = found.pairs.iter_with_images();
     let pairs = pairs.map(move |(collision, image)| {
-        let numbers = [collision.toi, collision.depth, 0.0, 0.0];
-        name([collision.a, collision.b], image, numbers, world).in_order()
+        let Collision64 { a, b, toi, depth } = collision.wide();
+        name([a, b], image, [toi, depth, 0.0, 0.0], world).in_order()
     });
     if world.ids.is_none() && order == Order::Pair {
         return Box::new(pairs);
@@ -65,19 +65,17 @@ pub fn named<'a>(
 
 /// Returns the spheres that touch walls in a step, as pairs of a sphere `a` and the number `b` of a wall, sorted by
 /// sphere, by wall and by the periodic image. Spheres are named by ids if the input has ids, otherwise by rows.
-pub fn at_walls<'a>(
-    found: &'a Collisions,
+pub fn at_walls<'a, T: Number>(
+    found: &'a Collisions<T>,
     world: &'a World,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
     let hits = found.walls.iter_with_images();
-    let hits = hits.map(move |(hit, image)| Pair {
-        b: hit.wall.into(),
-        ..name(
-            [hit.sphere; 2],
-            image,
-            [hit.toi, hit.depth, 0.0, 0.0],
-            world,
-        )
+    let hits = hits.map(move |(hit, image)| {
+        let Collision64 { a, b, toi, depth } = hit.wide();
+        Pair {
+            b: b.into(),
+            ..name([a; 2], image, [toi, depth, 0.0, 0.0], world)
+        }
     });
     if world.ids.is_none() {
         return Box::new(hits);
@@ -90,15 +88,16 @@ pub fn at_walls<'a>(
 /// Returns the entries of a neighbour list, sorted by `a`, by `b` and by the periodic image. Particles are
 /// named by ids if the world has ids, otherwise by rows. If the list has each pair once, `a` is the smaller
 /// id. If this exchanges the two particles, the image and the vector of the pair are negated.
-pub fn neighbors<'a>(
-    found: &'a NeighborList,
+pub fn neighbors<'a, T: Number>(
+    found: &'a NeighborList<T>,
     world: &'a World,
     full: bool,
 ) -> Box<dyn Iterator<Item = Pair> + 'a> {
     let measured = found.vectors().iter().zip(found.distances());
     let pairs = found.pairs().iter_with_images().zip(measured);
-    let pairs =
-        pairs.map(move |((&rows, image), (&[x, y, z], &d))| name(rows, image, [x, y, z, d], world));
+    let pairs = pairs.map(move |((&rows, image), (&[x, y, z], &d))| {
+        name(rows, image, [x, y, z, d].map(Into::into), world)
+    });
     if world.ids.is_none() {
         return Box::new(pairs);
     }
@@ -117,7 +116,7 @@ pub fn neighbors<'a>(
     Box::new(pairs.into_iter())
 }
 
-fn name(rows: [u32; 2], image: [i32; 3], numbers: [f32; 4], world: &World) -> Pair {
+fn name(rows: [u32; 2], image: [i32; 3], numbers: [f64; 4], world: &World) -> Pair {
     let name = |row: u32| match &world.ids {
         None => row.into(),
         Some(ids) => ids.get(row as usize).copied().unwrap_or_default(),
