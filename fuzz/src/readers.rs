@@ -10,7 +10,7 @@ fn ways() -> impl Iterator<Item = ReadOptions> {
             ids: named,
             types: named,
             radii,
-            centers_only: false,
+            ..ReadOptions::default()
         })
         .into_iter()
         .chain([ReadOptions { ids: named, types: named, centers_only: true, ..ReadOptions::default() }])

@@ -68,17 +68,15 @@ impl ReadArgs {
         Ok(input)
     }
 
-    pub(crate) fn options(&self, ids: bool, types: bool) -> ReadOptions {
+    pub(crate) fn options(&self) -> ReadOptions {
         let radii = match (self.radius, &self.radius_by_type) {
             (Some(radius), _) => Radii::Constant(radius),
             (None, Some(by_type)) => by_type.clone(),
             (None, None) => Radii::InFile,
         };
         ReadOptions {
-            ids,
-            types,
             radii,
-            centers_only: false,
+            ..ReadOptions::default()
         }
     }
 }

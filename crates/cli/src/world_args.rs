@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use anyhow::bail;
 use carom::{Backend, Domain};
-use carom_formats::read::{self, Frames, Input, World};
+use carom_formats::read::{self, Frames, Input, ReadOptions};
 use clap::ValueEnum;
 
 use crate::read_args::is_array;
@@ -74,28 +73,16 @@ pub(crate) struct WorldArgs {
 }
 
 impl WorldArgs {
-    /// Returns the simulation box of the file or of the option `--box`, or open space if there is no box.
-    ///
-    /// # Errors
-    /// Returns an error if both the file and `--box` give a simulation box, or if `--periodic` is given
-    /// without a box.
-    pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
-        let source = &world.source;
-        let of_file = world.domain.filter(|_| !self.open);
-        let domain = match (self.given, of_file) {
-            (Some(_), Some(_)) => bail!(
-                "{source} has a box, so --box would contradict it; leave out --box, or add --open \
-                 to ignore the box of the file"
-            ),
-            (None, None) if self.periodic.is_some() && !self.open => {
-                bail!("{source} has no box; give one with --box, or leave out --periodic")
-            }
-            (given, of_file) => given.or(of_file).unwrap_or_default(),
-        };
-        Ok(match self.periodic {
-            Some(periodic) => domain.with_periodic(periodic),
-            None => domain,
-        })
+    /// Adds the options about frames and the box to the options of a reader.
+    pub(crate) fn options(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions {
+            ids: self.ids,
+            types: self.types,
+            open: self.open,
+            cell: self.given,
+            periodic: self.periodic,
+            ..options
+        }
     }
 
     /// Returns an error message if the options contradict each other or do not fit the input.

@@ -98,7 +98,7 @@ mod error;
 pub mod read;
 pub mod write;
 
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 
 /// The example of the README, which is tested.
 #[cfg(doctest)]

@@ -174,7 +174,11 @@ impl Args {
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        self.reading.options(false, false)
+        // The box of a file is not used.
+        ReadOptions {
+            open: true,
+            ..self.reading.options()
+        }
     }
 
     pub(crate) fn dt(&self) -> f32 {

@@ -180,7 +180,7 @@ impl Args {
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        self.reading.options(self.world.ids, self.world.types)
+        self.world.options(self.reading.options())
     }
 
     pub(crate) fn has_walls(&self) -> bool {

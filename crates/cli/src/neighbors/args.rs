@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carom_formats::read::{self, Input, Radii, ReadOptions};
+use carom_formats::read::{self, Input, ReadOptions};
 use carom_formats::write::Target;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
@@ -81,12 +81,10 @@ impl Args {
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        ReadOptions {
-            ids: self.world.ids,
-            types: self.world.types,
-            radii: Radii::InFile,
+        self.world.options(ReadOptions {
             centers_only: true,
-        }
+            ..ReadOptions::default()
+        })
     }
 
     fn conflict(&self) -> Result<(), String> {

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use carom::{Detector, Domain, NeighborList, NeighborSearch, Options};
+use carom_formats::ErrorKind;
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, Pair, Subject, Target};
 
@@ -15,7 +16,7 @@ pub(crate) use args::Args;
 
 use crate::progress::Progress;
 use crate::summary::{backend_line, periodic_edges};
-use crate::{is_heard, say_new_notes};
+use crate::{complete_frames, is_heard, say, say_new_notes};
 
 const SHOWN: usize = 10;
 
@@ -44,10 +45,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .transpose()?;
     let to_file = args.output.as_ref().and_then(Target::path).is_some();
     let mut notes = Vec::new();
+    let (mut frames, mut cut_off) = (0, None);
     let mut found = NeighborList::default();
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
-        let domain = args.world.domain(&world)?;
+        let domain = world.domain.unwrap_or_default();
         let mut search = NeighborSearch::within(&world.spheres, args.cutoff).in_domain(&domain);
         if args.full {
             search = search.full();
@@ -92,10 +94,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // The particles of a frame are dropped before the next frame is read, so that only one frame is in
         // memory.
         drop(world);
-        next = worlds.next().transpose()?;
+        frames += 1;
+        next = match worlds.next().transpose() {
+            Err(error) if error.kind() == ErrorKind::CutOff => {
+                cut_off = Some(error);
+                None
+            }
+            next => next?,
+        };
     }
+    let has_list = list.is_some();
     if let Some(list) = list {
         list.finish()?;
+    }
+    if let Some(error) = cut_off {
+        if has_list {
+            say(&complete_frames(frames));
+        }
+        return Err(error.into());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -192,7 +192,8 @@ fn frames_are_chosen_as_in_python() -> Test {
     let text: String = (0..4_usize)
         .map(|k| {
             let mut text = format!(
-                "ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n8\nITEM: ATOMS x y z radius\n",
+                "ITEM: TIMESTEP\n{}\nITEM: NUMBER OF ATOMS\n8\nITEM: BOX BOUNDS ff ff ff\n0 9\n0 9\n0 9\n\
+                 ITEM: ATOMS x y z radius\n",
                 100 * k
             );
             for pair in 0..4 {

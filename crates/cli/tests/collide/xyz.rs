@@ -219,7 +219,7 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
         (
             "flat lattice",
             with("Lattice=\"1 0 0 0 0 0 0 0 1\""),
-            &["edge 1", "length is 0"],
+            &["line 2", "edge b", "length 0", "--periodic"],
         ),
         (
             "huge lattice",

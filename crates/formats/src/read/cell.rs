@@ -2,7 +2,8 @@
 
 use carom::Domain;
 
-use crate::read::number;
+use crate::read::trajectory::fields;
+use crate::read::{ReadOptions, number};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
@@ -11,32 +12,14 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`.
-    /// `heading` is the text after `ITEM: BOX BOUNDS`. This text says whether the box is orthogonal,
-    /// triclinic (`xy xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line,
-    /// from 0 to 2, and a message.
-    pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
-        let words = |text: &[u8]| -> Vec<Vec<u8>> {
-            let words = text
-                .split(u8::is_ascii_whitespace)
-                .filter(|word| !word.is_empty());
-            words.map(<[u8]>::to_vec).collect()
-        };
-        let heading = words(heading);
-        let form = |words: &[&str]| {
-            heading.len() >= words.len()
-                && heading.iter().zip(words).all(|(a, b)| a == b.as_bytes())
-        };
-        let columns = if form(&["abc", "origin"]) {
-            4
-        } else if form(&["xy", "xz", "yz"]) {
-            3
-        } else {
-            2
-        };
+    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`, of
+    /// which each has `columns` numbers: 2 in an orthogonal box, 3 in a triclinic box (`xy xz yz`) and 4 in a
+    /// general triclinic box (`abc origin`). An error is the index of the invalid line, from 0 to 2, and a
+    /// message.
+    pub(crate) fn read(columns: usize, lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let mut rows = [[0.0; 4]; 3];
         for (k, line) in lines.iter().enumerate() {
-            let fields = words(line);
+            let fields: Vec<&[u8]> = fields(line).collect();
             if fields.len() != columns {
                 let what = format!(
                     "this line of ITEM: BOX BOUNDS has {} numbers, but must have {columns}",
@@ -47,6 +30,10 @@ impl Cell {
             for (number, field) in rows[k].iter_mut().zip(&fields) {
                 *number = number::parse_wide(field)
                     .map_err(|what| (k, format!("a bound of the box {what}")))?;
+            }
+            if columns < 4 && rows[k][1] < rows[k][0] {
+                let what = "the upper bound of the box is below the lower bound";
+                return Err((k, what.to_owned()));
             }
         }
         Ok(match columns {
@@ -86,8 +73,15 @@ impl Cell {
     }
 
     /// Converts a simulation box to a domain that is periodic along the edges selected by `periodic`. Each
-    /// number is rounded once to the nearest float32. A number that is too large is an error.
-    pub(crate) fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
+    /// number is rounded once to the nearest float32. A number that is too large is an error, and so is a
+    /// periodic edge without a length.
+    fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
+        check_lengths(self.edges, periodic)?;
+        Ok(self.rounded()?.with_periodic(periodic))
+    }
+
+    /// Converts a simulation box to a domain that is periodic along all edges, which may lack a length.
+    pub(crate) fn rounded(&self) -> Result<Domain, String> {
         let narrow = |x: f64| {
             number::narrow(x).map_err(|what| format!("a number of the simulation box {what}"))
         };
@@ -99,13 +93,13 @@ impl Cell {
                 edge[axis] = narrow(given[axis])?;
             }
         }
-        Ok(Domain::triclinic(origin, edges).with_periodic(periodic))
+        Ok(Domain::triclinic(origin, edges))
     }
 
     /// Does the same as [`Self::domain`], except for a box that is open along all edges. Such a box has no
     /// influence on the spheres. So if one of its numbers is too large for float32, the function returns
     /// `None` instead of an error.
-    pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
+    fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {
             Ok(domain) => Ok(Some(domain)),
             Err(_) if periodic == [false; 3] => Ok(None),
@@ -120,4 +114,48 @@ impl Cell {
             self.origin[k] + (parts[0] * a[k] + parts[1] * b[k] + parts[2] * c[k])
         })
     }
+}
+
+/// Returns the domain of an input: the box of the file, which is periodic along the edges `periodic`, unless the
+/// options give another box or other edges.
+pub(crate) fn domain(
+    cell: Option<&Cell>,
+    periodic: [bool; 3],
+    options: &ReadOptions,
+) -> Result<Option<Domain>, String> {
+    let cell = cell.filter(|_| !options.open);
+    match (options.cell, cell) {
+        (Some(_), Some(_)) => Err(
+            "the file has a box, so --box would contradict it; leave out --box, or add --open to \
+             ignore the box of the file"
+                .to_owned(),
+        ),
+        (Some(given), None) => {
+            let given = given.with_periodic(options.periodic.unwrap_or(given.periodic()));
+            check_lengths(
+                given.edges().map(|edge| edge.map(f64::from)),
+                given.periodic(),
+            )?;
+            Ok(Some(given))
+        }
+        (None, Some(cell)) => cell.domain_or_open(options.periodic.unwrap_or(periodic)),
+        (None, None) if options.periodic.is_some() && !options.open => {
+            Err("the file has no box; give one with --box, or leave out --periodic".to_owned())
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// Returns an error if an edge is periodic but has no length.
+fn check_lengths(edges: [[f64; 3]; 3], periodic: [bool; 3]) -> Result<(), String> {
+    for ((edge, name), periodic) in edges.iter().zip(["a", "b", "c"]).zip(periodic) {
+        if periodic && *edge == [0.0; 3] {
+            return Err(format!(
+                "edge {name} of the box is periodic but has length 0; give it a length, name the \
+                 periodic edges with --periodic (a two-dimensional world has ab), or ignore the \
+                 box of the file with --open"
+            ));
+        }
+    }
+    Ok(())
 }

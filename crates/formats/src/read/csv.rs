@@ -5,6 +5,7 @@ use std::io::{BufRead, Read};
 use ::csv::{ByteRecord, ReaderBuilder};
 
 use crate::error::{Error, Result, bail};
+use crate::read::cell;
 use crate::read::columns::{Columns, Names};
 use crate::read::text::{Place, Text};
 use crate::read::{ReadOptions, World, number};
@@ -27,6 +28,8 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         .map_err(|what| text.wrong(&hint(&record).unwrap_or(what)))?;
 
     let mut world = World::new(source, columns.names, "line");
+    world.domain = cell::domain(None, [false; 3], options)
+        .map_err(|what| Error::new(format!("{source}: {what}")))?;
     world.notes.extend(columns.note());
     let mut ended = text.is_ended();
     while next(&mut text, &mut record)? {

@@ -7,6 +7,7 @@ use carom::Sphere;
 use py_literal::Value;
 
 use crate::error::{Context, Error, Result, bail};
+use crate::read::cell;
 use crate::read::columns::Names;
 use crate::read::world::{UNREAD, at};
 use crate::read::{ReadOptions, World, number};
@@ -28,6 +29,8 @@ const DEEPEST: usize = 4;
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
+    world.domain = cell::domain(None, [false; 3], options)
+        .map_err(|what| Error::new(format!("{source}: {what}")))?;
     if options.centers_only {
         let columns = match *array.shape {
             [_, columns @ (3 | 4 | 6 | 7)] => columns,

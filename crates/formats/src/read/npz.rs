@@ -4,7 +4,8 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
-use crate::error::{Context, Result, bail};
+use crate::error::{Context, Error, Result, bail};
+use crate::read::cell;
 use crate::read::columns::Names;
 use crate::read::npy::Array;
 use crate::read::{ReadOptions, World};
@@ -26,6 +27,8 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
     })?;
     let mut world = World::new(source, NAMES, "row");
+    world.domain = cell::domain(None, [false; 3], options)
+        .map_err(|what| Error::new(format!("{source}: {what}")))?;
     array(
         source,
         &mut archive,

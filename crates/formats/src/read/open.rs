@@ -1,5 +1,6 @@
 //! Opens an input file and reads its spheres.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -171,9 +172,20 @@ fn open_frames<'a>(
         let text = file
             .text(0, "counting the frames", progress)
             .with_context(cannot_read)?;
-        let (frames_there, marks) =
-            Trajectory::new(layout, source, text, options).count(frames.marks())?;
-        count = frames_there;
+        let mut marks = VecDeque::new();
+        let mut trajectory = Trajectory::new(layout, source, text, options);
+        count = match trajectory.count_into(&mut marks, frames.marks()) {
+            Ok(count) => count,
+            Err((error, None)) => return Err(error),
+            // An error in the atoms of the frame before is the first one of the file.
+            Err((error, Some(mark))) => {
+                let text = file.text(mark.place.byte, "reading", progress);
+                let text = text.with_context(cannot_read)?;
+                let mut trajectory = Trajectory::new(layout, source, text, options);
+                trajectory.start_at(mark);
+                return Err(trajectory.read().err().unwrap_or(error));
+            }
+        };
         let start = frames.resolve(count).map_or(0, |span| span.start);
         mark = marks.into_iter().find(|mark| mark.number == start);
     }

@@ -19,6 +19,15 @@ pub struct ReadOptions {
     pub radii: Radii,
     /// Whether to read the centres only: all radii and velocities are then 0, and `radii` is ignored.
     pub centers_only: bool,
+    /// Whether to ignore the box of the input. Without a box from the caller (`cell`), the world is then open.
+    /// A LAMMPS dump that states no box is an error unless `open` is true or `cell` is given.
+    pub open: bool,
+    /// The box that the caller gives, with the edges along which it is periodic, for an input without a box.
+    /// If the input has a box, `cell` is an error unless `open` is true.
+    pub cell: Option<Domain>,
+    /// For each edge of the box, whether the world is periodic along it, instead of what the input or `cell`
+    /// says.
+    pub periodic: Option<[bool; 3]>,
 }
 
 /// Where the radii of the spheres come from: the input file, or values from the caller.
@@ -117,7 +126,7 @@ pub fn box_of(text: &str) -> Result<Domain> {
             );
         }
     };
-    cell.domain([true; 3]).map_err(Error::new)
+    cell.rounded().map_err(Error::new)
 }
 
 #[cfg(test)]

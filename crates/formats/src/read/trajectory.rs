@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use ::csv::ByteRecord;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
@@ -70,24 +70,46 @@ impl<R: BufRead> Trajectory<R> {
     }
 
     /// Counts the frames of a trajectory without parsing the atoms. Returns the number of frames, and where
-    /// each of the last frames begins. The list of beginnings has up to `most` frames.
+    /// each of the last frames begins. The list of beginnings has up to `most` frames. A last frame that is cut
+    /// off counts, too: it is an error only when it is read.
     ///
     /// # Errors
-    /// Returns an error with the line number if a frame is malformed or incomplete.
+    /// Returns an error with the line number if a frame is malformed.
     pub fn count(mut self, most: u64) -> Result<(u64, VecDeque<Mark>)> {
         let mut marks = VecDeque::new();
+        match self.count_into(&mut marks, most) {
+            Ok(count) => Ok((count, marks)),
+            Err((error, _)) => Err(error),
+        }
+    }
+
+    /// Does the same as [`Self::count`]. With an error comes the mark of the frame before the malformed one.
+    /// Only that frame shows whether the error is in its atoms, which were not parsed.
+    pub(crate) fn count_into(
+        &mut self,
+        marks: &mut VecDeque<Mark>,
+        most: u64,
+    ) -> Result<u64, (Error, Option<Mark>)> {
+        let mut before = None;
         loop {
             let mark = Mark {
                 number: self.text.next,
                 place: self.begin,
             };
-            if !self.skip()? {
-                return Ok((self.text.next, marks));
-            }
+            let is_cut = match self.skip() {
+                Ok(false) => return Ok(self.text.next),
+                Ok(true) => false,
+                Err(error) if error.kind() == ErrorKind::CutOff => true,
+                Err(error) => return Err((error, before)),
+            };
             marks.push_back(mark);
             if marks.len() as u64 > most {
                 marks.pop_front();
             }
+            if is_cut {
+                return Ok(mark.number + 1);
+            }
+            before = Some(mark);
         }
     }
 
@@ -148,6 +170,9 @@ impl<R: BufRead> Trajectory<R> {
                     record.len(),
                     names.len()
                 );
+                if record.len() < names.len() && !text.is_ended() {
+                    return Err(self.text.cut(&format!("{what}, and has no line end")));
+                }
                 return Err(text.wrong(&what));
             }
             world.parse(text.place().line, &columns, |column| record.get(column))?;
@@ -218,6 +243,7 @@ impl<R: BufRead> FrameText<R> {
         };
         self.text
             .wrong(&format!("{what}; was it cut off?{way_out}"))
+            .with_kind(ErrorKind::CutOff)
     }
 
     /// Parses a line that must contain only an integer, called `what` in messages.

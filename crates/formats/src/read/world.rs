@@ -18,7 +18,8 @@ pub struct World {
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, or `None` if types were not requested or there are no spheres.
     pub types: Option<Vec<i32>>,
-    /// Simulation box of the input, or `None` if the input has no box.
+    /// Periodic box: that of the input, or the one in the options. `None` if there is no box, or if the options
+    /// ignore it.
     pub domain: Option<Domain>,
     /// Frame from which the spheres were read, or `None` if the input is no trajectory.
     pub frame: Option<Frame>,

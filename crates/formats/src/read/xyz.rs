@@ -6,7 +6,7 @@
 use std::io::BufRead;
 
 use crate::error::{Result, bail};
-use crate::read::cell::Cell;
+use crate::read::cell::{self, Cell};
 use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
 use crate::read::{ReadOptions, World, number};
@@ -115,15 +115,15 @@ pub(crate) fn world(
     let source = from.text.source();
     let mut world = World::new(source, columns.names, "line");
     let periodic = head.periodic.unwrap_or([head.cell.is_some(); 3]);
-    if let Some(cell) = &head.cell {
-        world.domain = cell.domain_or_open(periodic).map_err(wrong)?;
-        if head.periodic.is_none() {
-            world.notes.push(format!(
-                "{source} has a Lattice without pbc, which means that it is periodic along all \
-                 edges; --periodic says otherwise"
-            ));
-        }
-    } else if periodic != [false; 3] {
+    world.domain = cell::domain(head.cell.as_ref(), periodic, options).map_err(wrong)?;
+    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
+    if head.cell.is_some() && head.periodic.is_none() && !says_so {
+        world.notes.push(format!(
+            "{source} has a Lattice without pbc, which means that it is periodic along all edges; \
+             --periodic says otherwise"
+        ));
+    }
+    if head.cell.is_none() && periodic != [false; 3] && !says_so {
         world.notes.push(format!(
             "{source} has pbc without a Lattice, so all boundaries are open; give the box with \
              --box and --periodic"
