@@ -56,8 +56,8 @@ pub(crate) struct WorldArgs {
     /// Edges of the box along which the world is periodic: any of the letters a, b and c
     ///
     /// In a rectangular box, the edges a, b and c are along x, y and z. The option --periodic replaces the
-    /// boundary conditions that the file states. (LAMMPS dumps of two-dimensional worlds say that z is
-    /// periodic; use `--periodic ab` for such dumps.)
+    /// boundary conditions that the file states. Two-dimensional worlds are periodic along ab at most unless this
+    /// option says otherwise.
     #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
     periodic: Option<[bool; 3]>,
 

@@ -364,3 +364,320 @@ fn a_periodic_edge_without_length_is_an_error_of_the_file() {
         expect_error(&folder, "a.xyz", &text, &[], &parts);
     }
 }
+
+/// Returns an XYZ file of two atoms 0.25 apart across a face of a box of edge 4, as in [`NEAR`].
+fn near_xyz(comment: &str) -> String {
+    format!("2\n{comment}\nAr 0.125 0 0\nAr 3.875 0 0\n")
+}
+
+const SPECIES: &str = "Properties=species:S:1:pos:R:3";
+
+#[test]
+fn every_form_of_a_lattice_is_the_box() {
+    let folder = Folder::new("lattices").unwrap();
+    let args = ["--cutoff", "1"];
+    for lattice in [
+        "Lattice=\"4 0 0 0 4 0 0 0 4\"",
+        "lattice=\"4 0 0 0 4 0 0 0 4\"",
+        "LATTICE = '4.0 0 0  0 4.0 0  0 0 4.0'",
+        "Lattice={4 0 0 0 4 0 0 0 4}",
+        "Lattice=\"4, 0, 0, 0, 4, 0, 0, 0, 4\"",
+        "Lattice=4,0,0,0,4,0,0,0,4",
+        "Lattice=[4,0,0,0,4,0,0,0,4]",
+        "Lattice=[[4,0,0],[0,4,0],[0,0,4]]",
+        "Lattice=[[4, 0, 0], [0, 4, 0], [0, 0, 4]]",
+        "Lattice=[[4 0 0] [0 4 0] [0 0 4]]",
+        "Lattice=\"[[4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 4.0]]\"",
+        "Lattice=\"0.4D+01 0.D0 0d0 0 4D0 0 0 0 4.0d+00\"",
+    ] {
+        for pbc in ["pbc=\"T T T\"", "PBC=[T,T,T]"] {
+            for rest in [
+                SPECIES.to_owned(),
+                format!("Origin=[-1,-1,-1] {SPECIES}"),
+                String::new(),
+            ] {
+                let text = near_xyz(&format!("{lattice} {pbc} {rest}"));
+                assert_eq!(list(&folder, "a.xyz", &text, &args, &[]), PAIR, "{text}");
+            }
+        }
+        let text = near_xyz(&format!("{lattice} {}", SPECIES.to_lowercase()));
+        let notes = ["Lattice without pbc"];
+        assert_eq!(list(&folder, "a.xyz", &text, &args, &notes), PAIR, "{text}");
+    }
+    for (lattice, part) in [
+        ("Lattice=[[4,0],[0,0,4,0],[0,0,4]]", "9 numbers in 3 rows"),
+        ("Lattice=[4,0,0,,4,0,0,0,4]", "a comma without a number"),
+        ("Lattice=[,4,0,0,0,4,0,0,0,4]", "a comma without a number"),
+        ("Lattice=[[4,0,0],[0,4,0]]", "6 numbers in 2 rows"),
+        ("Lattice=[4,0,0,0,4,0,0,0,4", "closing ]"),
+        ("Lattice=\"4 0 0 0 4 0 0 0 4]\"", "bracket"),
+        ("Lattice=\"4 0 0 4\"", "4 numbers"),
+        ("Lattice=\"\"", "0 numbers"),
+        (
+            "Lattice=\"1 0 0 0 1 0 0 0 1\" lattice=\"1 0 0 0 1 0 0 0 1\"",
+            "more than once",
+        ),
+        (
+            "Lattice=\"4 0 0 0 4 0 0 0 4\" Origin=[1,2]",
+            "Origin has 2 numbers",
+        ),
+        // Keys that name the box in another way.
+        ("cell=\"4 0 0 0 4 0 0 0 4\"", "the key `cell`"),
+        ("Box=[4,4,4]", "the key `Box`"),
+        ("latice=\"4 0 0 0 4 0 0 0 4\"", "the key `latice`"),
+        ("Lattice: 4 0 0 0 4 0 0 0 4", "the key `Lattice:`"),
+        ("unit_cell 4 4 4", "the key `unit_cell`"),
+    ] {
+        let text = near_xyz(&format!("{lattice} {SPECIES}"));
+        expect_error(&folder, "a.xyz", &text, &[], &["line 2", part]);
+    }
+    // The ways out. A word of a plain comment is no box.
+    let other = near_xyz(&format!("cell=\"4 0 0 0 4 0 0 0 4\" {SPECIES}"));
+    let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
+    assert_eq!(list(&folder, "a.xyz", &other, &given, &[]), PAIR);
+    assert_eq!(
+        list(&folder, "a.xyz", &other, &["--cutoff", "1", "--open"], &[]),
+        ""
+    );
+    for comment in [
+        "an fcc lattice of argon in a box",
+        "lattice constant 4.05",
+        "cell 2 of 3",
+    ] {
+        assert_eq!(
+            list(&folder, "a.xyz", &near_xyz(comment), &args, &[]),
+            "",
+            "{comment}"
+        );
+    }
+}
+
+#[test]
+fn every_usual_form_of_pbc_is_read() {
+    let folder = Folder::new("pbc").unwrap();
+    let box_of = |pbc: &str| near_xyz(&format!("Lattice=\"4 0 0 0 4 0 0 0 4\" {pbc} {SPECIES}"));
+    for pbc in [
+        "pbc=\"T F F\"",
+        "pbc=\"TFF\"",
+        "pbc=TFF",
+        "pbc='T F F'",
+        "pbc=\"t f f\"",
+        "pbc=\"1 0 0\"",
+        "pbc=\"100\"",
+        "pbc=\"True False False\"",
+        "pbc=\"true,false,false\"",
+        "pbc=[T, F, F]",
+        "pbc={T F F}",
+        "pbc=\"[True, False, False]\"",
+        "pbc=[true, false, false]",
+        "PBC=\"TRUE FALSE FALSE\"",
+        "pbc=T",
+        "Pbc=\"True\"",
+    ] {
+        assert_eq!(
+            list(&folder, "a.xyz", &box_of(pbc), &["--cutoff", "1"], &[]),
+            PAIR,
+            "{pbc}"
+        );
+    }
+    for pbc in ["pbc=\"FTT\"", "pbc=[F,T,T]", "pbc=F", "pbc=\"0 1 1\""] {
+        assert_eq!(
+            list(&folder, "a.xyz", &box_of(pbc), &["--cutoff", "1"], &[]),
+            "",
+            "{pbc}"
+        );
+    }
+    for pbc in [
+        "pbc=\"TT\"",
+        "pbc=\"T T\"",
+        "pbc=\"T T T T\"",
+        "pbc=\"TTX\"",
+        "pbc=\"p p p\"",
+        "pbc=\"\"",
+    ] {
+        let parts = ["line 2", "pbc is `", "\"T T F\"", "\"TTF\"", "[T, T, F]"];
+        expect_error(&folder, "a.xyz", &box_of(pbc), &[], &parts);
+    }
+}
+
+#[test]
+fn exponents_of_fortran_are_numbers() {
+    let folder = Folder::new("fortran").unwrap();
+    let args = ["--cutoff", "1"];
+    let xyz = near_xyz("Lattice=\"4.D0 0 0 0 4 0 0 0 4\" pbc=\"T T T\"");
+    let xyz = xyz
+        .replace("0.125 0 0", "1.25D-01 0.0d+00 0D0")
+        .replace("3.875", "0.3875d1");
+    assert_eq!(list(&folder, "a.xyz", &xyz, &args, &[]), PAIR);
+    let csv = "id,x,y,z\n1.D0,0.0D+00,0,0\n2,5.0D-1,0,0\n";
+    let found = list(&folder, "a.csv", csv, &["--cutoff", "1", "--ids"], &[]);
+    assert_eq!(found, "1,2,0,0,0,0.5,0.0,0.0,0.5\n");
+    let dump = near("ITEM: BOX BOUNDS pp pp pp").replace("0 4\n", "0.0D0 0.4D+01\n");
+    assert_eq!(list(&folder, "a.dump", &dump, &args, &[]), PAIR);
+    for bad in [
+        "D1", "1D", "1DD1", "1D1.5", "0x1D", "1D1D1", "d", "1d+", "InfD0",
+    ] {
+        let csv = format!("x,y,z\n0,{bad},0\n");
+        expect_error(&folder, "a.csv", &csv, &[], &["line 2", "field y", bad]);
+    }
+    expect_error(
+        &folder,
+        "a.csv",
+        "x,y,z\n0,1D99,0\n",
+        &[],
+        &["line 2", "field y", "1D99"],
+    );
+}
+
+#[test]
+fn further_columns_of_plain_xyz_yield_a_note() {
+    let folder = Folder::new("more-columns").unwrap();
+    let args = ["--cutoff", "4"];
+    let pair = "0,1,0,0,0,3.0,0.0,0.0,3.0\n";
+    let text = "2\n\nA 0 0 0 1 0 0\nA 3 0 0 0 0 0\n";
+    let notes = ["columns after column 4 are not read", "--columns"];
+    assert_eq!(list(&folder, "a.xyz", text, &args, &notes), pair);
+    assert_eq!(
+        list(&folder, "a.xyz", "2\n\nA 0 0 0 q\nA 3 0 0\n", &args, &notes),
+        pair
+    );
+    expect_error(
+        &folder,
+        "a.xyz",
+        "1\n\nA 0 0\n",
+        &[],
+        &["line 3", "3 fields", "4"],
+    );
+    // With Properties, every column has a name.
+    let named = format!("1\n{SPECIES}\nA 0 0 0 1\n");
+    expect_error(
+        &folder,
+        "a.xyz",
+        &named,
+        &[],
+        &["line 3", "5 fields", "4 columns"],
+    );
+}
+
+#[test]
+fn two_dimensional_files_are_read_with_a_note() -> Test {
+    let folder = Folder::new("flat")?;
+    // Three particles in a plane. The pairs within 2.5 are 0 and 1, and 0 and 2 across x = 0.
+    let expected =
+        "0,1,0,0,0,1.0,0.0,0.0,1.0\n0,2,-1,0,0,-1.5,0.0,0.0,1.5\n1,2,-1,0,0,-2.5,0.0,0.0,2.5\n";
+    let frame = |bounds: &str, columns: &str, z: &str| {
+        let atom = |id, x| format!("{id} 1 {x} 1{z}\n");
+        format!(
+            "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n0 10\n0 10\n{bounds}\n\
+             ITEM: ATOMS id type {columns}\n{}{}{}",
+            atom(1, 1.0),
+            atom(2, 2.0),
+            atom(3, 9.5)
+        )
+    };
+    let args = ["--cutoff", "2.5"];
+    let note = ["two-dimensional"];
+    for (bounds, columns, z) in [
+        ("-0.5 0.5", "x y z", " 0"),
+        ("-0.25 0.25", "x y z", " 0"),
+        ("-0.1 0.1", "x y z", " 0"),
+        ("0 1", "x y z", " 0.5"),
+        ("0 0", "x y z", " 0"),
+        ("-0.5 0.5", "x y", ""),
+        ("-5 5", "x y", ""),
+        ("0 0", "xu yu", ""),
+    ] {
+        let text = frame(bounds, columns, z);
+        assert_eq!(
+            list(&folder, "a.dump", &text, &args, &note),
+            expected,
+            "{text}"
+        );
+    }
+    let scaled = frame("3 4", "xs ys", "")
+        .replace(" 1.0 1", " 0.1 0.1")
+        .replace(" 1 1 1", " 1 0.1 0.1");
+    let scaled = scaled
+        .replace("1 1 1 1\n", "1 1 0.1 0.1\n")
+        .replace("2 1 2 1\n", "2 1 0.2 0.1\n");
+    let scaled = scaled.replace("3 1 9.5 1\n", "3 1 0.95 0.1\n");
+    let run = neighbors(&[
+        &folder.file("a.dump", &scaled)?,
+        "--cutoff",
+        "2.6",
+        "--output",
+        "-",
+    ])?;
+    assert_eq!(rows(&run, &note).lines().count(), 3);
+
+    // A thin box that is a three-dimensional world: an atom is out of the plane, the layer is not thin, or the user
+    // says so.
+    let with_images = |text: &str, args: &[&str]| {
+        let found = list(&folder, "a.dump", text, args, &[]);
+        assert!(found.contains("0,0,0,0,1,"), "{text}");
+    };
+    let layer = frame("-0.5 0.5", "x y z", " 0");
+    with_images(&layer.replace("2 1 2 1 0", "2 1 2 1 0.25"), &args);
+    with_images(&layer.replace("-0.5 0.5", "-0.5 0.75"), &args);
+    with_images(&layer.replace("-0.5 0.5", "-3 3"), &["--cutoff", "6"]);
+    with_images(&layer, &["--cutoff", "2.5", "--periodic", "abc"]);
+    let one = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n-1 1\n-1 1\n-1 1\n\
+               ITEM: ATOMS x y z\n0 0 0\n";
+    with_images(one, &["--cutoff", "2"]);
+
+    let xyz = |head: &str, z: &str| format!("3\n{head}\nA 1 1{z}\nA 2 1{z}\nA 9.5 1{z}\n");
+    for head in [
+        "Lattice=\"10 0 0 10\" Properties=species:S:1:pos:R:2 pbc=\"T T\"",
+        "Lattice=[[10,0],[0,10]] Properties=species:S:1:pos:R:2 pbc=\"T T F\"",
+        "Lattice=\"10 0 0 0 10 0 0 0 1\" Properties=species:S:1:pos:R:2 pbc=\"T T T\"",
+        "Lattice=\"10 0 0 10\" Origin=\"-1 -1\" Properties=species:S:1:pos:R:2",
+    ] {
+        assert_eq!(
+            list(&folder, "a.xyz", &xyz(head, ""), &args, &note),
+            expected,
+            "{head}"
+        );
+    }
+    let layer = "Lattice=\"10 0 0 0 10 0 0 0 1\" Origin=\"0 0 -0.5\" pbc=\"T T T\" Properties=species:S:1:pos:R:3";
+    assert_eq!(
+        list(&folder, "a.xyz", &xyz(layer, " 0"), &args, &note),
+        expected
+    );
+
+    let given = [
+        "--cutoff",
+        "2.5",
+        "--box",
+        "0 0 0 10 10 0",
+        "--periodic",
+        "ab",
+    ];
+    assert_eq!(
+        list(&folder, "a.csv", "x,y\n1,1\n2,1\n9.5,1\n", &given, &note),
+        expected
+    );
+    let open = list(
+        &folder,
+        "a.csv",
+        "x,y\n1,1\n2,1\n9.5,1\n",
+        &["--cutoff", "1"],
+        &note,
+    );
+    assert_eq!(open, "0,1,0,0,0,1.0,0.0,0.0,1.0\n");
+
+    // Discs in a thin box touch each other, but not their own images along z.
+    let input = folder.file("a.dump", frame("-0.5 0.5", "x y z", " 0"))?;
+    let run = collide(&[&input, "--dt", "1", "--radius", "0.56", "--output", "-"])?;
+    let found = rows(&run, &["two-dimensional", "at rest"]);
+    assert!(
+        found.starts_with("0,1,0.0,") && found.lines().count() == 1,
+        "{found}"
+    );
+    let moving = frame("-0.5 0.5", "x y vx vy", " 1 0").replace("9.5 1 1 0", "9.5 1 3 0");
+    let input = folder.file("a.dump", moving)?;
+    let run = collide(&[&input, "--dt", "0.75", "--radius", "0.25", "--output", "-"])?;
+    // The gap of 1.5 − 0.5 between particles 2 and 0 closes at the speed 2.
+    assert_eq!(rows(&run, &note), "0,2,0.5,0.0,-1,0,0\n");
+    assert!(!run.stderr.contains("vz"), "{}", run.stderr);
+    Ok(())
+}

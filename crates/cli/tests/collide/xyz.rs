@@ -177,9 +177,9 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
             &["line 2", "more than one", "radius"],
         ),
         (
-            "flat positions",
-            good.replace("pos:R:3", "pos:R:2"),
-            &["line 2", "pos", "3"],
+            "positions of one dimension",
+            good.replace("pos:R:3", "pos:R:1"),
+            &["line 2", "pos", "3", "2"],
         ),
         (
             "a part is missing",

@@ -107,6 +107,24 @@ impl Cell {
         }
     }
 
+    /// Returns whether the third edge of the box has no length.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.edges[2] == [0.0; 3]
+    }
+
+    /// Returns the z in the middle of the box, if the box is a thin layer across z: its third edge is along z, at
+    /// right angles to the others, and at most half as long as each of them.
+    pub(crate) fn middle_of_layer(&self) -> Option<f64> {
+        let [a, b, [x, y, height]] = self.edges;
+        let length = |[x, y, _]: [f64; 3]| x.hypot(y);
+        let is_layer = a[2] == 0.0
+            && b[2] == 0.0
+            && x == 0.0
+            && y == 0.0
+            && 2.0 * height <= length(a).min(length(b));
+        is_layer.then_some(self.origin[2] + 0.5 * height)
+    }
+
     /// Converts scaled coordinates, which are fractions of the edges of the simulation box, to a position.
     pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {
         let [a, b, c] = self.edges;
@@ -117,13 +135,18 @@ impl Cell {
 }
 
 /// Returns the domain of an input: the box of the file, which is periodic along the edges `periodic`, unless the
-/// options give another box or other edges.
+/// options give another box or other edges. If the world `is_flat`, it is open along the third edge unless the
+/// options say otherwise.
 pub(crate) fn domain(
     cell: Option<&Cell>,
     periodic: [bool; 3],
+    is_flat: bool,
     options: &ReadOptions,
 ) -> Result<Option<Domain>, String> {
     let cell = cell.filter(|_| !options.open);
+    let periodic = options
+        .periodic
+        .unwrap_or([periodic[0], periodic[1], periodic[2] && !is_flat]);
     match (options.cell, cell) {
         (Some(_), Some(_)) => Err(
             "the file has a box, so --box would contradict it; leave out --box, or add --open to \
@@ -138,7 +161,7 @@ pub(crate) fn domain(
             )?;
             Ok(Some(given))
         }
-        (None, Some(cell)) => cell.domain_or_open(options.periodic.unwrap_or(periodic)),
+        (None, Some(cell)) => cell.domain_or_open(periodic),
         (None, None) if options.periodic.is_some() && !options.open => {
             Err("the file has no box; give one with --box, or leave out --periodic".to_owned())
         }

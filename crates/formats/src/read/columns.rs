@@ -38,7 +38,9 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: Names,
-    center: [usize; 3],
+    /// Columns of the centres. Without a column of z, the world is two-dimensional, and z is 0.
+    center: [usize; 2],
+    height: Option<usize>,
     size: Size,
     /// Columns of the velocity. A component without a column is read as 0.
     velocity: [Option<usize>; 3],
@@ -83,18 +85,25 @@ impl Columns {
         options: &ReadOptions,
     ) -> Result<Self, String> {
         let mut found = None;
+        let mut flat = None;
+        let has = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let has_heights = centers.iter().any(|[_, _, z]| has(z));
         for &center in centers {
-            if let [Some(x), Some(y), Some(z)] = positions(names, center)? {
-                found = found.or(Some((center, [x, y, z])));
+            match positions(names, center)? {
+                [Some(x), Some(y), Some(z)] => found = found.or(Some((center, [x, y], Some(z)))),
+                [Some(x), Some(y), None] if !has_heights => {
+                    flat = flat.or(Some((center, [x, y], None)));
+                }
+                _ => {}
             }
         }
-        let Some((center_names, center)) = found else {
+        let Some((center_names, center, height)) = found.or(flat) else {
             // The error message names a coordinate column that the file lacks. If the file has some
             // columns of a triple, such as x and y of x, y and z, the message names the column that
             // completes the triple.
-            let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
+            let partial = |center: &&[&str; 3]| center.iter().any(|name| has(name));
             let center = centers.iter().find(partial).or(centers.first());
-            let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
+            let absent = center.and_then(|c| c.iter().find(|&name| !has(name)));
             return Err(missing(absent.unwrap_or(&"x"), names));
         };
         let plain = Names::PLAIN;
@@ -114,6 +123,7 @@ impl Columns {
                 ..plain
             },
             center,
+            height,
             size,
             velocity: if options.centers_only {
                 [None; 3]
@@ -147,16 +157,17 @@ impl Columns {
         let mut sphere = Sphere::default();
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
-            for (axis, part) in parts.iter_mut().enumerate() {
-                *part = number::parse_wide(field(self.center[axis]))
-                    .map_err(bad(self.names.center[axis]))?;
+            for (axis, column) in self.centers() {
+                parts[axis] =
+                    number::parse_wide(field(column)).map_err(bad(self.names.center[axis]))?;
             }
-            for (axis, x) in cell.at(parts).into_iter().enumerate() {
+            let axes = if self.is_flat() { 2 } else { 3 };
+            for (axis, x) in cell.at(parts).into_iter().enumerate().take(axes) {
                 sphere.center[axis] = number::narrow(x).map_err(bad(self.names.center[axis]))?;
             }
         } else {
-            for axis in 0..3 {
-                sphere.center[axis] = number(self.center[axis], self.names.center[axis])?;
+            for (axis, column) in self.centers() {
+                sphere.center[axis] = number(column, self.names.center[axis])?;
             }
         }
         for axis in 0..3 {
@@ -186,17 +197,51 @@ impl Columns {
         })
     }
 
-    pub(crate) fn note(&self) -> Option<String> {
+    /// Returns the axes and columns of the centres.
+    fn centers(&self) -> impl Iterator<Item = (usize, usize)> {
+        let [x, y] = self.center;
+        [Some(x), Some(y), self.height]
+            .into_iter()
+            .enumerate()
+            .filter_map(|(axis, column)| Some((axis, column?)))
+    }
+
+    /// Returns whether there is no column of z: z is 0.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.height.is_none()
+    }
+
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let height = self.note_of_height().into_iter();
+        height.chain(self.note_of_motion())
+    }
+
+    pub(crate) fn note_of_height(&self) -> Option<String> {
+        self.is_flat().then(|| {
+            format!(
+                "there is no column {}: the world is taken as two-dimensional, with z = 0, and open \
+                 along z",
+                self.names.center[2]
+            )
+        })
+    }
+
+    fn note_of_motion(&self) -> Option<String> {
         if self.centers_only {
             return None;
         }
+        let axes = if self.is_flat() { 2 } else { 3 };
         let missing: Vec<&str> = (self.names.velocity.into_iter())
             .zip(self.velocity)
+            .take(axes)
             .filter_map(|(name, column)| column.is_none().then_some(name))
             .collect();
         match missing.len() {
             0 => None,
-            3 => Some("there are no columns vx, vy, vz: every sphere is at rest".to_owned()),
+            count if count == axes && self.velocity[2].is_none() => Some(format!(
+                "there are no columns {}: every sphere is at rest",
+                missing.join(", ")
+            )),
             _ => Some(format!(
                 "there is no column {}: these velocity components are taken as 0",
                 missing.join(", ")
@@ -257,7 +302,7 @@ fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
     let mut found = names
         .iter()
         .enumerate()
-        .filter(|(_, n)| *n == name)
+        .filter(|(_, n)| n.eq_ignore_ascii_case(name))
         .map(|(i, _)| i);
     let first = found.next();
     if found.next().is_some() {

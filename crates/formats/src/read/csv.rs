@@ -28,9 +28,9 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         .map_err(|what| text.wrong(&hint(&record).unwrap_or(what)))?;
 
     let mut world = World::new(source, columns.names, "line");
-    world.domain = cell::domain(None, [false; 3], options)
+    world.domain = cell::domain(None, [false; 3], columns.is_flat(), options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
-    world.notes.extend(columns.note());
+    world.notes.extend(columns.notes());
     let mut ended = text.is_ended();
     while next(&mut text, &mut record)? {
         if record.len() != names.len() {

@@ -27,7 +27,7 @@ pub(crate) struct Head {
     pub(crate) step: Option<i64>,
     /// Number of atoms, if the section `ITEM: NUMBER OF ATOMS` exists.
     pub(crate) count: Option<u64>,
-    cell: Option<Cell>,
+    pub(crate) cell: Option<Cell>,
     /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the LAMMPS
     /// dump does not say.
     periodic: Option<[bool; 3]>,
@@ -273,9 +273,18 @@ pub(crate) fn world(
             from.text.source()
         ));
     }
-    world.notes.extend(columns.note());
+    world.notes.extend(columns.notes());
+    // LAMMPS calls z periodic in two-dimensional worlds, too.
+    let has_flat_box = head.cell.is_some_and(|cell| cell.is_flat());
+    let is_flat = columns.is_flat() || has_flat_box;
     let periodic = head.periodic.unwrap_or_default();
-    world.domain = cell::domain(head.cell.as_ref(), periodic, options)
+    if has_flat_box && periodic[2] && !columns.is_flat() && !says_so {
+        world.notes.push(
+            "the box has no height, so the world is taken as two-dimensional, and open along z"
+                .to_owned(),
+        );
+    }
+    world.domain = cell::domain(head.cell.as_ref(), periodic, is_flat, options)
         .map_err(|what| from.text.wrong(&what))?;
     if from.next > 0 && !options.ids && head.names.iter().any(|name| name == "id") {
         world.notes.push(

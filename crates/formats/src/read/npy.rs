@@ -29,7 +29,7 @@ const DEEPEST: usize = 4;
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
-    world.domain = cell::domain(None, [false; 3], options)
+    world.domain = cell::domain(None, [false; 3], false, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
     if options.centers_only {
         let columns = match *array.shape {

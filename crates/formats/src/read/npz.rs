@@ -27,7 +27,7 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
     })?;
     let mut world = World::new(source, NAMES, "row");
-    world.domain = cell::domain(None, [false; 3], options)
+    world.domain = cell::domain(None, [false; 3], false, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
     array(
         source,

@@ -6,6 +6,7 @@ use std::io::BufRead;
 use ::csv::ByteRecord;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::read::cell::Cell;
 use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
@@ -158,13 +159,19 @@ impl<R: BufRead> Trajectory<R> {
             step: head.step(),
         });
         let mut record = ByteRecord::new();
+        let mut more_columns = false;
         for read in 0..head.count() {
             self.atom(&head, read)?;
             let text = &self.text.text;
             record.clear();
             fields(text.line()).for_each(|field| record.push_field(field));
             let (names, where_from) = head.names();
-            if record.len() != names.len() {
+            let is_right = match &head {
+                Head::Xyz(head) if head.may_have_more_columns() => record.len() >= names.len(),
+                _ => record.len() == names.len(),
+            };
+            more_columns |= record.len() > names.len();
+            if !is_right {
                 let what = format!(
                     "the line has {} fields, but {where_from} names {} columns",
                     record.len(),
@@ -179,6 +186,20 @@ impl<R: BufRead> Trajectory<R> {
         }
         if !self.text.text.is_ended() {
             world.notes.push(self.text.text.unended());
+        }
+        if more_columns {
+            let count = head.names().0.len();
+            world.notes.push(format!(
+                "the columns after column {count} are not read, because an XYZ file without \
+                 Properties does not say what they are; --columns says it, as in --columns \
+                 vx={},vy={},vz={}",
+                count + 1,
+                count + 2,
+                count + 3
+            ));
+        }
+        if let Some(cell) = head.cell() {
+            world.flatten(cell, &self.options);
         }
         world.check_ids()?;
         self.step();
@@ -224,6 +245,13 @@ impl Head {
         match self {
             Self::Lammps(head) => head.step,
             Self::Xyz(_) => None,
+        }
+    }
+
+    fn cell(&self) -> Option<&Cell> {
+        match self {
+            Self::Lammps(head) => head.cell.as_ref(),
+            Self::Xyz(head) => head.cell.as_ref(),
         }
     }
 

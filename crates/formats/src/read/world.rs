@@ -3,9 +3,10 @@
 use carom::{Domain, Sphere};
 
 use crate::error::{Error, Result};
+use crate::read::cell::Cell;
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
-use crate::read::number;
+use crate::read::{ReadOptions, number};
 
 /// Spheres read from an input file, or from one frame of a trajectory.
 #[derive(Debug)]
@@ -146,6 +147,32 @@ impl World {
             room &= push(self.types.get_or_insert_default(), kind);
         }
         if room { Ok(()) } else { Err(self.full(line)) }
+    }
+
+    /// Opens the domain along z if the world is two-dimensional: all spheres are in the middle of a thin layer, as
+    /// LAMMPS and HOOMD keep them. If the options name the periodic edges, nothing changes.
+    pub(crate) fn flatten(&mut self, cell: &Cell, options: &ReadOptions) {
+        let (Some(domain), Some(middle), None) =
+            (self.domain, cell.middle_of_layer(), options.periodic)
+        else {
+            return;
+        };
+        let [a, b, c] = domain.periodic();
+        let is_middle = |sphere: &Sphere| {
+            let away = f64::from(sphere.center[2]) - middle;
+            away.abs() <= 1e-6 * f64::from(domain.edges()[2][2])
+        };
+        if c && options.cell.is_none()
+            && !self.spheres.is_empty()
+            && self.spheres.iter().all(is_middle)
+        {
+            self.domain = Some(domain.with_periodic([a, b, false]));
+            self.notes.push(
+                "all centres are in the middle of a thin box, so the world is taken as \
+                 two-dimensional, and open along z; --periodic says otherwise"
+                    .to_owned(),
+            );
+        }
     }
 
     pub(crate) fn check_ids(&self) -> Result<(), Error> {
