@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use carom::{Backend, Domain};
-use carom_formats::read::{self, Frames, Input, ReadOptions};
+use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions};
 use clap::ValueEnum;
 
 use crate::read_args::is_array;
@@ -46,6 +46,15 @@ pub(crate) struct WorldArgs {
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
+    /// Names of columns of a CSV file, dump or XYZ file: `x=Points:0,vx=5`, or `x,y,z,radius` for all in their order
+    ///
+    /// NAME=COLUMN gives a name to a column, which has another name in the file, or its number from 1. A list of names
+    /// without `=` names all columns of a file without a header, or of a dump whose ITEM: ATOMS names none; `_` is a
+    /// column that is not read. The names are x, y, z, radius, diameter, vx, vy, vz, id, type, element, species and
+    /// mass, and in dumps also xu, xs, xsu and so on.
+    #[arg(long, value_name = "NAME=COLUMN,...", help_heading = "Reading")]
+    columns: Option<ColumnNames>,
+
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
     /// Without the option --open, the simulation box is the box of the LAMMPS dump or extended XYZ file. The
@@ -78,6 +87,7 @@ impl WorldArgs {
         ReadOptions {
             ids: self.ids,
             types: self.types,
+            columns: self.columns.clone(),
             open: self.open,
             cell: self.given,
             periodic: self.periodic,
@@ -99,6 +109,12 @@ impl WorldArgs {
                     "`{option}` needs a column {column}, which arrays lack: leave out `{option}`"
                 ));
             }
+        }
+        if self.columns.is_some() && is_array(input) {
+            return Err(
+                "`--columns` is for CSV, dumps and XYZ: the arrays of NumPy have fixed names"
+                    .into(),
+            );
         }
         if self.open && self.periodic.is_some() && self.given.is_none() {
             return Err(

@@ -177,6 +177,7 @@ impl Args {
         // The box of a file is not used.
         ReadOptions {
             open: true,
+            at_rest: self.at_rest,
             ..self.reading.options()
         }
     }

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// or both (xsu ysu zsu) instead.
     ///
     /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres move, also
-    /// velo or vel. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
+    /// velo, vel, velocity, velocities or momenta. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
     ///
     /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z radius for
     /// spheres at rest. If the option --radius is given, the rows are x y z vx vy vz or x y z.
@@ -46,6 +46,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     reading: ReadArgs,
+
+    /// Take all spheres as at rest: the motion in the file is not read
+    #[arg(long, help_heading = "Reading")]
+    at_rest: bool,
 
     #[command(flatten)]
     pub(crate) world: WorldArgs,
@@ -180,7 +184,10 @@ impl Args {
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        self.world.options(self.reading.options())
+        self.world.options(ReadOptions {
+            at_rest: self.at_rest,
+            ..self.reading.options()
+        })
     }
 
     pub(crate) fn has_walls(&self) -> bool {

@@ -681,3 +681,291 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
     assert!(!run.stderr.contains("vz"), "{}", run.stderr);
     Ok(())
 }
+
+/// Returns the collisions in a file in a step, as rows of the list.
+fn collisions(folder: &Folder, name: &str, text: &str, args: &[&str], notes: &[&str]) -> String {
+    let input = folder.file(name, text).unwrap();
+    let run = collide(&[&[&input, "--output", "-"], args].concat()).unwrap();
+    rows(&run, notes)
+}
+
+/// Fails unless a search for collisions ends with an error that contains the file name and all `parts`.
+fn expect_no_motion(folder: &Folder, name: &str, text: &str, parts: &[&str]) {
+    let input = folder.file(name, text).unwrap();
+    let run = collide(&[&input, "--dt", "3", "--radius", "1"]).unwrap();
+    run.expect_error(text, 1, parts);
+    run.expect_error(text, 1, &[&input]);
+    // The way out.
+    let rest = collide(&[&input, "--dt", "3", "--radius", "1", "--at-rest"]).unwrap();
+    rest.expect_success(text);
+    assert!(!rest.stderr.contains("at rest"), "{}", rest.stderr);
+    assert!(rest.stdout.contains("pairs    0"), "{}", rest.stdout);
+}
+
+const BOX_OF_20: &str = "Lattice=\"20 0 0 0 20 0 0 0 20\" pbc=\"T T T\"";
+/// Two spheres of radius 1 at x = 0 and 5, which meet at this time if they move at the speeds 1 and −1.
+const MEETING: &str = "0,1,1.5,0.0,0,0,0\n";
+const STEP: [&str; 4] = ["--dt", "3", "--radius", "1"];
+
+#[test]
+fn motion_of_xyz_files_is_not_lost() {
+    let folder = Folder::new("motion").unwrap();
+    let xyz = |properties: &str, atoms: [&str; 2]| {
+        format!(
+            "2\n{BOX_OF_20} Properties={properties}\n{}\n{}\n",
+            atoms[0], atoms[1]
+        )
+    };
+    let positions = ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"];
+    for name in [
+        "velo",
+        "vel",
+        "velocity",
+        "velocities",
+        "Velocities",
+        "VELO",
+    ] {
+        let text = xyz(&format!("species:S:1:pos:R:3:{name}:R:3"), positions);
+        assert_eq!(
+            collisions(&folder, "a.xyz", &text, &STEP, &[]),
+            MEETING,
+            "{name}"
+        );
+        let flat = text
+            .replace("pos:R:3", "pos:R:2")
+            .replace(&format!("{name}:R:3"), &format!("{name}:R:2"));
+        let flat = flat
+            .replace(" 0 0 0 1 0 0", " 0 0 1 0")
+            .replace(" 5 0 0 -1 0 0", " 5 0 -1 0");
+        let found = collisions(&folder, "a.xyz", &flat, &STEP, &["two-dimensional"]);
+        assert_eq!(found, MEETING, "{name}");
+    }
+    let scalars = xyz("species:S:1:pos:R:3:vx:R:1:vy:R:1:vz:R:1", positions);
+    assert_eq!(collisions(&folder, "a.xyz", &scalars, &STEP, &[]), MEETING);
+    // Momenta, as ASE writes them. The masses of argon and hydrogen are 39.948 and 1.008.
+    for (properties, atoms) in [
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["Ar 0 0 0 39.948 0 0", "H 5 0 0 -1.008 0 0"],
+        ),
+        (
+            "Species:S:1:Pos:R:3:Momenta:R:3",
+            ["Ar 0 0 0 39.948 0 0", "H 5 0 0 -1.008 0 0"],
+        ),
+        (
+            "Z:I:1:pos:R:3:momenta:R:3",
+            ["18 0 0 0 39.948 0 0", "1 5 0 0 -1.008 0 0"],
+        ),
+        (
+            "species:S:1:pos:R:3:momenta:R:3:masses:R:1",
+            ["Ar 0 0 0 2 0 0 2", "Ar 5 0 0 -4 0 0 4"],
+        ),
+        (
+            "mass:R:1:species:S:1:pos:R:3:momenta:R:3",
+            ["2 A 0 0 0 2 0 0", "4 B 5 0 0 -4 0 0"],
+        ),
+    ] {
+        let notes = ["momenta divided by masses", "10.18 fs"];
+        let found = collisions(&folder, "a.xyz", &xyz(properties, atoms), &STEP, &notes);
+        assert_eq!(found, MEETING, "{properties}");
+    }
+    // Velocities go before momenta.
+    let both = xyz(
+        "species:S:1:pos:R:3:momenta:R:3:velo:R:3",
+        ["A 0 0 0 9 9 9 1 0 0", "A 5 0 0 9 9 9 -1 0 0"],
+    );
+    assert_eq!(collisions(&folder, "a.xyz", &both, &STEP, &[]), MEETING);
+    for (properties, atoms, parts) in [
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["A 0 0 0 1 0 0", "A 5 0 0 -1 0 0"],
+            &["line 3", "field species", "`A`", "mass", "--at-rest"][..],
+        ),
+        (
+            "Z:I:1:pos:R:3:momenta:R:3",
+            ["1 0 0 0 1 0 0", "119 5 0 0 -1 0 0"],
+            &["line 4", "field Z", "`119`", "--at-rest"],
+        ),
+        (
+            "pos:R:3:momenta:R:3",
+            ["0 0 0 1 0 0", "5 0 0 -1 0 0"],
+            &["line 2", "no masses and no species", "--at-rest"],
+        ),
+        (
+            "mass:R:1:pos:R:3:momenta:R:3",
+            ["1 0 0 0 1 0 0", "0 5 0 0 -1 0 0"],
+            &["line 4", "field mass", "larger than 0"],
+        ),
+        (
+            "species:S:1:pos:R:3:momentum:R:3",
+            ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"],
+            &["line 2", "momentum 1", "--columns", "--at-rest"],
+        ),
+        (
+            "species:S:1:pos:R:3:speed:R:1",
+            ["Ar 0 0 0 1", "Ar 5 0 0 1"],
+            &["line 2", "column speed", "--at-rest"],
+        ),
+    ] {
+        expect_no_motion(&folder, "a.xyz", &xyz(properties, atoms), parts);
+    }
+    // A file without motion keeps its note, and a search for neighbours needs none.
+    let rest = near_xyz(&format!("{BOX_OF_20} {SPECIES}"));
+    assert_eq!(
+        collisions(&folder, "a.xyz", &rest, &STEP, &["every sphere is at rest"]),
+        ""
+    );
+    let momenta = xyz(
+        "species:S:1:pos:R:3:momenta:R:3",
+        ["A 0 0 0 1 0 0", "A 5 0 0 -1 0 0"],
+    );
+    assert_eq!(
+        list(&folder, "a.xyz", &momenta, &["--cutoff", "5"], &[])
+            .lines()
+            .count(),
+        1
+    );
+    // The angular velocity is no motion of the centre.
+    let spinning = xyz("species:S:1:pos:R:3:angular_velocity:R:3", positions);
+    assert_eq!(
+        collisions(&folder, "a.xyz", &spinning, &STEP, &["at rest"]),
+        ""
+    );
+    // Further columns of plain XYZ can be named.
+    let plain = "2\n\nA 0 0 0 1 0 0\nA 5 0 0 -1 0 0\n";
+    let named = [&STEP[..], &["--columns", "vx=5,vy=6,vz=7"]].concat();
+    assert_eq!(
+        collisions(&folder, "a.xyz", plain, &named, &[]),
+        "0,1,1.5,0.0\n"
+    );
+    assert_eq!(
+        collisions(
+            &folder,
+            "a.xyz",
+            plain,
+            &STEP,
+            &["column 4 are not read", "at rest"]
+        ),
+        ""
+    );
+}
+
+#[test]
+fn motion_of_tables_and_dumps_is_not_lost() {
+    let folder = Folder::new("motion-tables").unwrap();
+    for (header, named) in [
+        ("vel_x,vel_y,vel_z", "vx=vel_x,vy=vel_y,vz=vel_z"),
+        (
+            "Velocity:0,Velocity:1,Velocity:2",
+            "vx=Velocity:0,vy=Velocity:1,vz=Velocity:2",
+        ),
+        ("px,py,pz", "vx=px,vy=py,vz=pz"),
+        ("velocity[0],velocity[1],velocity[2]", "vx=4,vy=5,vz=6"),
+        ("f_v[1],f_velocity[2],a", "vx=4,vy=5,vz=6"),
+    ] {
+        let text = format!("x,y,z,{header}\n0,0,0,1,0,0\n5,0,0,-1,0,0\n");
+        let parts = [
+            "line 1",
+            "seems to describe motion",
+            "--columns vx=",
+            "--at-rest",
+        ];
+        expect_no_motion(&folder, "a.csv", &text, &parts);
+        let args = [&STEP[..], &["--columns", named]].concat();
+        assert_eq!(
+            collisions(&folder, "a.csv", &text, &args, &[]),
+            "0,1,1.5,0.0\n",
+            "{header}"
+        );
+    }
+    let text = "x,y,z,omega_x,angvel,v_x,pressure,p1,v1\n0,0,0,1,1,1,1,1,1\n";
+    assert_eq!(collisions(&folder, "a.csv", text, &STEP, &["at rest"]), "");
+    let dump = frame(
+        0,
+        "ITEM: BOX BOUNDS ff ff ff",
+        "id x y z VX v_vel[2] c_3",
+        &["1 0 0 0 1 0 0", "2 5 0 0 -1 0 0"],
+    );
+    assert_eq!(
+        collisions(&folder, "a.dump", &dump, &STEP, &["no column vy, vz"]),
+        "0,1,1.5,0.0\n"
+    );
+    let dump = dump.replace("VX", "f_vel[1]");
+    expect_no_motion(
+        &folder,
+        "a.dump",
+        &dump,
+        &["line 9", "f_vel[1]", "--columns", "--at-rest"],
+    );
+}
+
+#[test]
+fn columns_can_be_named() {
+    let folder = Folder::new("columns").unwrap();
+    let pair = "0,1,0,0,0,1.0,0.0,0.0,1.0\n";
+    let paraview = "\"Points:0\",\"Points:1\",\"Points:2\",\"radius\"\n0,0,0,1\n1,0,0,1\n";
+    let parts = [
+        "line 1",
+        "no column x",
+        "--columns x=Points:0,y=Points:1,z=Points:2",
+    ];
+    expect_error(&folder, "a.csv", paraview, &[], &parts);
+    let named = [
+        "--cutoff",
+        "1",
+        "--columns",
+        "x=Points:0,y=Points:1,z=Points:2",
+    ];
+    assert_eq!(list(&folder, "a.csv", paraview, &named, &[]), pair);
+    let wrong = ["--columns", "x=Points:0,y=Points:1,z=Points:3"];
+    expect_error(
+        &folder,
+        "a.csv",
+        paraview,
+        &wrong,
+        &["line 1", "no column Points:3", "points:2"],
+    );
+    let bare = "0,0,0,7\n1,0,0,7\n";
+    expect_error(
+        &folder,
+        "a.csv",
+        bare,
+        &[],
+        &["line 1", "no header", "--columns x,y,z"],
+    );
+    assert_eq!(
+        list(
+            &folder,
+            "a.csv",
+            bare,
+            &["--cutoff", "1", "--columns", "x,y,z,_"],
+            &[]
+        ),
+        pair
+    );
+    expect_error(
+        &folder,
+        "a.csv",
+        bare,
+        &["--columns", "x,y,z"],
+        &["line 1", "names 3 columns", "4"],
+    );
+    // An old dump.
+    let dump = near("ITEM: BOX BOUNDS pp pp pp").replace("ATOMS id type x y z", "ATOMS");
+    let args = ["--cutoff", "1", "--columns", "id,type,x,y,z"];
+    assert_eq!(list(&folder, "a.dump", &dump, &args, &[]), PAIR);
+    // A name of the file that is given to another column is not read.
+    let swapped = ["--cutoff", "1", "--columns", "x=xu"];
+    assert_eq!(
+        list(
+            &folder,
+            "a.csv",
+            "x,y,z,xu\n0,0,0,0\n9,0,0,1\n",
+            &swapped,
+            &[]
+        ),
+        pair
+    );
+    let run = neighbors(&["a.csv", "--cutoff", "1", "--columns", "raduis=1"]).unwrap();
+    run.expect_error("typo", 2, &["`raduis` is not a name", "radius"]);
+}

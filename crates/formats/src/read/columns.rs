@@ -4,7 +4,7 @@
 use carom::{Field, Sphere};
 
 use crate::read::cell::Cell;
-use crate::read::{Radii, ReadOptions, number};
+use crate::read::{Radii, ReadOptions, elements, number};
 
 const MOST_SHOWN: usize = 200;
 
@@ -44,7 +44,11 @@ pub(crate) struct Columns {
     size: Size,
     /// Columns of the velocity. A component without a column is read as 0.
     velocity: [Option<usize>; 3],
+    /// Source of the masses, if the columns of `velocity` hold momenta.
+    mass: Option<Mass>,
     centers_only: bool,
+    /// Whether the options say that all spheres are at rest.
+    at_rest: bool,
     id: Option<usize>,
     kind: Option<usize>,
     /// Simulation box to which scaled coordinates refer, or `None` for unscaled coordinates.
@@ -60,6 +64,17 @@ enum Size {
     Constant(f32),
     Kind(usize, Radii),
 }
+
+/// Source of the masses of the spheres: a column of masses, of symbols of elements, or of atomic numbers.
+#[derive(Clone, Copy, Debug)]
+enum Mass {
+    Column(usize),
+    Symbol(usize),
+    Number(usize),
+}
+
+/// Names of momenta in extended XYZ as ASE writes it.
+const MOMENTA: [&str; 3] = ["momenta 1", "momenta 2", "momenta 3"];
 
 /// A sphere of an input file, and its id and type if the options request them.
 pub(crate) struct Row {
@@ -104,7 +119,16 @@ impl Columns {
             let partial = |center: &&[&str; 3]| center.iter().any(|name| has(name));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&name| !has(name)));
-            return Err(missing(absent.unwrap_or(&"x"), names));
+            let paraview = ["points:0", "points:1", "points:2"].map(has) == [true; 3];
+            let example = if paraview {
+                "x=Points:0,y=Points:1,z=Points:2"
+            } else {
+                "x=NAME,y=NAME,z=NAME"
+            };
+            let what = missing(absent.unwrap_or(&"x"), names);
+            return Err(format!(
+                "{what}; say which they are with --columns {example}"
+            ));
         };
         let plain = Names::PLAIN;
         let (size_name, size) = if options.centers_only {
@@ -116,21 +140,28 @@ impl Columns {
             (None, Some(option)) => Err(missing(&format!("{name}, which {option} needs"), names)),
             (found, option) => Ok(found.filter(|_| option.is_some())),
         };
+        let (velocity, mass) = if options.centers_only || options.at_rest {
+            ([None; 3], None)
+        } else {
+            motion(names)?
+        };
         Ok(Self {
             names: Names {
                 center: center_names,
                 size: size_name,
-                ..plain
+                velocity: if mass.is_some() {
+                    MOMENTA
+                } else {
+                    plain.velocity
+                },
             },
             center,
             height,
             size,
-            velocity: if options.centers_only {
-                [None; 3]
-            } else {
-                positions(names, plain.velocity)?
-            },
+            velocity,
+            mass,
             centers_only: options.centers_only,
+            at_rest: options.at_rest,
             id: needed("id", options.ids.then_some("--ids"))?,
             kind: needed("type", options.types.then_some("--types"))?,
             cell: None,
@@ -170,9 +201,21 @@ impl Columns {
                 sphere.center[axis] = number(column, self.names.center[axis])?;
             }
         }
-        for axis in 0..3 {
-            if let Some(column) = self.velocity[axis] {
-                sphere.velocity[axis] = number(column, self.names.velocity[axis])?;
+        if let Some(mass) = self.mass {
+            let mass = mass.of(field).map_err(|(name, what)| bad(name)(what))?;
+            for axis in 0..3 {
+                if let Some(column) = self.velocity[axis] {
+                    let name = self.names.velocity[axis];
+                    let momentum = number::parse_wide(field(column)).map_err(bad(name))?;
+                    sphere.velocity[axis] = number::narrow(momentum / mass)
+                        .map_err(|what| bad(name)(format!("divided by the mass {what}")))?;
+                }
+            }
+        } else {
+            for axis in 0..3 {
+                if let Some(column) = self.velocity[axis] {
+                    sphere.velocity[axis] = number(column, self.names.velocity[axis])?;
+                }
             }
         }
         sphere.radius = match &self.size {
@@ -226,8 +269,22 @@ impl Columns {
         })
     }
 
+    /// Returns whether velocities or momenta are read.
+    pub(crate) fn are_moving(&self) -> bool {
+        self.velocity.iter().any(Option::is_some)
+    }
+
+    /// Returns the note about momenta.
+    pub(crate) fn note_of_momenta(&self) -> Option<String> {
+        self.mass.map(|_| {
+            "velocities are momenta divided by masses; in the units of ASE, the unit of time, also of \
+             --dt, is then Å·√(u/eV) = 10.18 fs"
+                .to_owned()
+        })
+    }
+
     fn note_of_motion(&self) -> Option<String> {
-        if self.centers_only {
+        if self.centers_only || self.at_rest {
             return None;
         }
         let axes = if self.is_flat() { 2 } else { 3 };
@@ -248,6 +305,110 @@ impl Columns {
             )),
         }
     }
+}
+
+impl Mass {
+    /// Returns the mass in a row, or the name of the invalid field and what is wrong with it.
+    fn of<'a>(self, field: impl Fn(usize) -> &'a [u8]) -> Result<f64, (&'static str, String)> {
+        let unknown = |text: &[u8]| {
+            format!(
+                "is `{}`, an element whose mass is not known, so its momentum gives no velocity; \
+                 add a column mass, or take all spheres as at rest with --at-rest",
+                number::shown(text)
+            )
+        };
+        match self {
+            Self::Column(column) => match number::parse_wide(field(column)) {
+                Ok(mass) if mass > 0.0 => Ok(mass),
+                Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
+                Err(what) => Err(("mass", what)),
+            },
+            Self::Symbol(column) => {
+                let symbol = field(column).trim_ascii();
+                elements::mass_of_symbol(symbol).ok_or_else(|| ("species", unknown(symbol)))
+            }
+            Self::Number(column) => {
+                let text = field(column).trim_ascii();
+                let number = number::id(text).map_err(|what| ("Z", what))?;
+                elements::mass_of_number(number).ok_or_else(|| ("Z", unknown(text)))
+            }
+        }
+    }
+}
+
+/// Returns the columns of the velocities, or of the momenta and masses that give them. A column that names motion
+/// from which no velocity follows is an error, so that no motion is lost.
+fn motion(names: &[String]) -> Result<([Option<usize>; 3], Option<Mass>), String> {
+    let velocity = positions(names, Names::PLAIN.velocity)?;
+    if velocity.iter().any(Option::is_some) {
+        return Ok((velocity, None));
+    }
+    let way_out = "or take all spheres as at rest with --at-rest";
+    let momenta = positions(names, MOMENTA)?;
+    if momenta.iter().any(Option::is_some) {
+        let first = |names_of: &[&str]| -> Result<Option<usize>, String> {
+            for name in names_of {
+                if let Some(column) = position(names, name)? {
+                    return Ok(Some(column));
+                }
+            }
+            Ok(None)
+        };
+        let mass = if let Some(column) = first(&["mass", "masses"])? {
+            Mass::Column(column)
+        } else if let Some(column) = first(&["species", "element", "symbols"])? {
+            Mass::Symbol(column)
+        } else if let Some(column) = first(&[ATOMIC_NUMBER])? {
+            Mass::Number(column)
+        } else {
+            return Err(format!(
+                "there are momenta, but no masses and no species, which give the velocities; add a \
+                 column mass, {way_out}"
+            ));
+        };
+        return Ok((momenta, Some(mass)));
+    }
+    match names.iter().find(|name| is_motion(name)) {
+        Some(name) => Err(format!(
+            "the column {} seems to describe motion, but the velocities must be in columns vx, vy \
+             and vz; name them with --columns, as in --columns vx=NAME,vy=NAME,vz=NAME, {way_out}",
+            number::printable(name, 40)
+        )),
+        None => Ok(([None; 3], None)),
+    }
+}
+
+/// Name of the column of atomic numbers in extended XYZ, which is `Z` there.
+pub(crate) const ATOMIC_NUMBER: &str = "atomic number";
+
+/// Returns whether the name of a column says that it holds a velocity, a speed or a momentum, perhaps one component.
+fn is_motion(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    // LAMMPS puts such prefixes before the names of computes, fixes, variables and custom properties.
+    let prefixes = ["v_", "c_", "f_", "i_", "d_", "i2_", "d2_"];
+    let stem = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+    let name: String = stem
+        .unwrap_or(&name)
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    let base = name.strip_suffix(['x', 'y', 'z', '0', '1', '2', '3']);
+    let is_base = |base: &str| {
+        matches!(
+            base,
+            "vel"
+                | "velo"
+                | "vels"
+                | "velocity"
+                | "velocities"
+                | "momentum"
+                | "momenta"
+                | "linearmomentum"
+        )
+    };
+    let is_letter = matches!(&*name, "vx" | "vy" | "vz" | "px" | "py" | "pz");
+    let is_speed = matches!(&*name, "speed" | "velocitymagnitude" | "velmag" | "vmag");
+    is_letter || is_speed || is_base(&name) || base.is_some_and(is_base)
 }
 
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
@@ -298,17 +459,20 @@ fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], S
     ])
 }
 
+/// Returns the position of a named column. Other cases of its letters count only if no column has exactly this name.
 fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
-    let mut found = names
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| n.eq_ignore_ascii_case(name))
-        .map(|(i, _)| i);
-    let first = found.next();
-    if found.next().is_some() {
-        return Err(format!(
-            "there is more than one column {name}; rename or remove the others"
-        ));
+    let of = |is_name: &dyn Fn(&str) -> bool| {
+        let mut found = (0..names.len()).filter(|&k| is_name(&names[k]));
+        let first = found.next();
+        if found.next().is_some() {
+            return Err(format!(
+                "there is more than one column {name}; rename or remove the others"
+            ));
+        }
+        Ok(first)
+    };
+    match of(&|other| other == name)? {
+        Some(column) => Ok(Some(column)),
+        None => of(&|other| other.eq_ignore_ascii_case(name)),
     }
-    Ok(first)
 }

@@ -20,10 +20,18 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     let mut text = Text::new(source, input, Place::default());
     let mut record = ByteRecord::new();
 
-    if !next(&mut text, &mut record)? {
+    let mut has_row = next(&mut text, &mut record)?;
+    if !has_row {
         bail!("{source} is empty; it must begin with a header such as x,y,z,radius,vx,vy,vz");
     }
-    let names = names(&record);
+    let mut names = names(&record);
+    if let Some(given) = &options.columns {
+        let applied = given.apply(&mut names, false);
+        applied.map_err(|what| {
+            let hint = hint(&record).filter(|_| record.len() == 1);
+            text.wrong(&hint.unwrap_or(what))
+        })?;
+    }
     let columns = Columns::find(&names, &[Names::PLAIN.center], options)
         .map_err(|what| text.wrong(&hint(&record).unwrap_or(what)))?;
 
@@ -32,17 +40,27 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
     world.notes.extend(columns.notes());
     let mut ended = text.is_ended();
-    while next(&mut text, &mut record)? {
+    // If the caller names all columns, there is no header.
+    let has_header = options
+        .columns
+        .as_ref()
+        .is_none_or(|given| given.all().is_none());
+    if has_header {
+        has_row = next(&mut text, &mut record)?;
+    }
+    while has_row {
         if record.len() != names.len() {
             let what = format!(
-                "the line has {} fields, but the header has {}",
+                "the line has {} fields, but the {} has {}",
                 record.len(),
+                if has_header { "header" } else { "first line" },
                 names.len()
             );
             return Err(text.wrong(&what));
         }
         world.parse(text.place().line, &columns, |column| record.get(column))?;
         ended = text.is_ended();
+        has_row = next(&mut text, &mut record)?;
     }
     if !ended {
         world.notes.push(text.unended());
@@ -124,8 +142,8 @@ fn hint(line: &ByteRecord) -> Option<String> {
         .all(|field| number::parse_wide(field).is_ok())
         .then(|| {
             format!(
-                "there is no header; add a first line that names the columns, such as \
-             x,y,z,radius,vx,vy,vz; {savetxt}"
+                "there is no header; name the columns in their order with --columns, as in --columns \
+             x,y,z,radius,vx,vy,vz, or in a first line; {savetxt}"
             )
         })
 }

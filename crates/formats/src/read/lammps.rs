@@ -299,8 +299,9 @@ pub(crate) fn world(
 fn columns(from: &FrameText<impl BufRead>, head: &Head, options: &ReadOptions) -> Result<Columns> {
     if head.names.is_empty() {
         return Err(from.text.wrong(
-            "ITEM: ATOMS names no columns, as in dumps of old versions of LAMMPS; add their names \
-             to this line, such as `ITEM: ATOMS id type xs ys zs`",
+            "ITEM: ATOMS names no columns, as in dumps of old versions of LAMMPS; name them with \
+             --columns, as in --columns id,type,xs,ys,zs, or on this line, as in `ITEM: ATOMS id \
+             type xs ys zs`",
         ));
     }
     let columns =

@@ -7,8 +7,10 @@
 //! [`FromStr`](std::str::FromStr) of [`Frames`] parse what users write on command lines.
 
 mod cell;
+mod column_names;
 mod columns;
 pub mod csv;
+mod elements;
 mod frames;
 mod input;
 mod lammps;
@@ -25,6 +27,7 @@ mod walls;
 mod world;
 mod xyz;
 
+pub use column_names::ColumnNames;
 pub use frames::Frames;
 pub(crate) use input::extension;
 pub use input::{Format, Input};

@@ -6,7 +6,7 @@ use carom::Domain;
 
 use crate::error::{Error, Result, bail};
 use crate::read::cell::Cell;
-use crate::read::number;
+use crate::read::{ColumnNames, number};
 
 /// Options for reading an input file.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,10 @@ pub struct ReadOptions {
     pub radii: Radii,
     /// Whether to read the centres only: all radii and velocities are then 0, and `radii` is ignored.
     pub centers_only: bool,
+    /// Whether all spheres are at rest: the motion in the input is not read.
+    pub at_rest: bool,
+    /// Names of columns, for an input whose columns have no names or other names than the readers know.
+    pub columns: Option<ColumnNames>,
     /// Whether to ignore the box of the input. Without a box from the caller (`cell`), the world is then open.
     /// A LAMMPS dump that states no box is an error unless `open` is true or `cell` is given.
     pub open: bool,

@@ -153,6 +153,12 @@ impl<R: BufRead> Trajectory<R> {
         let Some(head) = self.head()? else {
             return Ok(None);
         };
+        let mut head = head;
+        if let Some(given) = &self.options.columns {
+            let is_open = matches!(&head, Head::Xyz(head) if head.may_have_more_columns());
+            let applied = given.apply(head.names_mut(), is_open);
+            applied.map_err(|what| self.text.text.wrong(&what))?;
+        }
         let (mut world, columns) = self.world(&head)?;
         world.frame = Some(Frame {
             number: self.text.next,
@@ -252,6 +258,13 @@ impl Head {
         match self {
             Self::Lammps(head) => head.cell.as_ref(),
             Self::Xyz(head) => head.cell.as_ref(),
+        }
+    }
+
+    fn names_mut(&mut self) -> &mut Vec<String> {
+        match self {
+            Self::Lammps(head) => &mut head.names,
+            Self::Xyz(head) => &mut head.names,
         }
     }
 

@@ -7,7 +7,7 @@ use std::io::BufRead;
 
 use crate::error::{Result, bail};
 use crate::read::cell::{self, Cell};
-use crate::read::columns::{Columns, Names};
+use crate::read::columns::{ATOMIC_NUMBER, Columns, Names};
 use crate::read::trajectory::FrameText;
 use crate::read::{ReadOptions, World, number};
 
@@ -44,10 +44,6 @@ impl Head {
     /// Returns whether atoms may have more columns than the file names. Plain XYZ names none.
     pub(crate) fn may_have_more_columns(&self) -> bool {
         !self.is_extended
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|other| other == name)
     }
 }
 
@@ -141,16 +137,13 @@ pub(crate) fn world(
              --box and --periodic"
         ));
     }
-    if !head.has("vx") && !options.centers_only {
-        let momenta = if head.has("momenta 1") {
-            " (momenta are not read)"
-        } else {
-            ""
-        };
-        world.notes.push(format!(
-            "there is no property velo or vel{momenta}: every sphere is at rest"
-        ));
+    if !columns.are_moving() && !options.centers_only && !options.at_rest {
+        world.notes.push(
+            "there is no property velo, vel, velocities or momenta: every sphere is at rest"
+                .to_owned(),
+        );
     }
+    world.notes.extend(columns.note_of_momenta());
     Ok((world, columns))
 }
 
@@ -453,7 +446,7 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
         }
         let three = match &*name.to_ascii_lowercase() {
             "pos" => Some(Names::PLAIN.center),
-            "velo" | "vel" => Some(Names::PLAIN.velocity),
+            "velo" | "vel" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
             _ => None,
         };
         match (three, count) {
@@ -467,11 +460,16 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
                      two-dimensional world"
                 ));
             }
+            // `Z`, but not `z`, which is a coordinate.
+            (None, 1) if name == "Z" => names.push(ATOMIC_NUMBER.to_owned()),
             (None, 1) => names.push(name.to_owned()),
             (None, _) => names.extend((1..=count).map(|k| format!("{name} {k}"))),
         }
     }
-    if !names.iter().any(|name| name == "x") {
+    if !["x", "y"]
+        .iter()
+        .all(|axis| names.iter().any(|name| name == axis))
+    {
         return Err("Properties has no pos:R:3, the positions of the atoms".to_owned());
     }
     Ok(names)
