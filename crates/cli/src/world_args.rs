@@ -97,7 +97,7 @@ impl WorldArgs {
 
     /// Returns an error message if the options contradict each other or do not fit the input.
     pub(crate) fn conflict(&self, input: &Input) -> Result<(), String> {
-        if self.frame != Frames::LAST && !input.format().has_frames() {
+        if self.frame != Frames::LAST && !input.has_frames() {
             return Err(
                 "`--frame` is for LAMMPS dumps and XYZ only: other files have no frames".into(),
             );
@@ -172,10 +172,13 @@ fn box_of(text: &str) -> carom_formats::Result<Domain> {
 /// output file.
 pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Result<(), String> {
     // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
-    let path = input.path().unwrap_or(Path::new("/dev/stdin"));
+    let mut paths = input.paths();
+    if paths.is_empty() {
+        paths.push(Path::new("/dev/stdin"));
+    }
     for (option, file) in outputs {
         if let Some(file) = file
-            && same_file(path, file)
+            && paths.iter().any(|path| same_file(path, file))
         {
             return Err(format!(
                 "`{option} {}` would overwrite the input; choose another file",

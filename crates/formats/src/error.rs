@@ -16,7 +16,7 @@ type Cause = Box<dyn StdError + Send + Sync>;
 ///
 /// use carom_formats::read::{self, Frames, Input, ReadOptions};
 ///
-/// let input = Input::new("no-such-file.csv", None)?;
+/// let input = Input::new("no-such-file.csv", None);
 /// let error = read::open(&input, Frames::LAST, &ReadOptions::default(), &()).unwrap_err();
 /// assert_eq!(error.to_string(), "cannot open no-such-file.csv");
 /// assert!(error.source().unwrap().is::<std::io::Error>());

@@ -167,7 +167,10 @@ impl Args {
     }
 
     pub(crate) fn input(&self) -> Option<Input> {
-        let input = self.input.as_ref().map(|path| self.reading.input(path));
+        let input = self
+            .input
+            .as_ref()
+            .map(|path| self.reading.input(std::slice::from_ref(path)));
         input
             .transpose()
             .unwrap_or_else(|what| exit_with_usage_error("bench", what))

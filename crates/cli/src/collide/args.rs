@@ -16,7 +16,7 @@ use crate::world_args::{Where, WorldArgs, keep_input};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// File with the spheres: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
+    /// File with the spheres, or several files: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
     /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if the spheres
     /// move, also vx, vy, vz. Other columns of a CSV file are ignored.
@@ -35,10 +35,11 @@ pub(crate) struct Args {
     /// move.
     ///
     /// Missing velocities are 0. If the file has no radii, give them with --radius or
-    /// --radius-by-type. All formats but .npz may be compressed with gzip; the file name then ends
-    /// in .gz. Standard input is read as CSV unless --format names another format.
-    #[arg(value_name = "INPUT")]
-    path: PathBuf,
+    /// --radius-by-type. All formats but .npz may be compressed with gzip, Zstandard, bzip2 or xz. The contents tell the
+    /// format and the compression, whatever the name is. Several files are one series, with frames numbered from the
+    /// first file to the last.
+    #[arg(value_name = "INPUT", required = true)]
+    paths: Vec<PathBuf>,
 
     /// Length of the time step, in the input's unit of time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
@@ -150,7 +151,7 @@ Examples:
   carom collide pour.lammpstrj --dt 1e-4 --output pairs.csv
   carom collide dump.melt --dt 0.005 --radius-by-type 1=0.5,2=0.8 --types
   carom collide run.dump.gz --dt 1e-4 --frames 100:200 --ids --output pairs.npz
-  cat dump.melt.* | carom collide - --format lammps --frames all --ids --dt 0.005
+  carom collide dump.melt.* --frames all --ids --dt 0.005
   generate | carom collide - --dt 1 --sort time --output - | less
   carom collide grains.csv --dt 0.001 --backend gpu --verify
   carom collide grains.csv --dt 0.001 --plot grains.png
@@ -179,7 +180,7 @@ impl Args {
 
     pub(crate) fn input(&self) -> Input {
         self.reading
-            .input(&self.path)
+            .input(&self.paths)
             .unwrap_or_else(|what| exit_with_usage_error("collide", what))
     }
 
@@ -195,7 +196,7 @@ impl Args {
     }
 
     fn conflict(&self) -> Result<(), String> {
-        let input = self.reading.input(&self.path)?;
+        let input = self.reading.input(&self.paths)?;
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(
             &input,

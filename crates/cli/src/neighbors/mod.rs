@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use carom::{Detector, Domain, NeighborList, NeighborSearch, Options};
 use carom_formats::ErrorKind;
 use carom_formats::read::{self, Frame, Progress as _, World};
@@ -22,7 +22,7 @@ const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
-    let input = args.input().map_err(|what| anyhow!(what))?;
+    let input = args.input();
     let options = args.read_options();
     let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
     // A search without particles only checks the cutoff. So an invalid cutoff is an error before

@@ -10,6 +10,9 @@ fn files_that_are_cut_off_are_rejected() -> Test {
     for name in [
         "plain.lammpstrj",
         "packed.dump.gz",
+        "packed.dump.zst",
+        "packed.dump.bz2",
+        "packed.dump.xz",
         "c-f4.npy",
         "packed.npz",
     ] {
@@ -64,7 +67,12 @@ fn every_reader_rejects_noise() -> Test {
         .take(100_000)
         .collect();
     let zeros = vec![0; 3 << 20];
-    let packed_noise = [b"\x1f\x8b\x08\x00", &noise[..]].concat();
+    let packed_noise = |magic: &[u8]| [magic, &noise[..]].concat();
+    let gzip = packed_noise(b"\x1f\x8b\x08\x00");
+    let zstd = packed_noise(b"\x28\xb5\x2f\xfd");
+    let skippable = packed_noise(b"\x50\x2a\x4d\x18");
+    let bzip2 = packed_noise(b"BZh91AY&SY");
+    let xz = packed_noise(b"\xfd7zXZ\x00");
     for name in [
         "noise.csv",
         "noise.dump",
@@ -72,7 +80,7 @@ fn every_reader_rejects_noise() -> Test {
         "noise.npz",
         "noise.csv.gz",
     ] {
-        for bytes in [&noise, &zeros, &packed_noise] {
+        for bytes in [&noise, &zeros, &gzip, &zstd, &skippable, &bzip2, &xz] {
             let input = folder.file(name, bytes)?;
             run(&[&input])?.expect_error(name, 1, &[&input]);
         }

@@ -4,7 +4,8 @@
 use std::error::Error;
 use std::fs;
 
-use crate::run::{Folder, Run, Test, run_as_it_is};
+use crate::run::{Folder, Run, Test, run_as_it_is, run_with};
+use crate::written::data;
 
 fn neighbors(args: &[&str]) -> Result<Run, Box<dyn Error>> {
     run_as_it_is(&[&["neighbors", "--backend", "cpu"], args].concat())
@@ -968,4 +969,186 @@ fn columns_can_be_named() {
     );
     let run = neighbors(&["a.csv", "--cutoff", "1", "--columns", "raduis=1"]).unwrap();
     run.expect_error("typo", 2, &["`raduis` is not a name", "radius"]);
+}
+
+#[test]
+fn contents_tell_the_format_and_the_compression() -> Test {
+    let folder = Folder::new("contents")?;
+    let dump = near("ITEM: BOX BOUNDS pp pp pp");
+    let xyz = near_xyz(&format!(
+        "Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"T T T\" {SPECIES}"
+    ));
+    let args = ["--cutoff", "1"];
+    for text in [&dump, &xyz] {
+        for name in [
+            "dump.melt.1000",
+            "a.trj",
+            "nothing",
+            "a.txt.gz",
+            "a.csv",
+            "a.npz",
+        ] {
+            assert_eq!(list(&folder, name, text, &args, &[]), PAIR, "{name}");
+        }
+    }
+    let csv = "id,x,y,z\n1,0,0,0\n2,0.5,0,0\n";
+    assert_eq!(
+        list(&folder, "table.txt", csv, &args, &[]),
+        "0,1,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+    // Standard input, which can be read only once.
+    for text in [&dump, &xyz] {
+        let dump = text.as_bytes();
+        let run = run_with(
+            &[
+                "-",
+                "--dt",
+                "1",
+                "--radius",
+                "0.2",
+                "--backend",
+                "cpu",
+                "--output",
+                "-",
+            ],
+            dump,
+            &[],
+        )?;
+        assert_eq!(rows(&run, &["at rest"]).lines().count(), 1);
+    }
+    // Other names of compressed files, several parts, and a part of Zstandard that is skipped.
+    let expected = folder.pairs(&data("packed.dump.gz"))?;
+    let zst = fs::read(data("packed.dump.zst"))?;
+    let skippable = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00abc";
+    let with_skippable = [&skippable[..], &zst, &skippable[..]].concat();
+    let mut contents = vec![with_skippable];
+    for name in [
+        "packed.dump.gz",
+        "packed.dump.zst",
+        "packed.dump.bz2",
+        "packed.dump.xz",
+    ] {
+        contents.push(fs::read(data(name))?);
+    }
+    for bytes in &contents {
+        let input = folder.file("anything", bytes)?;
+        assert_eq!(folder.pairs(&input)?, expected);
+        let run = run_with(
+            &["-", "--backend", "cpu", "--dt", "1", "--output", "-"],
+            bytes,
+            &[],
+        )?;
+        assert_eq!(run.stdout, expected);
+        let twice = folder.file("twice", [&bytes[..], bytes].concat())?;
+        let run = neighbors(&[&twice, "--cutoff", "0.5", "--frames", "all"])?;
+        run.expect_success("two parts");
+        assert!(run.stdout.contains("frame      1 "), "{}", run.stdout);
+    }
+    // A wrong byte is an error, because of the checksum.
+    for (name, bytes) in ["gz", "zst", "bz2", "xz"].into_iter().zip(&contents[1..]) {
+        let mut damaged = bytes.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 4;
+        let input = folder.file(name, damaged)?;
+        let args = [&input, "--cutoff", "1", "--format", "lammps"];
+        neighbors(&args)?.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}
+
+#[test]
+fn compressed_files_expand_within_a_limit() -> Test {
+    use std::io::Write;
+    let folder = Folder::new("bomb")?;
+    // 400 MB of blank lines in about 300 bytes of bzip2, which compresses them twice as well as the limit allows.
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    let blank = vec![b'\n'; 1 << 20];
+    for _ in 0..100 {
+        bzip2.write_all(&blank)?;
+    }
+    let bytes = bzip2.finish()?;
+    assert!(bytes.len() < 10_000, "{}", bytes.len());
+    let input = folder.file("bomb.csv", bytes)?;
+    let run = neighbors(&[&input, "--cutoff", "1"])?;
+    run.expect_error("bomb", 1, &[&input, "beyond the limit", "decompress it"]);
+    // A frame of Zstandard that asks for a window of 2 GiB.
+    let window = b"\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00";
+    let input = folder.file("window.csv", window)?;
+    neighbors(&[&input, "--cutoff", "1"])?.expect_error("window", 1, &[&input]);
+    Ok(())
+}
+
+#[test]
+fn several_files_are_one_series() -> Test {
+    let folder = Folder::new("series")?;
+    let boundaries = "ITEM: BOX BOUNDS pp pp pp";
+    // Frame k of the series has its pair if k is even.
+    let dump = |k: u32| {
+        let text = frame(10 * k, boundaries, "id type x y z", &NEAR);
+        if k.is_multiple_of(2) {
+            text
+        } else {
+            text.replace("0.125", "2.125")
+        }
+    };
+    let [a, b, c] = [
+        folder.file("dump.0", dump(0) + &dump(1))?,
+        folder.file("dump.1", dump(2))?,
+        folder.file("dump.2", dump(3) + &dump(4))?,
+    ];
+    let files = [a.as_str(), &b, &c];
+    let found = |files: &[&str], frames: &str, notes: &[&str]| -> String {
+        let args = [
+            files,
+            &[
+                "--cutoff", "1", "--output", "-", "--ids", "--frames", frames,
+            ],
+        ]
+        .concat();
+        rows(&neighbors(&args).unwrap(), notes)
+    };
+    let pair = |k: u32| format!("{k},{}", PAIR.replacen("0,1", "1,2", 1));
+    let all = pair(0) + &pair(2) + &pair(4);
+    assert_eq!(found(&files, "all", &[]), all);
+    assert_eq!(found(&files, "-4:", &[]), pair(2) + &pair(4));
+    assert_eq!(found(&files, ":-1", &[]), pair(0) + &pair(2));
+    assert_eq!(found(&files, "1:4", &[]), pair(2));
+    assert_eq!(found(&files, "::4", &[]), pair(0) + &pair(4));
+    assert_eq!(found(&files, "2", &[]), PAIR.replacen("0,1", "1,2", 1));
+    assert_eq!(found(&files, "last", &[]), PAIR.replacen("0,1", "1,2", 1));
+    assert_eq!(found(&files, "-2", &[]), "");
+    assert_eq!(
+        found(&[&a, &c, &b], "all", &["do not ascend"])
+            .lines()
+            .count(),
+        3
+    );
+    let none = [&files[..], &["--cutoff", "1", "--frame", "5"]].concat();
+    neighbors(&none)?.expect_error("none", 1, &["no frame 5", "has 5"]);
+    let tables = [
+        folder.file("0.csv", "x,y,z\n0,0,0\n0.5,0,0\n")?,
+        folder.file("1.csv", "x,y,z\n0,0,0\n9,0,0\n")?,
+        folder.file("2.csv", "x,y,z\n0,0,0\n0.25,0,0\n")?,
+    ];
+    let args = ["--cutoff", "1", "--output", "-", "--frames", "all"];
+    let run = neighbors(&[&tables.each_ref().map(String::as_str)[..], &args].concat())?;
+    let expected = "0,0,1,0,0,0,0.5,0.0,0.0,0.5\n2,0,1,0,0,0,0.25,0.0,0.0,0.25\n";
+    assert_eq!(rows(&run, &[]), expected);
+    let overwritten = [
+        &tables[0], &tables[1], "--cutoff", "1", "--output", &tables[1],
+    ];
+    neighbors(&overwritten)?.expect_error("overwrite", 2, &["overwrite"]);
+    // An error names the file of the series and its line.
+    let bad = folder.file("bad.csv", "x,y,z\n0,0,up\n")?;
+    let run = neighbors(&[&tables[0], &bad, "--cutoff", "1", "--frames", "all"])?;
+    assert_eq!(run.code, Some(1));
+    assert!(
+        run.stderr.contains(&format!("{bad}, line 2: field z")),
+        "{}",
+        run.stderr
+    );
+    let empty = folder.file("empty.dump", "")?;
+    let run = neighbors(&[&a, &empty, "--cutoff", "1", "--frames", "all"])?;
+    assert!(run.stderr.contains("is empty"), "{}", run.stderr);
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Tests of `carom collide` with valid and invalid LAMMPS dumps.
 
-use crate::run::{CSV, Folder, PAIRS, Test, run};
+use crate::run::{Folder, PAIRS, Test, run};
 
 fn dump(columns: &str, atoms: &[&str]) -> String {
     let count = atoms.len();
@@ -65,7 +65,11 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
     let good = dump("x y z radius", &["0 0 0 1", "5 0 0 1"]);
     let cases: &[(&str, String, &[&str])] = &[
         ("empty", String::new(), &["empty"]),
-        ("something else", CSV.into(), &["line 1", "ITEM:"]),
+        (
+            "something else",
+            "something else\n".into(),
+            &["line 1", "ITEM:"],
+        ),
         (
             "no atoms",
             "ITEM: TIMESTEP\n0\n".into(),

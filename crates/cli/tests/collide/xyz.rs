@@ -1,6 +1,6 @@
 //! Tests of `carom collide` with XYZ files.
 
-use crate::run::{CSV, Folder, PAIRS, Test, run};
+use crate::run::{Folder, PAIRS, Test, run};
 use std::fs;
 
 fn xyz(comment: &str, atoms: &[&str]) -> String {
@@ -120,7 +120,11 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
     let with = |comment: &str| xyz(&format!("{COLUMNS} {comment}"), &ATOMS);
     let cases: &[(&str, String, &[&str])] = &[
         ("empty", String::new(), &["empty"]),
-        ("something else", CSV.into(), &["line 1", "number of atoms"]),
+        (
+            "something else",
+            "something else\n".into(),
+            &["line 1", "number of atoms"],
+        ),
         (
             "no comment",
             "2\n".into(),

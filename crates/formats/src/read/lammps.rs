@@ -59,7 +59,7 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
         // LAMMPS ends every line with a line feed, so a line without one shows that the file was
         // cut off. The first line of the file gets no such error, because the file may not be a
         // LAMMPS dump at all.
-        if !from.text.is_ended() && !line.is_empty() && (within || from.next > 0) {
+        if !from.text.is_ended() && !line.is_empty() && (within || from.next > from.first) {
             return Err(from.cut("the file ends within a line"));
         }
         if line.is_empty() {
@@ -138,7 +138,7 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
         let what = "the file ends within a frame, before ITEM: ATOMS";
         return Err(from.cut(&format!("{what}{}", head.hint())));
     }
-    if from.next == 0 {
+    if from.next == from.first {
         bail!(
             "{} is empty; it must be a LAMMPS text dump",
             from.text.source()
@@ -181,7 +181,7 @@ fn stray(from: &FrameText<impl BufRead>, line: &[u8], within: bool) -> Error {
     let line = number::shown(line);
     let what = if within {
         format!("the line is `{line}`, but must begin a section of the dump, with ITEM:")
-    } else if from.next == 0 {
+    } else if from.next == from.first {
         "this is not a LAMMPS text dump, which must begin with ITEM:".to_owned()
     } else {
         format!(

@@ -41,6 +41,8 @@ pub struct Mark {
 pub(crate) struct FrameText<R> {
     pub(crate) text: Text<R>,
     pub(crate) next: u64,
+    /// Number of the first frame of the file, which is not 0 in a series of files.
+    pub(crate) first: u64,
 }
 
 enum Head {
@@ -55,6 +57,7 @@ impl<R: BufRead> Trajectory<R> {
             text: FrameText {
                 text: Text::new(source, input, Place::default()),
                 next: 0,
+                first: 0,
             },
             layout,
             begin: Place::default(),
@@ -68,6 +71,17 @@ impl<R: BufRead> Trajectory<R> {
         self.text.text.start_at(mark.place);
         self.text.next = mark.number;
         self.begin = mark.place;
+    }
+
+    /// Numbers the frames from `first` on, which is the number of frames before this file in a series.
+    pub(crate) fn number_from(&mut self, first: u64) {
+        self.text.next = first;
+        self.text.first = first;
+    }
+
+    /// Returns the number of the next frame.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.text.next
     }
 
     /// Counts the frames of a trajectory without parsing the atoms. Returns the number of frames, and where
@@ -279,7 +293,7 @@ impl Head {
 impl<R: BufRead> FrameText<R> {
     pub(crate) fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
-            0 => String::new(),
+            n if n == self.first => String::new(),
             n => format!(" To read the last complete frame, use --frame {}", n - 1),
         };
         self.text

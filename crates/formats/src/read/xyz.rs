@@ -52,7 +52,7 @@ impl Head {
 pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     loop {
         if !from.text.next()? {
-            if from.next == 0 {
+            if from.next == from.first {
                 bail!(
                     "{} is empty; it must be an XYZ file, which begins with the number of atoms",
                     from.text.source()
@@ -66,7 +66,11 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     }
     let count = match from.whole("number of atoms") {
         Ok(count) => count,
-        Err(_) => return Err(from.text.wrong(&stray(from.text.line(), from.next))),
+        Err(_) => {
+            return Err(from
+                .text
+                .wrong(&stray(from.text.line(), from.next - from.first)));
+        }
     };
     let line = from.text.place().line;
     if !from.text.next()? {
