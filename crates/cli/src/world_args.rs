@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use carom::{Backend, Domain};
-use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions};
+use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions, Separator};
 use clap::ValueEnum;
 
 use crate::read_args::is_array;
@@ -55,6 +55,10 @@ pub(crate) struct WorldArgs {
     #[arg(long, value_name = "NAME=COLUMN,...", help_heading = "Reading")]
     columns: Option<ColumnNames>,
 
+    /// What separates the columns of a CSV file
+    #[arg(long, value_enum, default_value = "comma", help_heading = "Reading")]
+    separator: Separated,
+
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
     /// Without the option --open, the simulation box is the box of the LAMMPS dump or extended XYZ file. The
@@ -70,10 +74,12 @@ pub(crate) struct WorldArgs {
     #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
     periodic: Option<[bool; 3]>,
 
-    /// Simulation box of a file without a box: "x y z lx ly lz", or "x y z" and the three edges as vectors
+    /// Simulation box of a file without a box: "x y z lx ly lz", "x y z a b c alpha beta gamma", or "x y z" and the three
+    /// edges as vectors
     ///
     /// The first three numbers are a corner of the box. If three more numbers follow, they are the lengths of
-    /// the edges along x, y and z. If nine more numbers follow, they are the edge vectors a, b and c. The
+    /// the edges along x, y and z. If six more numbers follow, they are the lengths of the edges and the angles between
+    /// them in degrees; edge a is along x, and edge b in the plane of x and y. If nine more numbers follow, they are the edge vectors a, b and c. The
     /// option --periodic says along which edges the world is periodic. With --open, the option --box replaces
     /// the box of the file.
     #[arg(long = "box", value_name = "NUMBERS", allow_hyphen_values = true, value_parser = box_of,
@@ -88,6 +94,7 @@ impl WorldArgs {
             ids: self.ids,
             types: self.types,
             columns: self.columns.clone(),
+            separator: Some(self.separator.into()),
             open: self.open,
             cell: self.given,
             periodic: self.periodic,
@@ -124,6 +131,30 @@ impl WorldArgs {
             );
         }
         Ok(())
+    }
+}
+
+/// Values of the option `--separator`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Separated {
+    /// Commas
+    Comma,
+    /// Semicolons
+    Semicolon,
+    /// Tabulators
+    Tab,
+    /// Any number of spaces or tabulators
+    Space,
+}
+
+impl From<Separated> for Separator {
+    fn from(given: Separated) -> Self {
+        match given {
+            Separated::Comma => Self::Comma,
+            Separated::Semicolon => Self::Semicolon,
+            Separated::Tab => Self::Tab,
+            Separated::Space => Self::Space,
+        }
     }
 }
 

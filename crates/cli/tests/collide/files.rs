@@ -1152,3 +1152,351 @@ fn several_files_are_one_series() -> Test {
     assert!(run.stderr.contains("is empty"), "{}", run.stderr);
     Ok(())
 }
+
+/// Returns a `.npz` archive. Each array has a name, a dtype, a shape as Python writes it, and its bytes.
+fn npz(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
+    use std::io::Write;
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, dtype, shape, bytes) in arrays {
+        let header =
+            format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(format!("{name}.npy"), options).unwrap();
+        let parts = [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), bytes];
+        archive.write_all(&parts.concat()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn f8(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+#[test]
+fn boxes_of_archives_are_used() -> Test {
+    let folder = Folder::new("npz-box")?;
+    let position = (
+        "position",
+        "<f8",
+        "(2, 3)",
+        f8(&[0.125, 0.0, 0.0, 3.875, 0.0, 0.0]),
+    );
+    let pbc = |flags: [u8; 3]| ("pbc", "|b1", "(3,)", flags.to_vec());
+    let cell = (
+        "cell",
+        "<f8",
+        "(3, 3)",
+        f8(&[4.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 4.0]),
+    );
+    let find = |arrays: &[(&str, &str, &str, Vec<u8>)], args: &[&str], notes: &[&str]| {
+        let input = folder.file("a.npz", npz(arrays)).unwrap();
+        rows(
+            &neighbors(&[&[&input, "--cutoff", "1", "--output", "-"], args].concat()).unwrap(),
+            notes,
+        )
+    };
+    assert_eq!(
+        find(&[position.clone(), cell.clone(), pbc([1; 3])], &[], &[]),
+        PAIR
+    );
+    assert_eq!(
+        find(&[position.clone(), cell.clone(), pbc([1, 0, 0])], &[], &[]),
+        PAIR
+    );
+    assert_eq!(
+        find(&[position.clone(), cell.clone(), pbc([0, 1, 1])], &[], &[]),
+        ""
+    );
+    assert_eq!(
+        find(
+            &[position.clone(), cell.clone(), pbc([1; 3])],
+            &["--open"],
+            &[]
+        ),
+        ""
+    );
+    for (name, shape, numbers) in [
+        ("cell", "(3,)", &[4.0, 4.0, 4.0][..]),
+        ("lattice", "(3,)", &[4.0, 4.0, 4.0]),
+        ("box", "(6,)", &[4.0, 4.0, 4.0, 0.0, 0.0, 0.0]),
+        ("box", "(6,)", &[4.0, 4.0, 8.0, 0.5, 0.25, 0.0]),
+        ("dimensions", "(6,)", &[4.0, 4.0, 4.0, 90.0, 90.0, 90.0]),
+        ("dimensions", "(6,)", &[4.0, 5.0, 6.0, 80.0, 70.0, 60.0]),
+    ] {
+        let given = (name, "<f8", shape, f8(numbers));
+        assert_eq!(
+            find(&[position.clone(), given], &[], &["without pbc"]),
+            PAIR,
+            "{name} {numbers:?}"
+        );
+    }
+    let flat = (
+        "box",
+        "<f4",
+        "(6,)",
+        [4.0_f32, 4.0, 0.0, 0.0, 0.0, 0.0]
+            .into_iter()
+            .flat_map(f32::to_le_bytes)
+            .collect(),
+    );
+    assert_eq!(
+        find(&[position.clone(), flat], &[], &["two-dimensional"]),
+        PAIR
+    );
+    // The tilt factor xy = 0.5 displaces the images along b by 2 along x: the image of the second particle at
+    // (3.875, 0) is at (5.875 - 4, 4).
+    let tilted = ("box", "<f8", "(6,)", f8(&[4.0, 4.0, 9.0, 0.5, 0.0, 0.0]));
+    let pair = find(
+        &[
+            (
+                "position",
+                "<f8",
+                "(2, 3)",
+                f8(&[0.0, 0.0, 0.0, 2.0, 3.5, 0.0]),
+            ),
+            tilted,
+        ],
+        &[],
+        &["without pbc"],
+    );
+    assert_eq!(pair, "0,1,0,-1,0,0.0,-0.5,0.0,0.5\n");
+    for (name, shape, numbers, parts) in [
+        (
+            "cell",
+            "(6,)",
+            &[4.0, 4.0, 4.0, 90.0, 90.0, 1.0][..],
+            &["array cell", "--box"][..],
+        ),
+        (
+            "cell",
+            "(6,)",
+            &[4.0, 4.0, 4.0, 30.0, 30.0, 90.0],
+            &["array cell", "no box has the angles"],
+        ),
+        ("cell", "(2,)", &[4.0, 4.0], &["array cell", "(3, 3)"]),
+        (
+            "cell",
+            "(3,)",
+            &[4.0, f64::NAN, 4.0],
+            &["array cell", "finite"],
+        ),
+        (
+            "simulation_box",
+            "(3,)",
+            &[4.0, 4.0, 4.0],
+            &["simulation_box", "cell, box", "--box", "--open"],
+        ),
+        (
+            "Cell",
+            "(3,)",
+            &[4.0, 4.0, 4.0],
+            &["the array Cell", "cell, box"],
+        ),
+    ] {
+        let input = folder.file(
+            "a.npz",
+            npz(&[position.clone(), (name, "<f8", shape, f8(numbers))]),
+        )?;
+        neighbors(&[&input, "--cutoff", "1"])?.expect_error(name, 1, parts);
+    }
+    let two = [
+        position.clone(),
+        cell.clone(),
+        ("box", "<f8", "(3,)", f8(&[4.0; 3])),
+    ];
+    let input = folder.file("a.npz", npz(&two))?;
+    neighbors(&[&input, "--cutoff", "1"])?.expect_error("two", 1, &["more than one box", "--open"]);
+
+    // The names of ASE and HOOMD, and motion that is not read.
+    let plural = (
+        "positions",
+        "<f8",
+        "(2, 3)",
+        f8(&[0.0, 0.0, 0.0, 5.0, 0.0, 0.0]),
+    );
+    let velocities = (
+        "velocities",
+        "<f8",
+        "(2, 3)",
+        f8(&[1.0, 0.0, 0.0, -1.0, 0.0, 0.0]),
+    );
+    let diameter = ("diameter", "<f8", "(2,)", f8(&[2.0; 2]));
+    let input = folder.file(
+        "a.npz",
+        npz(&[plural.clone(), velocities.clone(), diameter]),
+    )?;
+    let run = collide(&[&input, "--dt", "3", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,1.5,0.0\n");
+    let momenta = ("momenta", velocities.1, velocities.2, velocities.3);
+    let input = folder.file("a.npz", npz(&[plural, momenta]))?;
+    let run = collide(&[&input, "--dt", "3", "--radius", "1"])?;
+    run.expect_error("momenta", 1, &["array momenta", "velocity", "--at-rest"]);
+    collide(&[&input, "--dt", "3", "--radius", "1", "--at-rest"])?.expect_success("at rest");
+    Ok(())
+}
+
+#[test]
+fn tables_may_have_other_separators() {
+    let folder = Folder::new("separators").unwrap();
+    let pair = "0,1,0,0,0,1.0,0.0,0.0,1.0\n";
+    let with = |separator: &'static str, columns: Option<&'static str>| {
+        let names = columns
+            .map(|columns| vec!["--columns", columns])
+            .unwrap_or_default();
+        [
+            vec!["--cutoff", "1", "--format", "csv", "--separator", separator],
+            names,
+        ]
+        .concat()
+    };
+    for (text, separator) in [
+        ("x;y;z;radius\n0;0;0;1\n1;0;0;1\n", "semicolon"),
+        ("x\ty\tz\tradius\n0\t0\t0\t1\n1\t0\t0\t1\n", "tab"),
+        ("x y z radius\n0 0 0 1\n1 0 0 1\n", "space"),
+        ("# x y z radius\n 0  0  0 1\n 1 0 0\t1\n", "space"),
+        ("#x \"y\" z r\n0 0 0 1\n1 0 0 1\n", "space"),
+    ] {
+        let parts = [
+            "line 1",
+            "separated by",
+            &format!("--separator {separator}"),
+        ];
+        expect_error(&folder, "a.csv", text, &[], &parts);
+        assert_eq!(
+            list(&folder, "a.csv", text, &with(separator, None), &[]),
+            pair,
+            "{text}"
+        );
+    }
+    // Clouds of points, and what Yade and MercuryDPM write.
+    let cloud = "0 0 0\n1 0 0\n1 5 0\n";
+    let parts = [
+        "line 1",
+        "`0 0 0`",
+        "--format csv --separator space --columns x,y,z",
+    ];
+    expect_error(&folder, "cloud.xyz", cloud, &[], &parts);
+    assert_eq!(
+        list(
+            &folder,
+            "cloud.xyz",
+            cloud,
+            &with("space", Some("x,y,z")),
+            &[]
+        ),
+        pair
+    );
+    let yade = "#format x_y_z_r\n#no comment\n0\t0\t0\t1\n1\t0\t0\t1\n";
+    assert_eq!(
+        list(
+            &folder,
+            "a.txt",
+            yade,
+            &with("tab", Some("x,y,z,radius")),
+            &[]
+        ),
+        pair
+    );
+    let mercury = "0 0 0 1 0 0 0.5 0 0 0 0 0 0 0\n1 0 0 -1 0 0 0.5 0 0 0 0 0 0 0\n";
+    let columns = "x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
+    assert_eq!(
+        list(
+            &folder,
+            "a.data",
+            mercury,
+            &with("space", Some(columns)),
+            &[]
+        ),
+        pair
+    );
+    expect_error(
+        &folder,
+        "a.csv",
+        "x;y;z\n0,5;0;0\n",
+        &["--separator", "semicolon"],
+        &["line 2", "`0,5`"],
+    );
+}
+
+#[test]
+fn a_box_may_have_angles() {
+    let folder = Folder::new("angles").unwrap();
+    // In a hexagonal box, the second particle is at a + b − (0.5, 0, 0), so its image is at distance 0.5.
+    let csv = "x,y,z\n0,0,0\n1.5,3.4641016,0\n";
+    let args = [
+        "--cutoff",
+        "1",
+        "--box",
+        "0 0 0 4 4 4 90 90 120",
+        "--periodic",
+        "abc",
+    ];
+    let found = list(&folder, "a.csv", csv, &args, &[]);
+    assert!(found.starts_with("0,1,-1,-1,0,-0.5,"), "{found}");
+    for (cell, part) in [
+        ("0 0 0 4 4 4 90 90", "8 numbers"),
+        ("0 0 0 4 4 4 90 90 180", "between 0 and 180"),
+        ("0 0 0 4 4 4 30 30 90", "no box has the angles"),
+    ] {
+        let run =
+            neighbors(&["a.csv", "--cutoff", "1", "--box", cell, "--periodic", "abc"]).unwrap();
+        run.expect_error(cell, 2, &[part]);
+    }
+}
+
+#[test]
+fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
+    let folder = Folder::new("foreign")?;
+    let pdb = "HEADER    X\nCRYST1   10.000   10.000   10.000  90.00  90.00  90.00 P 1\n\
+               ATOM      1  H   MOL     1       0.000   0.000   0.000\n";
+    let gro = "title\n    1\n    1SOL     OW    1   0.230   0.628   0.113\n   1.8 1.8 1.8\n";
+    let poscar = "Si\n1.0\n5.4 0 0\n0 5.4 0\n0 0 5.4\nSi\n1\nDirect\n0 0 0\n";
+    let data = "LAMMPS data\n\n1 atoms\n1 atom types\n\n0 4 xlo xhi\n0 4 ylo yhi\n0 4 zlo zhi\n\n\
+                Atoms # atomic\n\n1 1 0 0 0\n";
+    let yaml = "---\ncreator: LAMMPS\ntimestep: 0\n";
+    let gsd = [&b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65"[..], &[0; 300]].concat();
+    let dcd = [&b"T\x00\x00\x00CORD"[..], &[0; 300]].concat();
+    for (name, bytes, parts) in [
+        ("a.pdb", pdb.as_bytes(), &["a PDB file", "ase convert"][..]),
+        (
+            "a.cif",
+            b"data_x\n_cell_length_a 5\nloop_\n",
+            &["a CIF file", "ase convert"],
+        ),
+        (
+            "a.gro",
+            gro.as_bytes(),
+            &["a GRO file", "ase convert -i gromacs"],
+        ),
+        ("POSCAR", poscar.as_bytes(), &["POSCAR", "ase convert"]),
+        ("a.gsd", &gsd, &["a GSD file", "gsd.hoomd", "numpy.savez"]),
+        ("a.dcd", &dcd, &["a DCD", "MDAnalysis"]),
+        (
+            "a.data",
+            data.as_bytes(),
+            &["data file of LAMMPS", "write_dump"],
+        ),
+        (
+            "dump.yaml",
+            yaml.as_bytes(),
+            &["YAML dump", "dump 1 all custom"],
+        ),
+        (
+            "dump.bin",
+            b"\xf6\xff\xff\xff\xff\xff\xff\xffDUMPCUSTOM\x01",
+            &["binary LAMMPS dump", "binary2txt"],
+        ),
+        (
+            "a.vtk",
+            b"# vtk DataFile Version 3.0\n",
+            &["a VTK file", "--columns"],
+        ),
+    ] {
+        let input = folder.file(name, bytes)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(name, 1, parts);
+        run.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}

@@ -64,7 +64,6 @@ fn wrong_usage_exits_with_2() -> Test {
         (&[&input, "--sort", "depth"], "time"),
         (&[&input, "--output", "-", "--json"], "standard output"),
         (&[&input, "--frobnicate"], "--frobnicate"),
-        (&[&input, &input], "unexpected"),
     ];
     for (args, part) in cases {
         run(args)?.expect_error(&format!("{args:?}"), 2, &[part]);

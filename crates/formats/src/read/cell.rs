@@ -72,6 +72,47 @@ impl Cell {
         Self { origin, edges }
     }
 
+    /// Returns a box from the lengths of its edges a, b and c, and the angles α between b and c, β between a and c and
+    /// γ between a and b, in degrees. Edge a is along x, and b is in the plane of x and y, as in crystallography.
+    pub(crate) fn of_angles(
+        origin: [f64; 3],
+        [a, b, c, alpha, beta, gamma]: [f64; 6],
+    ) -> Result<Self, String> {
+        if [alpha, beta, gamma]
+            .iter()
+            .any(|angle| !(*angle > 0.0 && *angle < 180.0))
+        {
+            return Err(format!(
+                "the angles of the box are {alpha}, {beta} and {gamma} degrees, but must be between 0 and 180"
+            ));
+        }
+        // A right angle has the cosine 0.
+        let cos = |angle: f64| {
+            if angle == 90.0 {
+                0.0
+            } else {
+                angle.to_radians().cos()
+            }
+        };
+        let sin = gamma.to_radians().sin();
+        let x = cos(beta);
+        let y = (cos(alpha) - cos(beta) * cos(gamma)) / sin;
+        let z = (1.0 - x * x - y * y).sqrt();
+        if z.is_nan() || z <= 0.0 {
+            return Err(format!(
+                "no box has the angles {alpha}, {beta} and {gamma} degrees"
+            ));
+        }
+        Ok(Self {
+            origin,
+            edges: [
+                [a, 0.0, 0.0],
+                [b * cos(gamma), b * sin, 0.0],
+                [c * x, c * y, c * z],
+            ],
+        })
+    }
+
     /// Converts a simulation box to a domain that is periodic along the edges selected by `periodic`. Each
     /// number is rounded once to the nearest float32. A number that is too large is an error, and so is a
     /// periodic edge without a length.

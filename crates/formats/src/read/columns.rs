@@ -382,7 +382,7 @@ fn motion(names: &[String]) -> Result<([Option<usize>; 3], Option<Mass>), String
 pub(crate) const ATOMIC_NUMBER: &str = "atomic number";
 
 /// Returns whether the name of a column says that it holds a velocity, a speed or a momentum, perhaps one component.
-fn is_motion(name: &str) -> bool {
+pub(crate) fn is_motion(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // LAMMPS puts such prefixes before the names of computes, fixes, variables and custom properties.
     let prefixes = ["v_", "c_", "f_", "i_", "d_", "i2_", "d2_"];

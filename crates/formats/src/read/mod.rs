@@ -35,7 +35,7 @@ pub use frames::Frames;
 pub(crate) use input::extension;
 pub use input::{Format, Input};
 pub use open::{Progress, Worlds, open};
-pub use options::{Radii, ReadOptions, box_of, magnitude};
+pub use options::{Radii, ReadOptions, Separator, box_of, magnitude};
 pub use text::Place;
 pub use trajectory::{Layout, Mark, Trajectory};
 pub use walls::{wall_of, walls};

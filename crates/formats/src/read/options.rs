@@ -23,6 +23,8 @@ pub struct ReadOptions {
     pub at_rest: bool,
     /// Names of columns, for an input whose columns have no names or other names than the readers know.
     pub columns: Option<ColumnNames>,
+    /// What separates the columns of a CSV file: a comma if `None`.
+    pub separator: Option<Separator>,
     /// Whether to ignore the box of the input. Without a box from the caller (`cell`), the world is then open.
     /// A LAMMPS dump that states no box is an error unless `open` is true or `cell` is given.
     pub open: bool,
@@ -32,6 +34,20 @@ pub struct ReadOptions {
     /// For each edge of the box, whether the world is periodic along it, instead of what the input or `cell`
     /// says.
     pub periodic: Option<[bool; 3]>,
+}
+
+/// What separates the columns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Separator {
+    /// One comma.
+    Comma,
+    /// One semicolon.
+    Semicolon,
+    /// One tabulator.
+    Tab,
+    /// One or several spaces or tabulators.
+    Space,
 }
 
 /// Where the radii of the spheres come from: the input file, or values from the caller.
@@ -103,8 +119,8 @@ pub fn magnitude(name: &str, text: &str) -> Result<f32> {
     }
 }
 
-/// Parses a simulation box from numbers separated by spaces or commas: a corner, and then either three
-/// lengths or three vectors of the edges. The domain is periodic along all edges.
+/// Parses a simulation box from numbers separated by spaces or commas: a corner, and then three lengths, three
+/// lengths and the angles α, β and γ in degrees, or three vectors of the edges. The domain is periodic along all edges.
 ///
 /// # Errors
 /// Returns an error if the text is invalid or a number is out of range.
@@ -122,10 +138,13 @@ pub fn box_of(text: &str) -> Result<Domain> {
             let edge = |k: usize| [edges[3 * k], edges[3 * k + 1], edges[3 * k + 2]];
             Cell::new([x, y, z], [edge(0), edge(1), edge(2)])
         }
+        [x, y, z, a, b, c, alpha, beta, gamma] => {
+            Cell::of_angles([x, y, z], [a, b, c, alpha, beta, gamma]).map_err(Error::new)?
+        }
         _ => {
             bail!(
-                "the box has {} numbers, but must have 6 (a corner and three lengths) or 12 (a \
-                 corner and three edges)",
+                "the box has {} numbers, but must have 6 (a corner and three lengths), 9 (a corner, \
+                 three lengths and three angles) or 12 (a corner and three edges)",
                 numbers.len()
             );
         }

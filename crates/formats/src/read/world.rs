@@ -115,6 +115,21 @@ impl World {
         Ok(())
     }
 
+    /// Halves the radii, which were read from an array of diameters called `name`.
+    pub(crate) fn halve_radii(&mut self, name: &str) -> Result<(), Error> {
+        for (row, sphere) in self.spheres.iter_mut().enumerate() {
+            sphere.radius = number::halve(sphere.radius).map_err(|what| {
+                at(
+                    &self.source,
+                    self.unit,
+                    row as u64,
+                    &format!("field {name} {what}"),
+                )
+            })?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn set_radii(&mut self, radius: f32) {
         self.spheres
             .iter_mut()

@@ -90,7 +90,8 @@ fn stray(line: &[u8], next: u64) -> String {
     let line = number::shown(line);
     if next == 0 {
         format!(
-            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number"
+            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number; a \
+             table of numbers is read with --format csv --separator space --columns x,y,z"
         )
     } else {
         format!(
