@@ -4,7 +4,7 @@
 use carom_formats::read::{Radii, ReadOptions, World};
 
 fn ways() -> impl Iterator<Item = ReadOptions> {
-    let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];
+    let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1.into(), 0.5), (2.into(), 0.25)].into())];
     [false, true].into_iter().flat_map(move |named| {
         radii().map(|radii| ReadOptions {
             ids: named,

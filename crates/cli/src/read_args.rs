@@ -17,8 +17,8 @@ pub(crate) struct ReadArgs {
         conflicts_with = "radius_by_type", help_heading = "Reading")]
     radius: Option<f32>,
 
-    /// Radius of each type of sphere (1=0.5,2=0.8), for an input file with a column named `type` but without
-    /// radii
+    /// Radius of each type of sphere (1=0.5,2=0.8 or Na=1,Cl=2), for an input file with a column named `type`,
+    /// `element` or `species` but without radii
     #[arg(long, value_name = "TYPE=R,...", value_parser = Radii::by_type, help_heading = "Reading")]
     radius_by_type: Option<Radii>,
 }

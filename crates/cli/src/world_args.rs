@@ -41,7 +41,8 @@ pub(crate) struct WorldArgs {
     /// Copy the column named `type` from the file to the list of pairs, as columns `type_a` and `type_b` (or
     /// `type_i` and `type_j` in lists of neighbours)
     ///
-    /// Types of spheres are whole numbers from 0 to 2147483647. The option --types is for CSV, LAMMPS dumps
+    /// Without a column `type`, the types are those in the column `element` or `species`. They are whole numbers from 0
+    /// to 2147483647, or names of at most 16 bytes. The option --types is for CSV, LAMMPS dumps
     /// and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,

@@ -77,7 +77,7 @@ fn lists_in_memory_are_the_same_as_files() {
         a,
         b: 9,
         image: [-1, 0, 2],
-        types: [3, 4],
+        types: [3.into(), 4.into()],
         numbers: [0.25, 0.5, 0.0, 0.0],
     };
     let fill = |mut list: List<'_>| {

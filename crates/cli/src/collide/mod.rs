@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         frames: args.world.frame.are_several(),
         ids: args.world.ids,
         types: args.world.types,
+        type_names: next.as_ref().is_some_and(World::has_type_names),
     };
     let list = args.output.as_ref();
     let mut list = list

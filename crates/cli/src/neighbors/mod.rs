@@ -36,6 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         frames: args.world.frame.are_several(),
         ids: args.world.ids,
         types: args.world.types,
+        type_names: next.as_ref().is_some_and(World::has_type_names),
     };
     // The output file is created before the search, so that a path that cannot be written is an error at
     // once.

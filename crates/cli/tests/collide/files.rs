@@ -1500,3 +1500,105 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
     }
     Ok(())
 }
+
+#[test]
+fn types_may_be_names() -> Test {
+    let folder = Folder::new("type-names")?;
+    let dump = frame(
+        0,
+        "ITEM: BOX BOUNDS ff ff ff",
+        "id type element x y z",
+        &["1 1 Na 0 0 0", "2 2 Cl 3 0 0"],
+    );
+    let element = dump.replace("id type element", "id mol element");
+    let labels = dump.replace("id type element", "id mol type");
+    let xyz = "2\n\nNa 0 0 0\nCl 3 0 0\n";
+    let csv = "x,y,z,species\n0,0,0,Na\n3,0,0,Cl\n";
+    for (name, text) in [
+        ("a.dump", &*element),
+        ("a.dump", &labels),
+        ("a.xyz", xyz),
+        ("a.csv", csv),
+    ] {
+        let args = ["--cutoff", "4", "--types"];
+        assert_eq!(
+            list(&folder, name, text, &args, &[]),
+            "0,1,0,0,0,3.0,0.0,0.0,3.0,Na,Cl\n"
+        );
+        let step = ["--dt", "1", "--radius-by-type", "Na=1,Cl=2", "--types"];
+        let found = collisions(&folder, name, text, &step, &["at rest"]);
+        assert_eq!(found, "0,1,Na,Cl,0.0,0.0\n", "{text}");
+        let input = folder.file(name, text)?;
+        let run = collide(&[&input, "--dt", "1", "--radius-by-type", "Na=1"])?;
+        run.expect_error(text, 1, &["field type is Cl", "lacks Cl=RADIUS"]);
+        // NumPy arrays hold names as text of 16 characters in UTF-32.
+        let text_of = |name: &str| -> Vec<u8> {
+            let mut bytes: Vec<u8> = name
+                .chars()
+                .flat_map(|c| u32::from(c).to_le_bytes())
+                .collect();
+            bytes.resize(64, 0);
+            bytes
+        };
+        let output = folder.path("list.npy")?;
+        neighbors(&[&[input.as_str()], &args[..], &["--output", &output]].concat())?
+            .expect_success("npy");
+        let written = fs::read(&output)?;
+        assert!(written.ends_with(&[text_of("Na"), text_of("Cl")].concat()));
+        assert!(
+            String::from_utf8_lossy(&written).contains("('type_i', '<U16'), ('type_j', '<U16')")
+        );
+        let output = folder.path("list.npz")?;
+        neighbors(&[&[input.as_str()], &args[..], &["--output", &output]].concat())?
+            .expect_success("npz");
+        let mut archive = zip::ZipArchive::new(fs::File::open(&output)?)?;
+        let mut array = Vec::new();
+        std::io::Read::read_to_end(&mut archive.by_name("type_j.npy")?, &mut array)?;
+        assert!(array.ends_with(&text_of("Cl")));
+    }
+    // Numbers stay numbers if the file has both, and radii by name are those of the names.
+    let args = ["--cutoff", "4", "--types"];
+    assert!(list(&folder, "a.dump", &dump, &args, &[]).ends_with(",1,2\n"));
+    for by_type in ["Na=1,Cl=2", "1=1,2=2"] {
+        let step = ["--dt", "1", "--radius-by-type", by_type];
+        assert_eq!(
+            collisions(&folder, "a.dump", &dump, &step, &["at rest"])
+                .lines()
+                .count(),
+            1
+        );
+    }
+    let long = csv.replace("Cl", "a name that is too long");
+    expect_error(
+        &folder,
+        "a.csv",
+        &long,
+        &["--types"],
+        &["line 3", "field type", "16 bytes"],
+    );
+    expect_error(
+        &folder,
+        "a.csv",
+        "x,y,z\n0,0,0\n",
+        &["--types"],
+        &["type, element or species", "--types"],
+    );
+    // Names after numbers fit into CSV only.
+    let mixed = folder.file("a.dump", dump.replace("element", "mol") + &labels)?;
+    let output = folder.path("mixed.npy")?;
+    let args = [
+        mixed.as_str(),
+        "--cutoff",
+        "4",
+        "--types",
+        "--frames",
+        "all",
+        "--output",
+    ];
+    let run = neighbors(&[&args[..], &[&output]].concat())?;
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("as CSV"), "{}", run.stderr);
+    let run = neighbors(&[&args[..], &["-"]].concat())?;
+    assert!(rows(&run, &["order of atoms"]).ends_with(",Na,Cl\n"));
+    Ok(())
+}

@@ -185,8 +185,8 @@ fn types_are_copied_to_the_list() -> Test {
 
     let none = folder.file("none.csv", CSV)?;
     run(&[&none, "--types"])?.expect_error("none", 1, &["line 1", "type", "--types"]);
-    let bad = folder.file("bad.csv", "x,y,z,radius,type\n0,0,0,1,gold\n")?;
-    run(&[&bad, "--types"])?.expect_error("bad", 1, &["line 2", "field type", "`gold`"]);
+    let bad = folder.file("bad.csv", "x,y,z,radius,type\n0,0,0,1,1.5\n")?;
+    run(&[&bad, "--types"])?.expect_error("bad", 1, &["line 2", "field type", "`1.5`"]);
     let large = folder.file("large.csv", "x,y,z,radius,type\n0,0,0,1,2147483648\n")?;
     run(&[&large, "--types"])?.expect_error("large", 1, &["line 2", "2147483648"]);
     // Without `--types`, the column `type` of a CSV file may have any contents.

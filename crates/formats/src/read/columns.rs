@@ -4,7 +4,7 @@
 use carom::{Field, Sphere};
 
 use crate::read::cell::Cell;
-use crate::read::{Radii, ReadOptions, elements, number};
+use crate::read::{Radii, ReadOptions, Type, elements, number};
 
 const MOST_SHOWN: usize = 200;
 
@@ -80,7 +80,7 @@ const MOMENTA: [&str; 3] = ["momenta 1", "momenta 2", "momenta 3"];
 pub(crate) struct Row {
     pub(crate) sphere: Sphere,
     pub(crate) id: Option<i64>,
-    pub(crate) kind: Option<i32>,
+    pub(crate) kind: Option<Type>,
 }
 
 #[derive(Debug)]
@@ -163,7 +163,15 @@ impl Columns {
             centers_only: options.centers_only,
             at_rest: options.at_rest,
             id: needed("id", options.ids.then_some("--ids"))?,
-            kind: needed("type", options.types.then_some("--types"))?,
+            kind: match kind_column(names, &KINDS)? {
+                None if options.types => {
+                    return Err(missing(
+                        "type, element or species, which --types needs",
+                        names,
+                    ));
+                }
+                found => found.filter(|_| options.types),
+            },
             cell: None,
         })
     }
@@ -184,7 +192,7 @@ impl Columns {
         let field = |column| field(column).unwrap_or_default();
         let bad = |name| move |what| BadField { name, what };
         let number = |column, name| number::parse(field(column)).map_err(bad(name));
-        let kind = |column| number::kind(field(column)).map_err(bad("type"));
+        let kind = |column| Type::parse(field(column)).map_err(bad("type"));
         let mut sphere = Sphere::default();
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
@@ -430,11 +438,34 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
     }
     match radii {
         &Radii::Constant(radius) => Ok(("radius", Size::Constant(radius))),
-        _ => match position(names, "type")? {
-            Some(column) => Ok(("type", Size::Kind(column, radii.clone()))),
-            None => Err(missing("type, which --radius-by-type needs", names)),
-        },
+        Radii::ByType(given) => {
+            // If the caller names types, they are in a column of names, if there is one.
+            let mut kinds = KINDS;
+            if given.keys().any(Type::is_name) {
+                kinds.rotate_left(1);
+            }
+            match kind_column(names, &kinds)? {
+                Some(column) => Ok(("type", Size::Kind(column, radii.clone()))),
+                None => Err(missing(
+                    "type, element or species, which --radius-by-type needs",
+                    names,
+                )),
+            }
+        }
+        Radii::InFile => Err(missing("radius or diameter", names)),
     }
+}
+
+/// Names of columns of types.
+const KINDS: [&str; 3] = ["type", "element", "species"];
+
+fn kind_column(names: &[String], kinds: &[&str]) -> Result<Option<usize>, String> {
+    for name in kinds {
+        if let Some(column) = position(names, name)? {
+            return Ok(Some(column));
+        }
+    }
+    Ok(None)
 }
 
 fn missing(what: &str, names: &[String]) -> String {

@@ -6,14 +6,14 @@ use carom::Domain;
 
 use crate::error::{Error, Result, bail};
 use crate::read::cell::Cell;
-use crate::read::{ColumnNames, number};
+use crate::read::{ColumnNames, Type, number};
 
 /// Options for reading an input file.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether to read the ids of the spheres from the column `id`.
     pub ids: bool,
-    /// Whether to read the types of the spheres from the column `type`.
+    /// Whether to read the types of the spheres from the column `type`, or else `element` or `species`.
     pub types: bool,
     /// Where the radii of the spheres come from: the input file, or values from the caller.
     pub radii: Radii,
@@ -58,12 +58,13 @@ pub enum Radii {
     InFile,
     /// Radius of all spheres of an input file without radii.
     Constant(f32),
-    /// Radius of each type of sphere, for an input file with a column `type` but without radii.
-    ByType(BTreeMap<i32, f32>),
+    /// Radius of each type of sphere, for an input file with a column `type`, `element` or `species`
+    /// but without radii.
+    ByType(BTreeMap<Type, f32>),
 }
 
 impl Radii {
-    /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8`.
+    /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8` or `Na=1,Cl=2`.
     ///
     /// # Errors
     /// Returns an error if the text is invalid or a number is out of range.
@@ -76,8 +77,7 @@ impl Radii {
                     number::printable(part, 40)
                 );
             };
-            let kind = number::kind(kind.as_bytes())
-                .map_err(|what| Error::new(format!("the type {what}")))?;
+            let kind: Type = kind.parse()?;
             if radii.insert(kind, magnitude("radius", value)?).is_some() {
                 bail!("type {kind} is given twice; give each type once");
             }
@@ -96,7 +96,7 @@ impl Radii {
         }
     }
 
-    pub(crate) fn of_type(&self, kind: i32) -> Option<f32> {
+    pub(crate) fn of_type(&self, kind: Type) -> Option<f32> {
         match self {
             Self::ByType(radii) => radii.get(&kind).copied(),
             _ => None,
@@ -159,9 +159,12 @@ mod tests {
     #[test]
     fn radii_by_type_are_read() {
         let radii = Radii::by_type("1=0.5, 2 = 0.8").unwrap();
-        assert_eq!(radii, Radii::ByType(BTreeMap::from([(1, 0.5), (2, 0.8)])));
-        assert_eq!(radii.of_type(2), Some(0.8));
-        assert_eq!(radii.of_type(3), None);
+        assert_eq!(
+            radii,
+            Radii::ByType(BTreeMap::from([(1.into(), 0.5), (2.into(), 0.8)]))
+        );
+        assert_eq!(radii.of_type(2.into()), Some(0.8));
+        assert_eq!(radii.of_type(3.into()), None);
     }
 
     #[test]
@@ -170,7 +173,9 @@ mod tests {
             ("", "TYPE=RADIUS"),
             ("0.5", "TYPE=RADIUS"),
             ("1=0.5,", "TYPE=RADIUS"),
-            ("a=0.5", "`a`"),
+            ("a\tb=0.5", "`a"),
+            ("a=0.5,a=1", "twice"),
+            ("1.5=1", "`1.5`"),
             ("-1=0.5", "`-1`"),
             ("1=0.5,1=0.6", "twice"),
             ("1=x", "`x`"),

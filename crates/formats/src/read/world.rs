@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::read::cell::Cell;
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
-use crate::read::{ReadOptions, number};
+use crate::read::{ReadOptions, Type, number};
 
 /// Spheres read from an input file, or from one frame of a trajectory.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct World {
     /// Id of each sphere, or `None` if ids were not requested or there are no spheres.
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, or `None` if types were not requested or there are no spheres.
-    pub types: Option<Vec<i32>>,
+    pub types: Option<Vec<Type>>,
     /// Periodic box: that of the input, or the one in the options. `None` if there is no box, or if the options
     /// ignore it.
     pub domain: Option<Domain>,
@@ -58,6 +58,11 @@ impl World {
             lines: Lines::default(),
             unit,
         }
+    }
+
+    /// Returns whether a type of a sphere is a name, so that [`Columns::type_names`](crate::write::Columns) is needed.
+    pub fn has_type_names(&self) -> bool {
+        self.types.iter().flatten().any(Type::is_name)
     }
 
     /// Adds a sphere from the line or row number `row` of the input.
