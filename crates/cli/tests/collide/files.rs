@@ -1602,3 +1602,40 @@ fn types_may_be_names() -> Test {
     assert!(rows(&run, &["order of atoms"]).ends_with(",Na,Cl\n"));
     Ok(())
 }
+
+/// The script `tests/against_programs.py` wrote these files with other programs. `programs.csv` has the neighbours, and
+/// `programs-times.csv` the collisions, that it found with NumPy in the numbers it gave to these programs.
+#[test]
+fn files_of_other_programs_have_their_pairs() -> Test {
+    let expected = fs::read_to_string(data("programs.csv"))?;
+    let times = fs::read_to_string(data("programs-times.csv"))?;
+    assert!(expected.lines().count() > 100 && times.lines().count() > 10);
+    for name in [
+        "ase-momenta.xyz",
+        "ase.npz",
+        "lammps.dump",
+        "ovito.xyz",
+        "mdanalysis.npz",
+    ] {
+        let input = data(&format!("programs-{name}"));
+        let run = neighbors(&[&input, "--cutoff", "2.5", "--output", "-"])?;
+        run.expect_success(name);
+        let first = |line: &str| line.split(',').take(5).collect::<Vec<_>>().join(",");
+        let found: Vec<String> = run.stdout.lines().map(first).collect();
+        assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{name}");
+        let run = collide(&[&input, "--dt", "0.5", "--radius", "0.4", "--output", "-"])?;
+        run.expect_success(name);
+        assert_eq!(run.stdout.lines().count(), times.lines().count(), "{name}");
+        for (found, expected) in run.stdout.lines().zip(times.lines()).skip(1) {
+            let found: Vec<&str> = found.split(',').collect();
+            let expected: Vec<&str> = expected.split(',').collect();
+            assert_eq!([&found[..2], &found[4..]].concat(), expected[..5], "{name}");
+            let [found, expected]: [f64; 2] = [found[2].parse()?, expected[5].parse()?];
+            assert!(
+                (found - expected).abs() < 1e-4,
+                "{name}: {found} {expected}"
+            );
+        }
+    }
+    Ok(())
+}
