@@ -180,7 +180,10 @@ fn once(from: &FrameText<impl BufRead>, first: bool, section: &str, head: &Head)
 fn stray(from: &FrameText<impl BufRead>, line: &[u8], within: bool) -> Error {
     let line = number::shown(line);
     let what = if within {
-        format!("the line is `{line}`, but must begin a section of the dump, with ITEM:")
+        format!(
+            "the line is `{line}`, but must begin a section of the dump, with ITEM:, such as `ITEM: BOX \
+             BOUNDS`; correct it"
+        )
     } else if from.next == from.first {
         "this is not a LAMMPS text dump, which must begin with ITEM:".to_owned()
     } else {

@@ -132,8 +132,9 @@ pub(crate) fn world(
     let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
     if head.cell.is_some() && head.periodic.is_none() && !says_so {
         world.notes.push(format!(
-            "{source} has a Lattice without pbc, which means that it is periodic along all edges; \
-             --periodic says otherwise"
+            "{source} has a Lattice without pbc, which means that it is periodic along {}; --periodic \
+             says otherwise",
+            if is_flat { "a and b" } else { "all edges" }
         ));
     }
     if head.cell.is_none() && periodic != [false; 3] && !says_so {
