@@ -428,6 +428,12 @@ fn every_form_of_a_lattice_is_the_box() {
         ("latice=\"4 0 0 0 4 0 0 0 4\"", "the key `latice`"),
         ("Lattice: 4 0 0 0 4 0 0 0 4", "the key `Lattice:`"),
         ("unit_cell 4 4 4", "the key `unit_cell`"),
+        ("dimensions=\"4 4 4 90 90 90\"", "the key `dimensions`"),
+        ("boxsize=4", "the key `boxsize`"),
+        (
+            "Lattice=\"4 0 0 0 4 0 0 0 4\" pbc:\"F F F\"",
+            "pbc without `=`",
+        ),
     ] {
         let text = near_xyz(&format!("{lattice} {SPECIES}"));
         expect_error(&folder, "a.xyz", &text, &[], &["line 2", part]);
@@ -861,6 +867,10 @@ fn motion_of_tables_and_dumps_is_not_lost() {
             "vx=Velocity:0,vy=Velocity:1,vz=Velocity:2",
         ),
         ("px,py,pz", "vx=px,vy=py,vz=pz"),
+        ("v_x,v_y,v_z", "vx=v_x,vy=v_y,vz=v_z"),
+        ("Vx (m/s),Vy (m/s),Vz (m/s)", "vx=4,vy=5,vz=6"),
+        ("U:0,U:1,U:2", "vx=U:0,vy=U:1,vz=U:2"),
+        ("\"initial_velocities 1\",b,c", "vx=4,vy=5,vz=6"),
         ("velocity[0],velocity[1],velocity[2]", "vx=4,vy=5,vz=6"),
         ("f_v[1],f_velocity[2],a", "vx=4,vy=5,vz=6"),
     ] {

@@ -376,14 +376,47 @@ fn motion(names: &[String]) -> Result<([Option<usize>; 3], Option<Mass>), String
         };
         return Ok((momenta, Some(mass)));
     }
-    match names.iter().find(|name| is_motion(name)) {
-        Some(name) => Err(format!(
+    let plain: Vec<String> = names.iter().map(|name| normal(name)).collect();
+    let is_triple = |triple: [&str; 3]| triple.iter().all(|name| plain.iter().any(|n| n == name));
+    let triples = [
+        ["vx", "vy", "vz"],
+        ["v0", "v1", "v2"],
+        ["v1", "v2", "v3"],
+        ["u0", "u1", "u2"],
+    ];
+    let first = triples.into_iter().find(|triple| is_triple(*triple));
+    let of_triple = first.and_then(|[x, ..]| plain.iter().position(|name| name == x));
+    match of_triple.or_else(|| names.iter().position(|name| is_motion(name))) {
+        Some(column) => Err(format!(
             "the column {} seems to describe motion, but the velocities must be in columns vx, vy \
-             and vz; name them with --columns, as in --columns vx=NAME,vy=NAME,vz=NAME, {way_out}",
-            number::printable(name, 40)
+             and vz; name them with --columns, as in --columns vx=NAME,vy=NAME,vz=NAME (a momentum \
+             must be divided by the mass first), {way_out}",
+            number::printable(names.get(column).map_or("", String::as_str), 40)
         )),
         None => Ok(([None; 3], None)),
     }
+}
+
+/// Returns the letters and digits of a name in lower case, without a unit in brackets.
+fn normal(name: &str) -> String {
+    let mut text = name.to_ascii_lowercase();
+    while let Some(open) = text.find(['(', '[']) {
+        let close = text[open..]
+            .find([')', ']'])
+            .map_or(text.len(), |at| open + at + 1);
+        let inner = text[open + 1..close]
+            .trim_end_matches([')', ']'])
+            .to_owned();
+        // `[0]` is a component and not a unit.
+        let kept = if inner.len() == 1 {
+            inner
+        } else {
+            String::new()
+        };
+        text.replace_range(open..close, &kept);
+    }
+    text.retain(|c| c.is_ascii_alphanumeric());
+    text
 }
 
 /// Name of the column of atomic numbers in extended XYZ, which is `Z` there.
@@ -395,11 +428,13 @@ pub(crate) fn is_motion(name: &str) -> bool {
     // LAMMPS puts such prefixes before the names of computes, fixes, variables and custom properties.
     let prefixes = ["v_", "c_", "f_", "i_", "d_", "i2_", "d2_"];
     let stem = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
-    let name: String = stem
-        .unwrap_or(&name)
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect();
+    let name = normal(stem.unwrap_or(&name));
+    if ["ang", "rot", "omega"]
+        .iter()
+        .any(|word| name.contains(word))
+    {
+        return false;
+    }
     let base = name.strip_suffix(['x', 'y', 'z', '0', '1', '2', '3']);
     let is_base = |base: &str| {
         matches!(
@@ -416,7 +451,11 @@ pub(crate) fn is_motion(name: &str) -> bool {
     };
     let is_letter = matches!(&*name, "vx" | "vy" | "vz" | "px" | "py" | "pz");
     let is_speed = matches!(&*name, "speed" | "velocitymagnitude" | "velmag" | "vmag");
-    is_letter || is_speed || is_base(&name) || base.is_some_and(is_base)
+    let is_speed = is_speed || base == Some("speed") || name == "speeds";
+    let is_named = ["veloc", "initialmomenta", "linvel"]
+        .iter()
+        .any(|word| name.contains(word));
+    is_letter || is_speed || is_named || is_base(&name) || base.is_some_and(is_base)
 }
 
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {

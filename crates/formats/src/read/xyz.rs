@@ -187,6 +187,20 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
     let origin = value("Origin")?
         .map(|text| vector("Origin", text, is_flat))
         .transpose()?;
+    let is_other_pbc = |pair: &Pair| {
+        let begins = pair
+            .key
+            .get(..3)
+            .is_some_and(|key| key.eq_ignore_ascii_case(b"pbc"));
+        let ends = pair
+            .key
+            .get(3)
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        begins && ends && pair.value.is_none()
+    };
+    if edges.is_some() && pairs.iter().any(is_other_pbc) {
+        return Err("the comment has pbc without `=`; write it as pbc=\"T T T\"".to_owned());
+    }
     let cell = edges.map(|edges| Cell::new(origin.unwrap_or_default(), edges));
     Ok(Head {
         line: 0,
@@ -207,7 +221,7 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
 fn other_box(pairs: &[Pair]) -> Option<String> {
     for (k, pair) in pairs.iter().enumerate() {
         let key = String::from_utf8_lossy(&pair.key).to_ascii_lowercase();
-        if !["lattice", "latice", "cell", "box"]
+        if !["lattice", "latice", "cell", "box", "dimensions"]
             .iter()
             .any(|word| key.contains(word))
         {
@@ -222,7 +236,8 @@ fn other_box(pairs: &[Pair]) -> Option<String> {
                 .take_while(|pair| is_number(&pair.key))
                 .count(),
         };
-        if count >= 3 {
+        let is_size = ["boxsize", "box_size", "boxlength", "box_length"].contains(&&*key);
+        if count >= 3 || (is_size && count > 0) {
             return Some(format!(
                 "the comment has the key `{}` with {count} numbers, but carom reads the box from \
                  Lattice=\"ax ay az bx by bz cx cy cz\": write it so, or give the box with --box \
