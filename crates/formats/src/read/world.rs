@@ -180,7 +180,7 @@ impl World {
         let [a, b, c] = domain.periodic();
         let is_middle = |sphere: &Sphere| {
             let away = f64::from(sphere.center[2]) - middle;
-            away.abs() <= 1e-6 * f64::from(domain.edges()[2][2])
+            away.abs() <= 1e-6 * domain.edges()[2][2]
         };
         if c && options.cell.is_none()
             && !self.spheres.is_empty()
