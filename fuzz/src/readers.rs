@@ -4,13 +4,13 @@
 use carom_formats::read::{Radii, ReadOptions, World};
 
 fn ways() -> impl Iterator<Item = ReadOptions> {
-    let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1, 0.5), (2, 0.25)].into())];
+    let radii = || [Radii::InFile, Radii::Constant(0.5), Radii::ByType([(1.into(), 0.5), (2.into(), 0.25)].into())];
     [false, true].into_iter().flat_map(move |named| {
         radii().map(|radii| ReadOptions {
             ids: named,
             types: named,
             radii,
-            centers_only: false,
+            ..ReadOptions::default()
         })
         .into_iter()
         .chain([ReadOptions { ids: named, types: named, centers_only: true, ..ReadOptions::default() }])

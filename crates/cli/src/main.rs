@@ -73,15 +73,38 @@ fn main() -> ExitCode {
         if is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        let message = format!("error: {error:#}");
-        say(&message);
-        // The library's error messages use the option names of the Rust interface. A note adds the name of
-        // the command-line option.
-        if message.contains("`Backend::Cpu`") {
-            say("note: in this tool, `Backend::Cpu` is the option `--backend cpu`");
-        }
+        say(&in_terms_of_the_tool(&format!("error: {error:#}")));
         ExitCode::FAILURE
     })
+}
+
+/// Replaces the advice for Rust programs in an error message of the library by the options of this tool.
+fn in_terms_of_the_tool(message: &str) -> String {
+    const WORDS: [(&str, &str); 8] = [
+        (
+            "use a `Detector` with `Backend::Cpu` or `Backend::Auto`",
+            "add `--backend cpu`",
+        ),
+        (
+            "use a `Detector` with `Backend::Cpu`",
+            "add `--backend cpu`",
+        ),
+        ("use `Backend::Cpu`", "add `--backend cpu`"),
+        ("`Backend::Cpu`", "`--backend cpu`"),
+        ("enable it in Cargo.toml", "install one with it"),
+        (
+            ", or raise `Options::with_max_candidates` or `BufferOptions::with_max_candidates`",
+            "",
+        ),
+        (
+            ", or raise `Options::with_max_pairs` if there is memory for 64 bytes per pair (160 in a \
+             neighbour list)",
+            ", or search fewer spheres at a time",
+        ),
+        ("`with_periodic`", "`--periodic`"),
+    ];
+    let replace = |text: String, (from, to): (&str, &str)| text.replace(from, to);
+    WORDS.into_iter().fold(message.to_owned(), replace)
 }
 
 fn exit_with_usage_error(subcommand: &str, what: String) -> ! {
@@ -118,11 +141,56 @@ fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
     }
 }
 
+/// Returns the note about a list that ends before a frame that is cut off.
+fn complete_frames(count: u64) -> String {
+    let frames = if count == 1 { "frame" } else { "frames" };
+    format!("note: the list is complete for {count} {frames}, up to the one that is cut off")
+}
+
 /// Returns true after a successful write, and false if the reader of the pipe has closed the pipe. Any other
 /// failure to write is returned as an error.
 fn is_heard(written: Result<(), impl Into<anyhow::Error>>) -> anyhow::Result<bool> {
     match written.map_err(Into::into) {
         Err(error) if is_broken_pipe(&error) => Ok(false),
         other => other.map(|()| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The messages of the library have Rust names in backticks with `::`, which mean nothing to the user of the
+    /// tool.
+    #[test]
+    fn errors_are_in_the_terms_of_the_tool() {
+        for (error, advice) in [
+            (
+                carom::Detector::new(carom::Options::new().with_max_pairs(1)).and_then(
+                    |mut detector| {
+                        let sphere = carom::Sphere::new([0.0; 3], 1.0);
+                        detector
+                            .detect(&carom::Step::new(&[sphere; 3], 1.0))
+                            .map(|_| ())
+                    },
+                ),
+                "fewer spheres at a time",
+            ),
+            (
+                carom::Detector::new(carom::Options::new().with_max_candidates(1)).and_then(
+                    |mut detector| {
+                        let sphere = carom::Sphere::new([0.0; 3], 1.0);
+                        detector
+                            .detect(&carom::Step::new(&[sphere; 3], 1.0))
+                            .map(|_| ())
+                    },
+                ),
+                "shorten the time step",
+            ),
+        ] {
+            let message = in_terms_of_the_tool(&error.unwrap_err().to_string());
+            assert!(message.contains(advice), "{message}");
+            assert!(!message.contains("::"), "{message}");
+        }
     }
 }

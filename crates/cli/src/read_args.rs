@@ -1,6 +1,6 @@
 //! Command-line options of both subcommands that control how an input file is read.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use carom_formats::read::{self, Input, Radii, ReadOptions};
 use clap::{Args, ValueEnum};
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 /// Command-line options that control how an input file is read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// Format of the input, if the file name does not tell the format
+    /// Format of the input, if neither its contents nor its name tells it
     #[arg(long, value_enum, help_heading = "Reading")]
     pub(crate) format: Option<Format>,
 
@@ -17,8 +17,8 @@ pub(crate) struct ReadArgs {
         conflicts_with = "radius_by_type", help_heading = "Reading")]
     radius: Option<f64>,
 
-    /// Radius of each type of sphere (1=0.5,2=0.8), for an input file with a column named `type` but without
-    /// radii
+    /// Radius of each type of sphere (1=0.5,2=0.8 or Na=1,Cl=2), for an input file with a column named `type`,
+    /// `element` or `species` but without radii
     #[arg(long, value_name = "TYPE=R,...", value_parser = Radii::by_type, help_heading = "Reading")]
     radius_by_type: Option<Radii>,
 }
@@ -55,11 +55,10 @@ impl ReadArgs {
         self.format.is_some() || self.radius.is_some() || self.radius_by_type.is_some()
     }
 
-    /// Returns the input at a path, or an error message if the options for reading do not fit the file
+    /// Returns the input at the paths, or an error message if the options for reading do not fit the file
     /// format.
-    pub(crate) fn input(&self, path: &Path) -> Result<Input, String> {
-        let input = Input::new(path, self.format.map(Into::into));
-        let input = input.map_err(|error| error.to_string())?;
+    pub(crate) fn input(&self, paths: &[PathBuf]) -> Result<Input, String> {
+        let input = inputs(paths, self.format);
         if self.radius_by_type.is_some() && is_array(&input) {
             return Err(
                 "`--radius-by-type` needs a column type, which arrays lack; use `--radius`".into(),
@@ -68,24 +67,31 @@ impl ReadArgs {
         Ok(input)
     }
 
-    pub(crate) fn options(&self, ids: bool, types: bool) -> ReadOptions {
+    pub(crate) fn options(&self) -> ReadOptions {
         let radii = match (self.radius, &self.radius_by_type) {
             (Some(radius), _) => Radii::Constant(radius),
             (None, Some(by_type)) => by_type.clone(),
             (None, None) => Radii::InFile,
         };
         ReadOptions {
-            ids,
-            types,
             radii,
-            centers_only: false,
+            ..ReadOptions::default()
         }
+    }
+}
+
+/// Returns a file, or several files as a series.
+pub(crate) fn inputs(paths: &[PathBuf], format: Option<Format>) -> Input {
+    let input = |path: &PathBuf| Input::new(path, format.map(Into::into));
+    match paths {
+        [path] => input(path),
+        paths => Input::series(paths.iter().map(input)),
     }
 }
 
 /// Returns whether an input consists of NumPy arrays, which have no ids and no types of spheres.
 pub(crate) fn is_array(input: &Input) -> bool {
-    matches!(input.format(), read::Format::Npy | read::Format::Npz)
+    matches!(input.format(), Some(read::Format::Npy | read::Format::Npz))
 }
 
 pub(crate) fn time_step(text: &str) -> carom_formats::Result<f64> {

@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use anyhow::bail;
 use carom::{Backend, Domain};
-use carom_formats::read::{self, Frames, Input, World};
+use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions, Separator};
 use clap::ValueEnum;
 
 use crate::read_args::is_array;
@@ -42,10 +41,24 @@ pub(crate) struct WorldArgs {
     /// Copy the column named `type` from the file to the list of pairs, as columns `type_a` and `type_b` (or
     /// `type_i` and `type_j` in lists of neighbours)
     ///
-    /// Types of spheres are whole numbers from 0 to 2147483647. The option --types is for CSV, LAMMPS dumps
+    /// Without a column `type`, the types are those in the column `element` or `species`. They are whole numbers from 0
+    /// to 2147483647, or names of at most 16 bytes. The option --types is for CSV, LAMMPS dumps
     /// and XYZ.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
+
+    /// Names of columns of a CSV file, dump or XYZ file: `x=Points:0,vx=5`, or `x,y,z,radius` for all in their order
+    ///
+    /// NAME=COLUMN gives a name to a column, which has another name in the file, or its number from 1. A list of names
+    /// without `=` names all columns of a file without a header, or of a dump whose ITEM: ATOMS names none; `_` is a
+    /// column that is not read. The names are x, y, z, radius, diameter, vx, vy, vz, id, type, element, species and
+    /// mass, and in dumps also xu, xs, xsu and so on.
+    #[arg(long, value_name = "NAME=COLUMN,...", help_heading = "Reading")]
+    columns: Option<ColumnNames>,
+
+    /// What separates the columns of a CSV file
+    #[arg(long, value_enum, default_value = "comma", help_heading = "Reading")]
+    separator: Separated,
 
     /// Ignore the periodic box of the file: all its boundaries are open
     ///
@@ -57,15 +70,17 @@ pub(crate) struct WorldArgs {
     /// Edges of the box along which the world is periodic: any of the letters a, b and c
     ///
     /// In a rectangular box, the edges a, b and c are along x, y and z. The option --periodic replaces the
-    /// boundary conditions that the file states. (LAMMPS dumps of two-dimensional worlds say that z is
-    /// periodic; use `--periodic ab` for such dumps.)
+    /// boundary conditions that the file states. Two-dimensional worlds are periodic along ab at most unless this
+    /// option says otherwise.
     #[arg(long, value_name = "abc", value_parser = edges, help_heading = "Domain")]
     periodic: Option<[bool; 3]>,
 
-    /// Simulation box of a file without a box: "x y z lx ly lz", or "x y z" and the three edges as vectors
+    /// Simulation box of a file without a box: "x y z lx ly lz", "x y z a b c alpha beta gamma", or "x y z" and the three
+    /// edges as vectors
     ///
     /// The first three numbers are a corner of the box. If three more numbers follow, they are the lengths of
-    /// the edges along x, y and z. If nine more numbers follow, they are the edge vectors a, b and c. The
+    /// the edges along x, y and z. If six more numbers follow, they are the lengths of the edges and the angles between
+    /// them in degrees; edge a is along x, and edge b in the plane of x and y. If nine more numbers follow, they are the edge vectors a, b and c. The
     /// option --periodic says along which edges the world is periodic. With --open, the option --box replaces
     /// the box of the file.
     #[arg(long = "box", value_name = "NUMBERS", allow_hyphen_values = true, value_parser = box_of,
@@ -74,33 +89,23 @@ pub(crate) struct WorldArgs {
 }
 
 impl WorldArgs {
-    /// Returns the simulation box of the file or of the option `--box`, or open space if there is no box.
-    ///
-    /// # Errors
-    /// Returns an error if both the file and `--box` give a simulation box, or if `--periodic` is given
-    /// without a box.
-    pub(crate) fn domain(&self, world: &World) -> anyhow::Result<Domain> {
-        let source = &world.source;
-        let of_file = world.domain.filter(|_| !self.open);
-        let domain = match (self.given, of_file) {
-            (Some(_), Some(_)) => bail!(
-                "{source} has a box, so --box would contradict it; leave out --box, or add --open \
-                 to ignore the box of the file"
-            ),
-            (None, None) if self.periodic.is_some() && !self.open => {
-                bail!("{source} has no box; give one with --box, or leave out --periodic")
-            }
-            (given, of_file) => given.or(of_file).unwrap_or_default(),
-        };
-        Ok(match self.periodic {
-            Some(periodic) => domain.with_periodic(periodic),
-            None => domain,
-        })
+    /// Adds the options about frames and the box to the options of a reader.
+    pub(crate) fn options(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions {
+            ids: self.ids,
+            types: self.types,
+            columns: self.columns.clone(),
+            separator: Some(self.separator.into()),
+            open: self.open,
+            cell: self.given,
+            periodic: self.periodic,
+            ..options
+        }
     }
 
     /// Returns an error message if the options contradict each other or do not fit the input.
     pub(crate) fn conflict(&self, input: &Input) -> Result<(), String> {
-        if self.frame != Frames::LAST && !input.format().has_frames() {
+        if self.frame != Frames::LAST && !input.has_frames() {
             return Err(
                 "`--frame` is for LAMMPS dumps and XYZ only: other files have no frames".into(),
             );
@@ -112,6 +117,12 @@ impl WorldArgs {
                     "`{option}` needs a column {column}, which arrays lack: leave out `{option}`"
                 ));
             }
+        }
+        if self.columns.is_some() && is_array(input) {
+            return Err(
+                "`--columns` is for CSV, dumps and XYZ: the arrays of NumPy have fixed names"
+                    .into(),
+            );
         }
         if self.open && self.periodic.is_some() && self.given.is_none() {
             return Err(
@@ -134,6 +145,30 @@ pub(crate) fn in_float32(domain: &Domain) -> Domain {
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(crate) fn single(x: f64) -> f32 {
     x as f32
+}
+
+/// Values of the option `--separator`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Separated {
+    /// Commas
+    Comma,
+    /// Semicolons
+    Semicolon,
+    /// Tabulators
+    Tab,
+    /// Any number of spaces or tabulators
+    Space,
+}
+
+impl From<Separated> for Separator {
+    fn from(given: Separated) -> Self {
+        match given {
+            Separated::Comma => Self::Comma,
+            Separated::Semicolon => Self::Semicolon,
+            Separated::Tab => Self::Tab,
+            Separated::Space => Self::Space,
+        }
+    }
 }
 
 /// Values of the option `--backend`: the processor that searches for pairs.
@@ -181,10 +216,13 @@ fn box_of(text: &str) -> carom_formats::Result<Domain> {
 /// output file.
 pub(crate) fn keep_input(input: &Input, outputs: &[(&str, Option<&Path>)]) -> Result<(), String> {
     // On Unix, `/dev/stdin` resolves to the file from which standard input is redirected.
-    let path = input.path().unwrap_or(Path::new("/dev/stdin"));
+    let mut paths = input.paths();
+    if paths.is_empty() {
+        paths.push(Path::new("/dev/stdin"));
+    }
     for (option, file) in outputs {
         if let Some(file) = file
-            && same_file(path, file)
+            && paths.iter().any(|path| same_file(path, file))
         {
             return Err(format!(
                 "`{option} {}` would overwrite the input; choose another file",

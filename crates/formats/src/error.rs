@@ -16,18 +16,35 @@ type Cause = Box<dyn StdError + Send + Sync>;
 ///
 /// use carom_formats::read::{self, Frames, Input, ReadOptions};
 ///
-/// let input = Input::new("no-such-file.csv", None)?;
+/// let input = Input::new("no-such-file.csv", None);
 /// let error = read::open(&input, Frames::LAST, &ReadOptions::default(), &()).unwrap_err();
 /// assert_eq!(error.to_string(), "cannot open no-such-file.csv");
 /// assert!(error.source().unwrap().is::<std::io::Error>());
 /// # Ok::<(), carom_formats::Error>(())
 /// ```
-pub struct Error(Box<Kind>);
+pub struct Error(Box<Inner>);
 
-enum Kind {
+/// What an error is about, for programs that treat some errors in their own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A file cannot be opened, read or written. The [source](StdError::source) of the error is a
+    /// [`std::io::Error`].
+    Io,
+    /// The input ends too early, within a frame or an array. Frames before it are complete.
+    CutOff,
+    /// The input has a format, or a form of a format, that this crate does not read. The message says how to
+    /// convert it.
+    Unsupported,
+    /// The input, or an option for it, is invalid, or the two do not fit.
+    Invalid,
+}
+
+enum Inner {
     Message {
         text: String,
         cause: Option<Cause>,
+        kind: ErrorKind,
     },
     /// An error that nothing is added to. It counts as this error itself, and not as its source.
     Other(Cause),
@@ -38,22 +55,53 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(Box::new(Kind::Message {
+        Self::of(ErrorKind::Invalid, text)
+    }
+
+    pub(crate) fn of(kind: ErrorKind, text: impl Into<String>) -> Self {
+        Self(Box::new(Inner::Message {
             text: text.into(),
             cause: None,
+            kind,
+        }))
+    }
+
+    /// Returns an error whose source is `cause`.
+    pub(crate) fn caused(text: impl Into<String>, cause: impl Into<Cause>) -> Self {
+        let cause = cause.into();
+        Self(Box::new(Inner::Message {
+            text: text.into(),
+            kind: kind_of(&cause),
+            cause: Some(cause),
         }))
     }
 
     pub(crate) fn other(error: impl Into<Cause>) -> Self {
-        Self(Box::new(Kind::Other(error.into())))
+        Self(Box::new(Inner::Other(error.into())))
+    }
+
+    /// Returns the same error with another kind.
+    pub(crate) fn with_kind(mut self, new: ErrorKind) -> Self {
+        if let Inner::Message { kind, .. } = &mut *self.0 {
+            *kind = new;
+        }
+        self
+    }
+
+    /// Returns what the error is about.
+    pub fn kind(&self) -> ErrorKind {
+        match &*self.0 {
+            Inner::Message { kind, .. } => *kind,
+            Inner::Other(error) => kind_of(error),
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
-            Kind::Message { text, .. } => f.write_str(text),
-            Kind::Other(error) => error.fmt(f),
+            Inner::Message { text, .. } => f.write_str(text),
+            Inner::Other(error) => error.fmt(f),
         }
     }
 }
@@ -74,8 +122,8 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &*self.0 {
-            Kind::Message { cause, .. } => cause.as_ref().map(|cause| &**cause as _),
-            Kind::Other(error) => error.source(),
+            Inner::Message { cause, .. } => cause.as_ref().map(|cause| &**cause as _),
+            Inner::Other(error) => error.source(),
         }
     }
 }
@@ -87,12 +135,17 @@ pub(crate) trait Context<T> {
 
 impl<T, E: Into<Cause>> Context<T> for Result<T, E> {
     fn with_context<S: Into<String>>(self, text: impl FnOnce() -> S) -> Result<T> {
-        self.map_err(|error| {
-            Error(Box::new(Kind::Message {
-                text: text().into(),
-                cause: Some(error.into()),
-            }))
-        })
+        self.map_err(|error| Error::caused(text(), error))
+    }
+}
+
+fn kind_of(cause: &Cause) -> ErrorKind {
+    if let Some(error) = cause.downcast_ref::<Error>() {
+        error.kind()
+    } else if cause.is::<std::io::Error>() {
+        ErrorKind::Io
+    } else {
+        ErrorKind::Invalid
     }
 }
 

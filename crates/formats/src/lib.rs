@@ -4,7 +4,8 @@
 //!
 //! # Reading
 //!
-//! An [`Input`](read::Input) is a file, or the bytes of a file and its name, which tells the format.
+//! An [`Input`](read::Input) is a file, or the bytes of a file and its name. Its contents, or else its name, tell the
+//! format.
 //! [`read::open()`] returns an iterator over the [`World`](read::World)s of the input: one for each selected frame
 //! of a trajectory, or the only one of another file.
 //!
@@ -12,7 +13,7 @@
 //! use carom_formats::read::{self, Frames, Input, ReadOptions};
 //!
 //! let text = "x,y,z,diameter,vx\n0,0,0,2,0\n5,0,0,2,-4\n";
-//! let input = Input::from_bytes("grains.csv", text, None)?;
+//! let input = Input::from_bytes("grains.csv", text, None);
 //! let mut worlds = read::open(&input, Frames::LAST, &ReadOptions::default(), &())?;
 //! let world = worlds.next().expect("a CSV file is one world")?;
 //! assert_eq!(world.spheres.len(), 2);
@@ -50,7 +51,7 @@
 //! 7 0.5 5 5 1 0 0 0
 //! 8 9.0 5 5 1 0 0 0
 //! ";
-//! let input = Input::from_bytes("dump.pour", dump, None)?;
+//! let input = Input::from_bytes("dump.pour", dump, None);
 //! let options = ReadOptions {
 //!     ids: true,
 //!     ..ReadOptions::default()
@@ -100,7 +101,7 @@ mod error;
 pub mod read;
 pub mod write;
 
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 
 /// The example of the README, which is tested.
 #[cfg(doctest)]

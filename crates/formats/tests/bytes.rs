@@ -9,9 +9,9 @@ use carom_formats::write::{Columns, List, ListFormat, Pair, Target};
 use carom_formats::{Error, Result};
 
 /// Reads an input, and returns what it contains, or the error.
-fn contents(input: Result<Input>, frames: Frames, options: &ReadOptions) -> String {
+fn contents(input: Input, frames: Frames, options: &ReadOptions) -> String {
     let read =
-        || -> Result<Vec<read::World>> { read::open(&input?, frames, options, &())?.collect() };
+        || -> Result<Vec<read::World>> { read::open(&input, frames, options, &())?.collect() };
     format!("{:?}", read())
 }
 
@@ -45,7 +45,7 @@ fn bytes_are_read_like_files() {
 fn ids_or_types_of_arrays_are_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/data");
     for name in ["c-f4.npy", "packed.npz"] {
-        let input = Input::new(folder.join(name), None).unwrap();
+        let input = Input::new(folder.join(name), None);
         for (ids, types, what) in [(true, false, "ids"), (false, true, "types")] {
             let options = ReadOptions {
                 ids,
@@ -77,7 +77,7 @@ fn lists_in_memory_are_the_same_as_files() {
         a,
         b: 9,
         image: [-1, 0, 2],
-        types: [3, 4],
+        types: [3.into(), 4.into()],
         numbers: [0.25, 0.5, 0.0, 0.0],
     };
     let fill = |mut list: List<'_>| {
@@ -120,7 +120,7 @@ fn a_list_that_cannot_be_written_is_an_error() {
 #[test]
 fn no_world_follows_an_error() {
     let text = "1\n\nAr 0 0 0\n1\n\nAr 0 0 x\n1\n\nAr 0 0 0\n";
-    let input = Input::from_bytes("a.xyz", text, None).unwrap();
+    let input = Input::from_bytes("a.xyz", text, None);
     let options = ReadOptions {
         radii: Radii::Constant(0.5),
         ..ReadOptions::default()

@@ -167,14 +167,22 @@ impl Args {
     }
 
     pub(crate) fn input(&self) -> Option<Input> {
-        let input = self.input.as_ref().map(|path| self.reading.input(path));
+        let input = self
+            .input
+            .as_ref()
+            .map(|path| self.reading.input(std::slice::from_ref(path)));
         input
             .transpose()
             .unwrap_or_else(|what| exit_with_usage_error("bench", what))
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        self.reading.options(false, false)
+        // The box of a file is not used.
+        ReadOptions {
+            open: true,
+            at_rest: self.at_rest,
+            ..self.reading.options()
+        }
     }
 
     pub(crate) fn dt(&self) -> f32 {

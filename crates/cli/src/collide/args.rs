@@ -16,7 +16,7 @@ use crate::world_args::{Where, WorldArgs, keep_input};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// File with the spheres: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
+    /// File with the spheres, or several files: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
     /// CSV (*.csv): a header names the columns, in any order: x, y, z, and radius or diameter; if the spheres
     /// move, also vx, vy, vz. Other columns of a CSV file are ignored.
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// or both (xsu ysu zsu) instead.
     ///
     /// XYZ or extended XYZ (*.xyz, *.extxyz): columns pos, and radius or diameter; if the spheres move, also
-    /// velo or vel. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
+    /// velo, vel, velocity, velocities or momenta. The keys `Lattice`, `Origin` and `pbc` of the comment line give the periodic box.
     ///
     /// NumPy array (*.npy) of float32 or float64: N rows x y z radius vx vy vz, or N rows x y z radius for
     /// spheres at rest. If the option --radius is given, the rows are x y z vx vy vz or x y z.
@@ -35,10 +35,11 @@ pub(crate) struct Args {
     /// move.
     ///
     /// Missing velocities are 0. If the file has no radii, give them with --radius or
-    /// --radius-by-type. All formats but .npz may be compressed with gzip; the file name then ends
-    /// in .gz. Standard input is read as CSV unless --format names another format.
-    #[arg(value_name = "INPUT")]
-    path: PathBuf,
+    /// --radius-by-type. All formats but .npz may be compressed with gzip, Zstandard, bzip2 or xz. The contents tell the
+    /// format and the compression, whatever the name is. Several files are one series, with frames numbered from the
+    /// first file to the last.
+    #[arg(value_name = "INPUT", required = true)]
+    paths: Vec<PathBuf>,
 
     /// Length of the time step, in the input's unit of time
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = time_step)]
@@ -46,6 +47,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     reading: ReadArgs,
+
+    /// Take all spheres as at rest: the motion in the file is not read
+    #[arg(long, help_heading = "Reading")]
+    at_rest: bool,
 
     #[command(flatten)]
     pub(crate) world: WorldArgs,
@@ -146,7 +151,7 @@ Examples:
   carom collide pour.lammpstrj --dt 1e-4 --output pairs.csv
   carom collide dump.melt --dt 0.005 --radius-by-type 1=0.5,2=0.8 --types
   carom collide run.dump.gz --dt 1e-4 --frames 100:200 --ids --output pairs.npz
-  cat dump.melt.* | carom collide - --format lammps --frames all --ids --dt 0.005
+  carom collide dump.melt.* --frames all --ids --dt 0.005
   generate | carom collide - --dt 1 --sort time --output - | less
   carom collide grains.csv --dt 0.001 --backend gpu --verify
   carom collide grains.csv --dt 0.001 --plot grains.png
@@ -175,12 +180,15 @@ impl Args {
 
     pub(crate) fn input(&self) -> Input {
         self.reading
-            .input(&self.path)
+            .input(&self.paths)
             .unwrap_or_else(|what| exit_with_usage_error("collide", what))
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        self.reading.options(self.world.ids, self.world.types)
+        self.world.options(ReadOptions {
+            at_rest: self.at_rest,
+            ..self.reading.options()
+        })
     }
 
     pub(crate) fn has_walls(&self) -> bool {
@@ -188,7 +196,7 @@ impl Args {
     }
 
     fn conflict(&self) -> Result<(), String> {
-        let input = self.reading.input(&self.path)?;
+        let input = self.reading.input(&self.paths)?;
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(
             &input,

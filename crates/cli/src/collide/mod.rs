@@ -15,6 +15,7 @@ use anyhow::{Context, bail};
 use carom::{
     Collision, Collisions, Detector, Domain, Hits, Options, Step, Touching, WallCollision64,
 };
+use carom_formats::ErrorKind;
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, OutputFile, Subject, Target};
 
@@ -25,7 +26,7 @@ use verify::Verdict;
 
 use crate::progress::Progress;
 use crate::world_args::{in_float32, single};
-use crate::{is_heard, say, say_new_notes};
+use crate::{complete_frames, is_heard, say, say_new_notes};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
@@ -35,10 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut next = worlds.next().transpose()?;
     // The output files are created before the search, so that a path that cannot be written is an error at
     // once.
-    let first = next
-        .as_ref()
-        .map(|world| args.world.domain(world))
-        .transpose()?;
+    let first = next.as_ref().and_then(|world| world.domain);
     let images = first.is_some_and(|domain| !domain.is_open());
     let float64 = next.as_ref().is_none_or(|world| !world.float32) && !args.has_walls();
     let columns = Columns {
@@ -48,6 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         frames: args.world.frame.are_several(),
         ids: args.world.ids,
         types: args.world.types,
+        type_names: next.as_ref().is_some_and(World::has_type_names),
     };
     let list = args.output.as_ref();
     let mut list = list
@@ -68,6 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let options = Options::new().with_backend(args.backend.into());
     let mut detector = None;
     let (mut notes, mut is_coarse) = (Vec::new(), false);
+    let (mut frames, mut cut_off) = (0, None);
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
         // Only the first note on coarse coordinates is printed. The notes of later frames would differ only
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Some(detector) => detector,
             None => Detector::new(options.clone())?,
         };
-        let domain = args.world.domain(&world)?;
+        let domain = world.domain.unwrap_or_default();
         let narrow = if float32 || plot.is_some() {
             world.in_float32()
         } else {
@@ -173,10 +173,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // The spheres of a frame are dropped before the next frame is read, so that only one frame is in
         // memory.
         drop((world, collisions));
-        next = worlds.next().transpose()?;
+        frames += 1;
+        next = match worlds.next().transpose() {
+            Err(error) if error.kind() == ErrorKind::CutOff => {
+                cut_off = Some(error);
+                None
+            }
+            next => next?,
+        };
     }
+    let has_list = list.is_some() || wall_list.is_some();
     for list in [list, wall_list].into_iter().flatten() {
         list.finish()?;
+    }
+    if let Some(error) = cut_off {
+        if has_list {
+            say(&complete_frames(frames));
+        }
+        return Err(error.into());
     }
     Ok(ExitCode::SUCCESS)
 }

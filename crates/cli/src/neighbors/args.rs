@@ -2,25 +2,25 @@
 
 use std::path::PathBuf;
 
-use carom_formats::read::{self, Input, Radii, ReadOptions};
+use carom_formats::read::{self, Input, ReadOptions};
 use carom_formats::write::Target;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::exit_with_usage_error;
-use crate::read_args::Format;
+use crate::read_args::{Format, inputs};
 use crate::world_args::{Where, WorldArgs, keep_input};
 
 /// The arguments of `carom neighbors`. The description of the subcommand is in `main.rs`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// File with the particles: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
+    /// File with the particles, or several files: CSV, LAMMPS dump, XYZ or NumPy arrays; - for standard input
     ///
     /// The formats are those of `carom collide`, but only the coordinates of the centres are read. In a NumPy
     /// array (*.npy), the coordinates are the first three columns. In a NumPy archive (*.npz), the
     /// coordinates are the array named `position`.
-    #[arg(value_name = "INPUT")]
-    path: PathBuf,
+    #[arg(value_name = "INPUT", required = true)]
+    paths: Vec<PathBuf>,
 
     /// Largest distance of two neighbours, in the input's unit of length
     #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = cutoff)]
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// Format of the input, if it does not follow from the name of the input
+    /// Format of the input, if neither its contents nor its name tells it
     #[arg(long, value_enum, help_heading = "Reading")]
     format: Option<Format>,
 
@@ -75,22 +75,19 @@ impl Args {
         }
     }
 
-    pub(crate) fn input(&self) -> Result<Input, String> {
-        let input = Input::new(&self.path, self.format.map(Into::into));
-        input.map_err(|error| error.to_string())
+    pub(crate) fn input(&self) -> Input {
+        inputs(&self.paths, self.format)
     }
 
     pub(crate) fn read_options(&self) -> ReadOptions {
-        ReadOptions {
-            ids: self.world.ids,
-            types: self.world.types,
-            radii: Radii::InFile,
+        self.world.options(ReadOptions {
             centers_only: true,
-        }
+            ..ReadOptions::default()
+        })
     }
 
     fn conflict(&self) -> Result<(), String> {
-        let input = self.input()?;
+        let input = self.input();
         let list = self.output.as_ref().and_then(Target::path);
         keep_input(&input, &[("--output", list)])?;
         self.world.conflict(&input)

@@ -6,8 +6,9 @@ use std::io::{self, BufWriter, Write, stderr, stdout};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use carom::{Detector, Domain, HardSphere, NeighborList, NeighborSearch, Options, Statistics};
+use carom_formats::ErrorKind;
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, Pair, Subject, Target};
 
@@ -16,13 +17,13 @@ pub(crate) use args::Args;
 use crate::progress::Progress;
 use crate::summary::{backend_line, periodic_edges, shortest};
 use crate::world_args::{in_float32, single};
-use crate::{is_heard, say_new_notes};
+use crate::{complete_frames, is_heard, say, say_new_notes};
 
 const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
-    let input = args.input().map_err(|what| anyhow!(what))?;
+    let input = args.input();
     let options = args.read_options();
     let mut detector = Detector::new(Options::new().with_backend(args.backend.into()))?;
     // A search without particles only checks the cutoff. So an invalid cutoff is an error before
@@ -38,6 +39,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         frames: args.world.frame.are_several(),
         ids: args.world.ids,
         types: args.world.types,
+        type_names: next.as_ref().is_some_and(World::has_type_names),
     };
     // The output file is created before the search, so that a path that cannot be written is an error at
     // once.
@@ -47,10 +49,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .transpose()?;
     let to_file = args.output.as_ref().and_then(Target::path).is_some();
     let mut notes = Vec::new();
+    let (mut frames, mut cut_off) = (0, None);
     let mut lists = (NeighborList::default(), NeighborList::default());
     while let Some(world) = next {
         say_new_notes(&world, &mut notes, &progress);
-        let domain = args.world.domain(&world)?;
+        let domain = world.domain.unwrap_or_default();
         progress.begin("searching", None);
         let start = Instant::now();
         let searched = if world.float32 {
@@ -112,10 +115,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // The particles of a frame are dropped before the next frame is read, so that only one frame is in
         // memory.
         drop(world);
-        next = worlds.next().transpose()?;
+        frames += 1;
+        next = match worlds.next().transpose() {
+            Err(error) if error.kind() == ErrorKind::CutOff => {
+                cut_off = Some(error);
+                None
+            }
+            next => next?,
+        };
     }
+    let has_list = list.is_some();
     if let Some(list) = list {
         list.finish()?;
+    }
+    if let Some(error) = cut_off {
+        if has_list {
+            say(&complete_frames(frames));
+        }
+        return Err(error.into());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -89,8 +89,8 @@ fn errors_in_csv_name_file_line_and_field() -> Test {
         ("only blank lines", "\n\n", &["empty"]),
         (
             "no column",
-            "x,y,radius\n1,2,3\n",
-            &["line 1", "no column z"],
+            "x,z,radius\n1,2,3\n",
+            &["line 1", "no column y"],
         ),
         (
             "no radius",

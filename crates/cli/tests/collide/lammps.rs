@@ -1,6 +1,6 @@
 //! Tests of `carom collide` with valid and invalid LAMMPS dumps.
 
-use crate::run::{CSV, Folder, PAIRS, Test, run};
+use crate::run::{Folder, PAIRS, Test, run};
 
 fn dump(columns: &str, atoms: &[&str]) -> String {
     let count = atoms.len();
@@ -65,11 +65,24 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
     let good = dump("x y z radius", &["0 0 0 1", "5 0 0 1"]);
     let cases: &[(&str, String, &[&str])] = &[
         ("empty", String::new(), &["empty"]),
-        ("something else", CSV.into(), &["line 1", "ITEM:"]),
+        (
+            "something else",
+            "something else\n".into(),
+            &["line 1", "ITEM:"],
+        ),
         (
             "no atoms",
             "ITEM: TIMESTEP\n0\n".into(),
             &["line 2", "ITEM: ATOMS"],
+        ),
+        (
+            "misspelt number of atoms",
+            good.replace("NUMBER OF", "NUMBERS OF"),
+            &[
+                "line 9",
+                "NUMBER OF ATOMS",
+                "`ITEM: NUMBERS OF ATOMS` on line 3",
+            ],
         ),
         (
             "no number of atoms",
@@ -139,9 +152,9 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
             &["line 9", "no column y", "yu"],
         ),
         (
-            "no end of the last line",
-            good.trim_end().into(),
-            &["line 11", "1 of 2", "cut off"],
+            "the last line is cut off",
+            good.trim_end_matches(" 1\n").into(),
+            &["line 11", "3 fields", "4 columns", "cut off"],
         ),
         (
             "more atoms than said",
@@ -186,13 +199,15 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
         // A run of `carom collide` that fails in a later frame leaves no file with the pairs of earlier
-        // frames.
+        // frames, unless the file is only cut off there.
         let output = folder.path("pairs.csv")?;
         let all = ["--frames", "all", "--backend", "cpu", "--output"];
         let all = crate::run::run(&[&[input.as_str()], &all[..], &[output.as_str()]].concat())?;
         assert_eq!(all.code, Some(1), "{name}: {}", all.stderr);
         assert!(all.stderr.contains(&input), "{name}: {}", all.stderr);
-        assert_eq!(std::fs::read_dir(&folder.0)?.count(), 1, "{name}");
+        let files = if *name == "begun frame" { 2 } else { 1 };
+        assert_eq!(std::fs::read_dir(&folder.0)?.count(), files, "{name}");
+        let _ = std::fs::remove_file(output);
     }
     Ok(())
 }

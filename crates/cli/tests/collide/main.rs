@@ -2,6 +2,7 @@
 
 mod broken;
 mod csv;
+mod files;
 mod lammps;
 mod mesh;
 mod neighbors;

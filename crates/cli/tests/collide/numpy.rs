@@ -54,7 +54,11 @@ fn errors_in_arrays_name_file_row_and_field() -> Test {
     let deep = "(".repeat(9000);
     let cases: &[(&str, Vec<u8>, &[&str])] = &[
         ("empty", Vec::new(), &["empty"]),
-        ("something else", CSV.into(), &["byte 0", "NUMPY"]),
+        (
+            "something else",
+            "something else\n".into(),
+            &["byte 0", "NUMPY"],
+        ),
         (
             "unknown version",
             b"\x93NUMPY\x07\x01??".to_vec(),
@@ -189,7 +193,7 @@ fn errors_in_archives_name_file_array_and_row() -> Test {
     other_bytes[100] ^= 1;
     let cases: &[(&str, Vec<u8>, &[&str])] = &[
         ("empty", Vec::new(), &["archive"]),
-        ("something else", CSV.into(), &["archive"]),
+        ("something else", "something else\n".into(), &["archive"]),
         (
             "no radius",
             npz(&[("position.npy", position())])?,

@@ -1,6 +1,6 @@
 //! Tests of `carom collide` with XYZ files.
 
-use crate::run::{CSV, Folder, PAIRS, Test, run};
+use crate::run::{Folder, PAIRS, Test, run};
 use std::fs;
 
 fn xyz(comment: &str, atoms: &[&str]) -> String {
@@ -120,7 +120,11 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
     let with = |comment: &str| xyz(&format!("{COLUMNS} {comment}"), &ATOMS);
     let cases: &[(&str, String, &[&str])] = &[
         ("empty", String::new(), &["empty"]),
-        ("something else", CSV.into(), &["line 1", "number of atoms"]),
+        (
+            "something else",
+            "something else\n".into(),
+            &["line 1", "number of atoms"],
+        ),
         (
             "no comment",
             "2\n".into(),
@@ -177,9 +181,9 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
             &["line 2", "more than one", "radius"],
         ),
         (
-            "flat positions",
-            good.replace("pos:R:3", "pos:R:2"),
-            &["line 2", "pos", "3"],
+            "positions of one dimension",
+            good.replace("pos:R:3", "pos:R:1"),
+            &["line 2", "pos", "3", "2"],
         ),
         (
             "a part is missing",
@@ -219,7 +223,7 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
         (
             "flat lattice",
             with("Lattice=\"1 0 0 0 0 0 0 0 1\""),
-            &["edge 1", "length is 0"],
+            &["line 2", "edge b", "length 0", "--periodic"],
         ),
         (
             "huge lattice",

@@ -2,7 +2,8 @@
 
 use carom::Domain;
 
-use crate::read::number;
+use crate::read::trajectory::fields;
+use crate::read::{ReadOptions, number};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
@@ -11,32 +12,14 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`.
-    /// `heading` is the text after `ITEM: BOX BOUNDS`. This text says whether the box is orthogonal,
-    /// triclinic (`xy xz yz`) or general triclinic (`abc origin`). An error is the index of the invalid line,
-    /// from 0 to 2, and a message.
-    pub(crate) fn read(heading: &[u8], lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
-        let words = |text: &[u8]| -> Vec<Vec<u8>> {
-            let words = text
-                .split(u8::is_ascii_whitespace)
-                .filter(|word| !word.is_empty());
-            words.map(<[u8]>::to_vec).collect()
-        };
-        let heading = words(heading);
-        let form = |words: &[&str]| {
-            heading.len() >= words.len()
-                && heading.iter().zip(words).all(|(a, b)| a == b.as_bytes())
-        };
-        let columns = if form(&["abc", "origin"]) {
-            4
-        } else if form(&["xy", "xz", "yz"]) {
-            3
-        } else {
-            2
-        };
+    /// Parses the simulation box of a LAMMPS dump from the three lines after the line `ITEM: BOX BOUNDS`, of
+    /// which each has `columns` numbers: 2 in an orthogonal box, 3 in a triclinic box (`xy xz yz`) and 4 in a
+    /// general triclinic box (`abc origin`). An error is the index of the invalid line, from 0 to 2, and a
+    /// message.
+    pub(crate) fn read(columns: usize, lines: &[Vec<u8>; 3]) -> Result<Self, (usize, String)> {
         let mut rows = [[0.0; 4]; 3];
         for (k, line) in lines.iter().enumerate() {
-            let fields = words(line);
+            let fields: Vec<&[u8]> = fields(line).collect();
             if fields.len() != columns {
                 let what = format!(
                     "this line of ITEM: BOX BOUNDS has {} numbers, but must have {columns}",
@@ -47,6 +30,10 @@ impl Cell {
             for (number, field) in rows[k].iter_mut().zip(&fields) {
                 *number = number::parse_wide(field)
                     .map_err(|what| (k, format!("a bound of the box {what}")))?;
+            }
+            if columns < 4 && rows[k][1] < rows[k][0] {
+                let what = "the upper bound of the box is below the lower bound";
+                return Err((k, what.to_owned()));
             }
         }
         Ok(match columns {
@@ -85,9 +72,56 @@ impl Cell {
         Self { origin, edges }
     }
 
+    /// Returns a box from the lengths of its edges a, b and c, and the angles α between b and c, β between a and c and
+    /// γ between a and b, in degrees. Edge a is along x, and b is in the plane of x and y, as in crystallography.
+    pub(crate) fn of_angles(
+        origin: [f64; 3],
+        [a, b, c, alpha, beta, gamma]: [f64; 6],
+    ) -> Result<Self, String> {
+        if [alpha, beta, gamma]
+            .iter()
+            .any(|angle| !(*angle > 0.0 && *angle < 180.0))
+        {
+            return Err(format!(
+                "the angles of the box are {alpha}, {beta} and {gamma} degrees, but must be between 0 and 180"
+            ));
+        }
+        // A right angle has the cosine 0.
+        let cos = |angle: f64| {
+            if angle == 90.0 {
+                0.0
+            } else {
+                angle.to_radians().cos()
+            }
+        };
+        let sin = gamma.to_radians().sin();
+        let x = cos(beta);
+        let y = (cos(alpha) - cos(beta) * cos(gamma)) / sin;
+        let z = (1.0 - x * x - y * y).sqrt();
+        if z.is_nan() || z <= 0.0 {
+            return Err(format!(
+                "no box has the angles {alpha}, {beta} and {gamma} degrees"
+            ));
+        }
+        Ok(Self {
+            origin,
+            edges: [
+                [a, 0.0, 0.0],
+                [b * cos(gamma), b * sin, 0.0],
+                [c * x, c * y, c * z],
+            ],
+        })
+    }
+
     /// Converts a simulation box to a domain that is periodic along the edges selected by `periodic`. A number that
-    /// is not finite is an error.
-    pub(crate) fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
+    /// is not finite is an error, and so is a periodic edge without a length.
+    fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
+        check_lengths(self.edges, periodic)?;
+        Ok(self.checked()?.with_periodic(periodic))
+    }
+
+    /// Converts a simulation box to a domain that is periodic along all edges, which may lack a length.
+    pub(crate) fn checked(&self) -> Result<Domain, String> {
         for x in self
             .origin
             .into_iter()
@@ -95,18 +129,36 @@ impl Cell {
         {
             number::finite(x).map_err(|what| format!("a number of the simulation box {what}"))?;
         }
-        Ok(Domain::triclinic_f64(self.origin, self.edges).with_periodic(periodic))
+        Ok(Domain::triclinic_f64(self.origin, self.edges))
     }
 
     /// Does the same as [`Self::domain`], except for a box that is open along all edges. Such a box has no
     /// influence on the spheres. So if one of its numbers is not finite, the function returns
     /// `None` instead of an error.
-    pub(crate) fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
+    fn domain_or_open(&self, periodic: [bool; 3]) -> Result<Option<Domain>, String> {
         match self.domain(periodic) {
             Ok(domain) => Ok(Some(domain)),
             Err(_) if periodic == [false; 3] => Ok(None),
             Err(what) => Err(what),
         }
+    }
+
+    /// Returns whether the third edge of the box has no length.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.edges[2] == [0.0; 3]
+    }
+
+    /// Returns the z in the middle of the box, if the box is a thin layer across z: its third edge is along z, at
+    /// right angles to the others, and at most half as long as each of them.
+    pub(crate) fn middle_of_layer(&self) -> Option<f64> {
+        let [a, b, [x, y, height]] = self.edges;
+        let length = |[x, y, _]: [f64; 3]| x.hypot(y);
+        let is_layer = a[2] == 0.0
+            && b[2] == 0.0
+            && x == 0.0
+            && y == 0.0
+            && 2.0 * height <= length(a).min(length(b));
+        is_layer.then_some(self.origin[2] + 0.5 * height)
     }
 
     /// Converts scaled coordinates, which are fractions of the edges of the simulation box, to a position.
@@ -116,4 +168,53 @@ impl Cell {
             self.origin[k] + (parts[0] * a[k] + parts[1] * b[k] + parts[2] * c[k])
         })
     }
+}
+
+/// Returns the domain of an input: the box of the file, which is periodic along the edges `periodic`, unless the
+/// options give another box or other edges. If the world `is_flat`, it is open along the third edge unless the
+/// options say otherwise.
+pub(crate) fn domain(
+    cell: Option<&Cell>,
+    periodic: [bool; 3],
+    is_flat: bool,
+    options: &ReadOptions,
+) -> Result<Option<Domain>, String> {
+    let cell = cell.filter(|_| !options.open);
+    let periodic = options
+        .periodic
+        .unwrap_or([periodic[0], periodic[1], periodic[2] && !is_flat]);
+    match (options.cell, cell) {
+        (Some(_), Some(_)) => Err(
+            "the file has a box, so --box would contradict it; leave out --box, or add --open to \
+             ignore the box of the file"
+                .to_owned(),
+        ),
+        (Some(given), None) => {
+            let given = given.with_periodic(options.periodic.unwrap_or(given.periodic()));
+            check_lengths(
+                given.edges().map(|edge| edge.map(f64::from)),
+                given.periodic(),
+            )?;
+            Ok(Some(given))
+        }
+        (None, Some(cell)) => cell.domain_or_open(periodic),
+        (None, None) if options.periodic.is_some() && !options.open => {
+            Err("the file has no box; give one with --box, or leave out --periodic".to_owned())
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// Returns an error if an edge is periodic but has no length.
+fn check_lengths(edges: [[f64; 3]; 3], periodic: [bool; 3]) -> Result<(), String> {
+    for ((edge, name), periodic) in edges.iter().zip(["a", "b", "c"]).zip(periodic) {
+        if periodic && *edge == [0.0; 3] {
+            return Err(format!(
+                "edge {name} of the box is periodic but has length 0; give it a length, name the \
+                 periodic edges with --periodic (a two-dimensional world has ab), or ignore the \
+                 box of the file with --open"
+            ));
+        }
+    }
+    Ok(())
 }

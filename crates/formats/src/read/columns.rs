@@ -4,7 +4,7 @@
 use carom::{Field, HardSphere};
 
 use crate::read::cell::Cell;
-use crate::read::{Radii, ReadOptions, number};
+use crate::read::{Radii, ReadOptions, Type, elements, number};
 
 const MOST_SHOWN: usize = 200;
 
@@ -38,11 +38,17 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: Names,
-    center: [usize; 3],
+    /// Columns of the centres. Without a column of z, the world is two-dimensional, and z is 0.
+    center: [usize; 2],
+    height: Option<usize>,
     size: Size,
     /// Columns of the velocity. A component without a column is read as 0.
     velocity: [Option<usize>; 3],
+    /// Source of the masses, if the columns of `velocity` hold momenta.
+    mass: Option<Mass>,
     centers_only: bool,
+    /// Whether the options say that all spheres are at rest.
+    at_rest: bool,
     id: Option<usize>,
     kind: Option<usize>,
     /// Simulation box to which scaled coordinates refer, or `None` for unscaled coordinates.
@@ -59,11 +65,22 @@ enum Size {
     Kind(usize, Radii),
 }
 
+/// Source of the masses of the spheres: a column of masses, of symbols of elements, or of atomic numbers.
+#[derive(Clone, Copy, Debug)]
+enum Mass {
+    Column(usize),
+    Symbol(usize),
+    Number(usize),
+}
+
+/// Names of momenta in extended XYZ as ASE writes it.
+const MOMENTA: [&str; 3] = ["momenta 1", "momenta 2", "momenta 3"];
+
 /// A sphere of an input file, and its id and type if the options request them.
 pub(crate) struct Row {
     pub(crate) sphere: HardSphere,
     pub(crate) id: Option<i64>,
-    pub(crate) kind: Option<i32>,
+    pub(crate) kind: Option<Type>,
 }
 
 #[derive(Debug)]
@@ -83,19 +100,35 @@ impl Columns {
         options: &ReadOptions,
     ) -> Result<Self, String> {
         let mut found = None;
+        let mut flat = None;
+        let has = |name: &str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let has_heights = centers.iter().any(|[_, _, z]| has(z));
         for &center in centers {
-            if let [Some(x), Some(y), Some(z)] = positions(names, center)? {
-                found = found.or(Some((center, [x, y, z])));
+            match positions(names, center)? {
+                [Some(x), Some(y), Some(z)] => found = found.or(Some((center, [x, y], Some(z)))),
+                [Some(x), Some(y), None] if !has_heights => {
+                    flat = flat.or(Some((center, [x, y], None)));
+                }
+                _ => {}
             }
         }
-        let Some((center_names, center)) = found else {
+        let Some((center_names, center, height)) = found.or(flat) else {
             // The error message names a coordinate column that the file lacks. If the file has some
             // columns of a triple, such as x and y of x, y and z, the message names the column that
             // completes the triple.
-            let partial = |center: &&[&str; 3]| names.iter().any(|n| center.contains(&n.as_str()));
+            let partial = |center: &&[&str; 3]| center.iter().any(|name| has(name));
             let center = centers.iter().find(partial).or(centers.first());
-            let absent = center.and_then(|c| c.iter().find(|&n| !names.iter().any(|m| m == n)));
-            return Err(missing(absent.unwrap_or(&"x"), names));
+            let absent = center.and_then(|c| c.iter().find(|&name| !has(name)));
+            let paraview = ["points:0", "points:1", "points:2"].map(has) == [true; 3];
+            let example = if paraview {
+                "x=Points:0,y=Points:1,z=Points:2"
+            } else {
+                "x=NAME,y=NAME,z=NAME"
+            };
+            let what = missing(absent.unwrap_or(&"x"), names);
+            return Err(format!(
+                "{what}; say which they are with --columns {example}"
+            ));
         };
         let plain = Names::PLAIN;
         let (size_name, size) = if options.centers_only {
@@ -107,22 +140,38 @@ impl Columns {
             (None, Some(option)) => Err(missing(&format!("{name}, which {option} needs"), names)),
             (found, option) => Ok(found.filter(|_| option.is_some())),
         };
+        let (velocity, mass) = if options.centers_only || options.at_rest {
+            ([None; 3], None)
+        } else {
+            motion(names)?
+        };
         Ok(Self {
             names: Names {
                 center: center_names,
                 size: size_name,
-                ..plain
+                velocity: if mass.is_some() {
+                    MOMENTA
+                } else {
+                    plain.velocity
+                },
             },
             center,
+            height,
             size,
-            velocity: if options.centers_only {
-                [None; 3]
-            } else {
-                positions(names, plain.velocity)?
-            },
+            velocity,
+            mass,
             centers_only: options.centers_only,
+            at_rest: options.at_rest,
             id: needed("id", options.ids.then_some("--ids"))?,
-            kind: needed("type", options.types.then_some("--types"))?,
+            kind: match kind_column(names, &KINDS)? {
+                None if options.types => {
+                    return Err(missing(
+                        "type, element or species, which --types needs",
+                        names,
+                    ));
+                }
+                found => found.filter(|_| options.types),
+            },
             cell: None,
         })
     }
@@ -143,25 +192,38 @@ impl Columns {
         let field = |column| field(column).unwrap_or_default();
         let bad = |name| move |what| BadField { name, what };
         let number = |column, name| number::parse_wide(field(column)).map_err(bad(name));
-        let kind = |column| number::kind(field(column)).map_err(bad("type"));
+        let kind = |column| Type::parse(field(column)).map_err(bad("type"));
         let mut sphere = HardSphere::new([0.0; 3], 0.0);
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
-            for (axis, part) in parts.iter_mut().enumerate() {
-                *part = number::parse_wide(field(self.center[axis]))
-                    .map_err(bad(self.names.center[axis]))?;
+            for (axis, column) in self.centers() {
+                parts[axis] =
+                    number::parse_wide(field(column)).map_err(bad(self.names.center[axis]))?;
             }
-            for (axis, x) in cell.at(parts).into_iter().enumerate() {
+            let axes = if self.is_flat() { 2 } else { 3 };
+            for (axis, x) in cell.at(parts).into_iter().enumerate().take(axes) {
                 sphere.center[axis] = number::finite(x).map_err(bad(self.names.center[axis]))?;
             }
         } else {
-            for axis in 0..3 {
-                sphere.center[axis] = number(self.center[axis], self.names.center[axis])?;
+            for (axis, column) in self.centers() {
+                sphere.center[axis] = number(column, self.names.center[axis])?;
             }
         }
-        for axis in 0..3 {
-            if let Some(column) = self.velocity[axis] {
-                sphere.velocity[axis] = number(column, self.names.velocity[axis])?;
+        if let Some(mass) = self.mass {
+            let mass = mass.of(field).map_err(|(name, what)| bad(name)(what))?;
+            for axis in 0..3 {
+                if let Some(column) = self.velocity[axis] {
+                    let name = self.names.velocity[axis];
+                    let momentum = number::parse_wide(field(column)).map_err(bad(name))?;
+                    sphere.velocity[axis] = number::finite(momentum / mass)
+                        .map_err(|what| bad(name)(format!("divided by the mass {what}")))?;
+                }
+            }
+        } else {
+            for axis in 0..3 {
+                if let Some(column) = self.velocity[axis] {
+                    sphere.velocity[axis] = number(column, self.names.velocity[axis])?;
+                }
             }
         }
         sphere.radius = match &self.size {
@@ -186,23 +248,214 @@ impl Columns {
         })
     }
 
-    pub(crate) fn note(&self) -> Option<String> {
-        if self.centers_only {
+    /// Returns the axes and columns of the centres.
+    fn centers(&self) -> impl Iterator<Item = (usize, usize)> {
+        let [x, y] = self.center;
+        [Some(x), Some(y), self.height]
+            .into_iter()
+            .enumerate()
+            .filter_map(|(axis, column)| Some((axis, column?)))
+    }
+
+    /// Returns whether there is no column of z: z is 0.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.height.is_none()
+    }
+
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let height = self.note_of_height().into_iter();
+        height.chain(self.note_of_motion())
+    }
+
+    pub(crate) fn note_of_height(&self) -> Option<String> {
+        self.is_flat().then(|| {
+            format!(
+                "there is no column {}: the world is taken as two-dimensional, with z = 0, and open \
+                 along z",
+                self.names.center[2]
+            )
+        })
+    }
+
+    /// Returns whether velocities or momenta are read.
+    pub(crate) fn are_moving(&self) -> bool {
+        self.velocity.iter().any(Option::is_some)
+    }
+
+    /// Returns the note about momenta.
+    pub(crate) fn note_of_momenta(&self) -> Option<String> {
+        self.mass.map(|_| {
+            "velocities are momenta divided by masses; in the units of ASE, the unit of time, also of \
+             --dt, is then Å·√(u/eV) = 10.18 fs"
+                .to_owned()
+        })
+    }
+
+    fn note_of_motion(&self) -> Option<String> {
+        if self.centers_only || self.at_rest {
             return None;
         }
+        let axes = if self.is_flat() { 2 } else { 3 };
         let missing: Vec<&str> = (self.names.velocity.into_iter())
             .zip(self.velocity)
+            .take(axes)
             .filter_map(|(name, column)| column.is_none().then_some(name))
             .collect();
         match missing.len() {
             0 => None,
-            3 => Some("there are no columns vx, vy, vz: every sphere is at rest".to_owned()),
+            count if count == axes && self.velocity[2].is_none() => Some(format!(
+                "there are no columns {}: every sphere is at rest",
+                missing.join(", ")
+            )),
             _ => Some(format!(
                 "there is no column {}: these velocity components are taken as 0",
                 missing.join(", ")
             )),
         }
     }
+}
+
+impl Mass {
+    /// Returns the mass in a row, or the name of the invalid field and what is wrong with it.
+    fn of<'a>(self, field: impl Fn(usize) -> &'a [u8]) -> Result<f64, (&'static str, String)> {
+        let unknown = |text: &[u8]| {
+            format!(
+                "is `{}`, an element whose mass is not known, so its momentum gives no velocity; \
+                 add a column mass, or take all spheres as at rest with --at-rest",
+                number::shown(text)
+            )
+        };
+        match self {
+            Self::Column(column) => match number::parse_wide(field(column)) {
+                Ok(mass) if mass > 0.0 => Ok(mass),
+                Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
+                Err(what) => Err(("mass", what)),
+            },
+            Self::Symbol(column) => {
+                let symbol = field(column).trim_ascii();
+                elements::mass_of_symbol(symbol).ok_or_else(|| ("species", unknown(symbol)))
+            }
+            Self::Number(column) => {
+                let text = field(column).trim_ascii();
+                let number = number::id(text).map_err(|what| ("Z", what))?;
+                elements::mass_of_number(number).ok_or_else(|| ("Z", unknown(text)))
+            }
+        }
+    }
+}
+
+/// Returns the columns of the velocities, or of the momenta and masses that give them. A column that names motion
+/// from which no velocity follows is an error, so that no motion is lost.
+fn motion(names: &[String]) -> Result<([Option<usize>; 3], Option<Mass>), String> {
+    let velocity = positions(names, Names::PLAIN.velocity)?;
+    if velocity.iter().any(Option::is_some) {
+        return Ok((velocity, None));
+    }
+    let way_out = "or take all spheres as at rest with --at-rest";
+    let momenta = positions(names, MOMENTA)?;
+    if momenta.iter().any(Option::is_some) {
+        let first = |names_of: &[&str]| -> Result<Option<usize>, String> {
+            for name in names_of {
+                if let Some(column) = position(names, name)? {
+                    return Ok(Some(column));
+                }
+            }
+            Ok(None)
+        };
+        let mass = if let Some(column) = first(&["mass", "masses"])? {
+            Mass::Column(column)
+        } else if let Some(column) = first(&["species", "element", "symbols"])? {
+            Mass::Symbol(column)
+        } else if let Some(column) = first(&[ATOMIC_NUMBER])? {
+            Mass::Number(column)
+        } else {
+            return Err(format!(
+                "there are momenta, but no masses and no species, which give the velocities; add a \
+                 column mass, {way_out}"
+            ));
+        };
+        return Ok((momenta, Some(mass)));
+    }
+    let plain: Vec<String> = names.iter().map(|name| normal(name)).collect();
+    let is_triple = |triple: [&str; 3]| triple.iter().all(|name| plain.iter().any(|n| n == name));
+    let triples = [
+        ["vx", "vy", "vz"],
+        ["v0", "v1", "v2"],
+        ["v1", "v2", "v3"],
+        ["u0", "u1", "u2"],
+    ];
+    let first = triples.into_iter().find(|triple| is_triple(*triple));
+    let of_triple = first.and_then(|[x, ..]| plain.iter().position(|name| name == x));
+    match of_triple.or_else(|| names.iter().position(|name| is_motion(name))) {
+        Some(column) => Err(format!(
+            "the column {} seems to describe motion, but the velocities must be in columns vx, vy \
+             and vz; name them with --columns, as in --columns vx=NAME,vy=NAME,vz=NAME (a momentum \
+             must be divided by the mass first), {way_out}",
+            number::printable(names.get(column).map_or("", String::as_str), 40)
+        )),
+        None => Ok(([None; 3], None)),
+    }
+}
+
+/// Returns the letters and digits of a name in lower case, without a unit in brackets.
+fn normal(name: &str) -> String {
+    let mut text = name.to_ascii_lowercase();
+    while let Some(open) = text.find(['(', '[']) {
+        let close = text[open..]
+            .find([')', ']'])
+            .map_or(text.len(), |at| open + at + 1);
+        let inner = text[open + 1..close]
+            .trim_end_matches([')', ']'])
+            .to_owned();
+        // `[0]` is a component and not a unit.
+        let kept = if inner.len() == 1 {
+            inner
+        } else {
+            String::new()
+        };
+        text.replace_range(open..close, &kept);
+    }
+    text.retain(|c| c.is_ascii_alphanumeric());
+    text
+}
+
+/// Name of the column of atomic numbers in extended XYZ, which is `Z` there.
+pub(crate) const ATOMIC_NUMBER: &str = "atomic number";
+
+/// Returns whether the name of a column says that it holds a velocity, a speed or a momentum, perhaps one component.
+pub(crate) fn is_motion(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    // LAMMPS puts such prefixes before the names of computes, fixes, variables and custom properties.
+    let prefixes = ["v_", "c_", "f_", "i_", "d_", "i2_", "d2_"];
+    let stem = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
+    let name = normal(stem.unwrap_or(&name));
+    if ["ang", "rot", "omega"]
+        .iter()
+        .any(|word| name.contains(word))
+    {
+        return false;
+    }
+    let base = name.strip_suffix(['x', 'y', 'z', '0', '1', '2', '3']);
+    let is_base = |base: &str| {
+        matches!(
+            base,
+            "vel"
+                | "velo"
+                | "vels"
+                | "velocity"
+                | "velocities"
+                | "momentum"
+                | "momenta"
+                | "linearmomentum"
+        )
+    };
+    let is_letter = matches!(&*name, "vx" | "vy" | "vz" | "px" | "py" | "pz");
+    let is_speed = matches!(&*name, "speed" | "velocitymagnitude" | "velmag" | "vmag");
+    let is_speed = is_speed || base == Some("speed") || name == "speeds";
+    let is_named = ["veloc", "initialmomenta", "linvel"]
+        .iter()
+        .any(|word| name.contains(word));
+    is_letter || is_speed || is_named || is_base(&name) || base.is_some_and(is_base)
 }
 
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
@@ -224,11 +477,34 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
     }
     match radii {
         &Radii::Constant(radius) => Ok(("radius", Size::Constant(radius))),
-        _ => match position(names, "type")? {
-            Some(column) => Ok(("type", Size::Kind(column, radii.clone()))),
-            None => Err(missing("type, which --radius-by-type needs", names)),
-        },
+        Radii::ByType(given) => {
+            // If the caller names types, they are in a column of names, if there is one.
+            let mut kinds = KINDS;
+            if given.keys().any(Type::is_name) {
+                kinds.rotate_left(1);
+            }
+            match kind_column(names, &kinds)? {
+                Some(column) => Ok(("type", Size::Kind(column, radii.clone()))),
+                None => Err(missing(
+                    "type, element or species, which --radius-by-type needs",
+                    names,
+                )),
+            }
+        }
+        Radii::InFile => Err(missing("radius or diameter", names)),
     }
+}
+
+/// Names of columns of types.
+const KINDS: [&str; 3] = ["type", "element", "species"];
+
+fn kind_column(names: &[String], kinds: &[&str]) -> Result<Option<usize>, String> {
+    for name in kinds {
+        if let Some(column) = position(names, name)? {
+            return Ok(Some(column));
+        }
+    }
+    Ok(None)
 }
 
 fn missing(what: &str, names: &[String]) -> String {
@@ -253,17 +529,20 @@ fn positions(names: &[String], three: [&str; 3]) -> Result<[Option<usize>; 3], S
     ])
 }
 
+/// Returns the position of a named column. Other cases of its letters count only if no column has exactly this name.
 fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
-    let mut found = names
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| *n == name)
-        .map(|(i, _)| i);
-    let first = found.next();
-    if found.next().is_some() {
-        return Err(format!(
-            "there is more than one column {name}; rename or remove the others"
-        ));
+    let of = |is_name: &dyn Fn(&str) -> bool| {
+        let mut found = (0..names.len()).filter(|&k| is_name(&names[k]));
+        let first = found.next();
+        if found.next().is_some() {
+            return Err(format!(
+                "there is more than one column {name}; rename or remove the others"
+            ));
+        }
+        Ok(first)
+    };
+    match of(&|other| other == name)? {
+        Some(column) => Ok(Some(column)),
+        None => of(&|other| other.eq_ignore_ascii_case(name)),
     }
-    Ok(first)
 }

@@ -4,14 +4,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind};
 use crate::read::number;
 
-/// An input with spheres: a file, the bytes of a file, or standard input; and its format.
+/// An input with spheres: a file, the bytes of a file, standard input, or a series of inputs; and its format.
 #[derive(Clone, Debug)]
 pub struct Input {
     name: String,
-    format: Format,
+    /// The format that the caller chose.
+    format: Option<Format>,
+    /// The format that the name implies.
+    implied: Option<Format>,
     pub(crate) content: Content,
 }
 
@@ -20,6 +23,7 @@ pub(crate) enum Content {
     Path(PathBuf),
     StandardInput,
     Bytes(Bytes),
+    Series(Vec<Input>),
 }
 
 /// The bytes of a file. Clones share them.
@@ -62,59 +66,81 @@ pub enum Format {
 
 impl Input {
     /// Describes the input at a path, without opening the file. The path `-` stands for standard input. If
-    /// `format` is `None`, the file name determines the format, and standard input is CSV.
-    ///
-    /// # Errors
-    /// Returns an error if `format` is `None` and the file name does not imply a file format.
-    pub fn new(path: impl AsRef<Path>, format: Option<Format>) -> Result<Self> {
+    /// `format` is `None`, the contents determine the format, and if they do not tell it, the file name does.
+    pub fn new(path: impl AsRef<Path>, format: Option<Format>) -> Self {
         let path = path.as_ref();
         if path.as_os_str() == "-" {
-            return Ok(Self {
+            return Self {
                 name: "standard input".to_owned(),
-                format: format.unwrap_or(Format::Csv),
+                format,
+                implied: None,
                 content: Content::StandardInput,
-            });
+            };
         }
         Self::named(path, format, Content::Path(path.to_owned()))
     }
 
     /// Describes an input of which the program has the bytes: for example, those of a file that was dropped on a
-    /// page in a browser. `name` is the name that the file has or would have. If `format` is `None`, this name
-    /// determines the format. As in a file, the bytes may be compressed with gzip.
+    /// page in a browser. `name` is the name that the file has or would have. If `format` is `None`, the bytes
+    /// determine the format, and if they do not tell it, the name does. As in a file, the bytes may be compressed.
     ///
     /// ```
     /// use carom_formats::read::{Format, Input};
     ///
-    /// let input = Input::from_bytes("melt.xyz", "1\n\nAr 0 0 0\n", None)?;
-    /// assert_eq!(input.format(), Format::Xyz);
-    /// # Ok::<(), carom_formats::Error>(())
+    /// let input = Input::from_bytes("melt.xyz", "1\n\nAr 0 0 0\n", None);
+    /// assert_eq!(input.format(), Some(Format::Xyz));
     /// ```
-    ///
-    /// # Errors
-    /// Returns an error if `format` is `None` and the name does not imply a file format.
-    pub fn from_bytes(
-        name: &str,
-        bytes: impl Into<Vec<u8>>,
-        format: Option<Format>,
-    ) -> Result<Self> {
+    pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>, format: Option<Format>) -> Self {
         let content = Content::Bytes(bytes.into().into());
         Self::named(Path::new(name), format, content)
     }
 
-    fn named(path: &Path, format: Option<Format>, content: Content) -> Result<Self> {
-        let name = number::printable(&path.display().to_string(), 4096);
-        let format = format.or_else(|| Format::from_name(path)).ok_or_else(|| {
-            Error::new(format!(
-                "the name {name} does not tell the format: choose the format with --format csv, \
-                 lammps, xyz, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, \
-                 dump.*, *.xyz, *.extxyz, *.npy and *.npz (all but *.npz may be followed by .gz)"
-            ))
-        })?;
-        Ok(Self {
-            name,
+    /// Describes a series of inputs, whose frames are numbered from the first input to the last. An input without
+    /// frames counts as a frame.
+    ///
+    /// ```
+    /// use carom_formats::read::{self, Frames, Input, ReadOptions};
+    ///
+    /// let series = Input::series([
+    ///     Input::from_bytes("0.csv", "x,y,z,radius\n0,0,0,1\n", None),
+    ///     Input::from_bytes("1.csv", "x,y,z,radius\n0,0,0,1\n5,0,0,1\n", None),
+    /// ]);
+    /// let worlds = read::open(&series, Frames::ALL, &ReadOptions::default(), &())?;
+    /// let counts: Result<Vec<usize>, _> = worlds.map(|world| Ok(world?.spheres.len())).collect();
+    /// assert_eq!(counts?, [1, 2]);
+    /// # Ok::<(), carom_formats::Error>(())
+    /// ```
+    pub fn series(inputs: impl IntoIterator<Item = Self>) -> Self {
+        let inputs: Vec<Self> = inputs.into_iter().collect();
+        Self {
+            name: format!("a series of {} files", inputs.len()),
+            format: None,
+            implied: None,
+            content: Content::Series(inputs),
+        }
+    }
+
+    fn named(path: &Path, format: Option<Format>, content: Content) -> Self {
+        Self {
+            name: number::printable(&path.display().to_string(), 4096),
             format,
+            implied: Format::from_name(path),
             content,
-        })
+        }
+    }
+
+    /// Returns the error for an input whose format is not known.
+    pub(crate) fn unknown(&self) -> Error {
+        Error::of(
+            ErrorKind::Unsupported,
+            format!(
+                "neither the contents of {} nor its name tells the format: choose it with --format \
+                 csv, lammps, xyz, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, \
+                 dump.*, *.xyz, *.extxyz, *.npy and *.npz (all but *.npz may be followed by .gz, \
+                 .zst, .bz2 or .xz)",
+                self.name
+            ),
+        )
     }
 
     /// Returns the name of the input in messages.
@@ -122,17 +148,28 @@ impl Input {
         &self.name
     }
 
-    /// Returns the file format of the input.
-    pub fn format(&self) -> Format {
+    /// Returns the format that the caller chose.
+    pub(crate) fn chosen(&self) -> Option<Format> {
         self.format
     }
 
-    /// Returns the path of the input file, or `None` for bytes and for standard input.
-    pub fn path(&self) -> Option<&Path> {
+    /// Returns the file format that the caller chose or that the name implies, or `None` if only the contents tell it.
+    pub fn format(&self) -> Option<Format> {
+        self.format.or(self.implied)
+    }
+
+    /// Returns the paths of the input files: none for bytes and for standard input.
+    pub fn paths(&self) -> Vec<&Path> {
         match &self.content {
-            Content::Path(path) => Some(path),
-            Content::StandardInput | Content::Bytes(_) => None,
+            Content::Path(path) => vec![path],
+            Content::StandardInput | Content::Bytes(_) => Vec::new(),
+            Content::Series(inputs) => inputs.iter().flat_map(Self::paths).collect(),
         }
+    }
+
+    /// Returns whether the input may have several frames: it is a series, or its format may have frames.
+    pub fn has_frames(&self) -> bool {
+        matches!(self.content, Content::Series(_)) || self.format().is_none_or(Format::has_frames)
     }
 }
 
@@ -145,7 +182,7 @@ impl Format {
     /// Returns the file format that a file name implies.
     pub fn from_name(path: impl AsRef<Path>) -> Option<Self> {
         let path = path.as_ref();
-        let packed = extension(path) == "gz";
+        let packed = ["gz", "zst", "bz2", "xz"].contains(&&*extension(path));
         let plain = if packed {
             path.with_extension("")
         } else {
@@ -189,6 +226,9 @@ mod tests {
             ("dump.pour.gz", Some(Format::Lammps)),
             ("melt.xyz", Some(Format::Xyz)),
             ("melt.extxyz.gz", Some(Format::Xyz)),
+            ("dump.pour.zst", Some(Format::Lammps)),
+            ("a.xyz.bz2", Some(Format::Xyz)),
+            ("a.csv.XZ", Some(Format::Csv)),
             ("a.npy.gz", Some(Format::Npy)),
             ("a.npz", Some(Format::Npz)),
             ("a.npz.gz", None),

@@ -6,9 +6,10 @@
 use std::io::BufRead;
 
 use crate::error::{Error, Result, bail};
-use crate::read::cell::Cell;
+use crate::read::cell::{self, Cell};
 use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
+use crate::read::world::at;
 use crate::read::{ReadOptions, World, number};
 
 /// Names of the coordinates in a LAMMPS dump, in order of preference: plain, unwrapped, scaled, and scaled
@@ -26,57 +27,118 @@ pub(crate) struct Head {
     pub(crate) step: Option<i64>,
     /// Number of atoms, if the section `ITEM: NUMBER OF ATOMS` exists.
     pub(crate) count: Option<u64>,
-    cell: Option<Cell>,
+    pub(crate) cell: Option<Cell>,
     /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the LAMMPS
     /// dump does not say.
     periodic: Option<[bool; 3]>,
+    /// Line and description of boundary codes that do not exist.
+    bad_boundaries: Option<(u64, String)>,
+    /// Line and text of the first section that is not known.
+    unknown: Option<(u64, String)>,
     line: u64,
     pub(crate) names: Vec<String>,
+}
+
+/// Lines of a section that follow the line with `ITEM:`, and are not read.
+#[derive(Clone, Copy, PartialEq)]
+enum Skipped {
+    None,
+    One,
+    /// Any number of lines, up to the next section.
+    Any,
 }
 
 /// Reads the header of the next frame of a LAMMPS dump, or returns `None` at the end. A dump without any
 /// frame is an error.
 pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     let mut head = Head::default();
-    // Unknown lines are accepted after the first line of a frame, because a LAMMPS dump may have
-    // sections that carom does not know.
     let mut within = false;
+    let mut skipped = Skipped::None;
     while from.text.next()? {
         let line = from.text.line().to_vec();
         // LAMMPS ends every line with a line feed, so a line without one shows that the file was
         // cut off. The first line of the file gets no such error, because the file may not be a
         // LAMMPS dump at all.
-        if !from.text.is_ended() && !line.is_empty() && (within || from.next > 0) {
+        if !from.text.is_ended() && !line.is_empty() && (within || from.next > from.first) {
             return Err(from.cut("the file ends within a line"));
         }
-        if let Some(names) = line.strip_prefix(b"ITEM: ATOMS") {
-            if head.count.is_none() {
-                let what = "ITEM: ATOMS must come after ITEM: NUMBER OF ATOMS, which is missing";
-                return Err(from.text.wrong(what));
-            }
-            head.line = from.text.place().line;
-            head.names = fields(names)
-                .map(|name| String::from_utf8_lossy(name).into_owned())
-                .collect();
-            return Ok(Some(head));
-        } else if line == b"ITEM: TIMESTEP" {
-            once(from, head.step.is_none(), "TIMESTEP")?;
-            head.step = Some(whole(from, "timestep")?);
-        } else if line == b"ITEM: NUMBER OF ATOMS" {
-            once(from, head.count.is_none(), "NUMBER OF ATOMS")?;
-            head.count = Some(whole(from, "number of atoms")?);
-        } else if let Some(heading) = line.strip_prefix(b"ITEM: BOX BOUNDS") {
-            head.periodic = boundaries(heading);
-            head.cell = Some(cell(from, heading)?);
-        } else if !line.starts_with(b"ITEM:") && !line.is_empty() && !within {
-            return Err(stray(from, &line));
+        if line.is_empty() {
+            continue;
         }
-        within |= !line.is_empty();
+        let Some(section) = line.strip_prefix(b"ITEM:") else {
+            if skipped != Skipped::None && !is_damaged_section(&line) {
+                if skipped == Skipped::One {
+                    skipped = Skipped::None;
+                }
+                continue;
+            }
+            return Err(stray(from, &line, within));
+        };
+        within = true;
+        skipped = Skipped::None;
+        let words: Vec<&[u8]> = fields(section).collect();
+        match *words {
+            [b"ATOMS", ref names @ ..] => {
+                if head.count.is_none() {
+                    let what = format!(
+                        "ITEM: ATOMS must come after ITEM: NUMBER OF ATOMS, which is missing{}",
+                        head.hint()
+                    );
+                    return Err(from.text.wrong(&what));
+                }
+                head.line = from.text.place().line;
+                let name = |name: &&[u8]| String::from_utf8_lossy(name).into_owned();
+                head.names = names.iter().map(name).collect();
+                return Ok(Some(head));
+            }
+            [b"TIMESTEP"] => {
+                once(from, head.step.is_none(), "TIMESTEP", &head)?;
+                head.step = Some(whole(from, "timestep")?);
+            }
+            [b"NUMBER", b"OF", b"ATOMS"] => {
+                once(from, head.count.is_none(), "NUMBER OF ATOMS", &head)?;
+                head.count = Some(whole(from, "number of atoms")?);
+            }
+            [b"BOX", b"BOUNDS", ref heading @ ..] => {
+                once(from, head.cell.is_none(), "BOX BOUNDS", &head)?;
+                let (columns, codes) = match heading {
+                    [b"abc", b"origin", codes @ ..] => (4, codes),
+                    [b"xy", b"xz", b"yz", codes @ ..] => (3, codes),
+                    codes => (2, codes),
+                };
+                let line = from.text.place().line;
+                match boundaries(codes) {
+                    Ok(periodic) => head.periodic = periodic,
+                    Err(what) => head.bad_boundaries = Some((line, what)),
+                }
+                head.cell = Some(cell(from, columns)?);
+            }
+            [b"UNITS"] | [b"TIME"] => skipped = Skipped::One,
+            [b"NUMBER", b"OF", ..] | [b"ENTRIES", ..] => {
+                return Err(from.text.unsupported(&format!(
+                    "`{}`: this is a dump of local data, not of atoms; write the atoms with \
+                     `dump 1 all custom 100 dump.txt id type x y z`",
+                    number::shown(&line)
+                )));
+            }
+            [b"GRID", ..] => {
+                return Err(from.text.unsupported(
+                    "this is a dump of a grid, not of atoms; write the atoms with \
+                     `dump 1 all custom 100 dump.txt id type x y z`",
+                ));
+            }
+            _ => {
+                let text = (from.text.place().line, number::shown(&line));
+                head.unknown.get_or_insert(text);
+                skipped = Skipped::Any;
+            }
+        }
     }
     if within {
-        return Err(from.cut("the file ends within a frame, before ITEM: ATOMS"));
+        let what = "the file ends within a frame, before ITEM: ATOMS";
+        return Err(from.cut(&format!("{what}{}", head.hint())));
     }
-    if from.next == 0 {
+    if from.next == from.first {
         bail!(
             "{} is empty; it must be a LAMMPS text dump",
             from.text.source()
@@ -85,28 +147,51 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     Ok(None)
 }
 
+impl Head {
+    /// Returns advice for an error about a section that is missing: the name of the missing section may be
+    /// misspelt.
+    fn hint(&self) -> String {
+        match &self.unknown {
+            Some((line, text)) => format!(" (the section `{text}` on line {line} is not known)"),
+            None => String::new(),
+        }
+    }
+}
+
+/// Returns whether a line was probably meant as the beginning of a section, like `ITEM BOX BOUNDS`.
+fn is_damaged_section(line: &[u8]) -> bool {
+    line.get(..4)
+        .is_some_and(|begin| begin.eq_ignore_ascii_case(b"item"))
+}
+
 /// Returns an error if a section occurs twice in a frame of a LAMMPS dump. `first` tells whether
 /// this is the first section with the name `section`.
-fn once(from: &FrameText<impl BufRead>, first: bool, section: &str) -> Result<()> {
+fn once(from: &FrameText<impl BufRead>, first: bool, section: &str, head: &Head) -> Result<()> {
     if first {
         return Ok(());
     }
-    let what = format!("this is a second ITEM: {section} in the frame, before ITEM: ATOMS");
+    let hint = head.hint();
+    let what = format!("this is a second ITEM: {section} in the frame, before ITEM: ATOMS{hint}");
     Err(from.text.wrong(&what))
 }
 
-/// Returns the error for a line of a LAMMPS dump at which a frame should begin.
-fn stray(from: &FrameText<impl BufRead>, line: &[u8]) -> Error {
-    if from.next == 0 {
-        return from
-            .text
-            .wrong("this is not a LAMMPS text dump, which must begin with ITEM:");
-    }
-    let what = format!(
-        "the line is `{}`, but must begin with ITEM:, because the frame has as many atoms as \
-         its ITEM: NUMBER OF ATOMS says",
-        number::shown(line)
-    );
+/// Returns the error for a line of a LAMMPS dump that should begin a section. `within` tells whether the line is
+/// within the header of a frame.
+fn stray(from: &FrameText<impl BufRead>, line: &[u8], within: bool) -> Error {
+    let line = number::shown(line);
+    let what = if within {
+        format!(
+            "the line is `{line}`, but must begin a section of the dump, with ITEM:, such as `ITEM: BOX \
+             BOUNDS`; correct it"
+        )
+    } else if from.next == from.first {
+        "this is not a LAMMPS text dump, which must begin with ITEM:".to_owned()
+    } else {
+        format!(
+            "the line is `{line}`, but must begin with ITEM:, because the frame has as many atoms \
+             as its ITEM: NUMBER OF ATOMS says"
+        )
+    };
     from.text.wrong(&what)
 }
 
@@ -118,7 +203,7 @@ fn whole<T: std::str::FromStr>(from: &mut FrameText<impl BufRead>, what: &str) -
     from.whole(what)
 }
 
-fn cell(from: &mut FrameText<impl BufRead>, heading: &[u8]) -> Result<Cell> {
+fn cell(from: &mut FrameText<impl BufRead>, columns: usize) -> Result<Cell> {
     let mut lines = [const { Vec::new() }; 3];
     let first = from.text.place().line + 1;
     for line in &mut lines {
@@ -130,17 +215,20 @@ fn cell(from: &mut FrameText<impl BufRead>, heading: &[u8]) -> Result<Cell> {
         }
         *line = from.text.line().to_vec();
     }
-    Cell::read(heading, &lines).map_err(|(k, what)| {
-        crate::read::world::at(from.text.source(), "line", first + k as u64, &what)
-    })
+    Cell::read(columns, &lines)
+        .map_err(|(k, what)| at(from.text.source(), "line", first + k as u64, &what))
 }
 
 /// Reads the next atom in a LAMMPS dump. `read` is the number of atoms of the frame that were read before.
 pub(crate) fn atom(from: &mut FrameText<impl BufRead>, head: &Head, read: u64) -> Result<()> {
-    // LAMMPS ends every line with a line feed. If the last line of a file has none, the file was
-    // cut off, and the last number of this line may be incomplete. So the atom on this line counts
-    // as missing.
-    if from.text.next()? && from.text.is_ended() && !from.text.line().starts_with(b"ITEM:") {
+    // If the last line of the file lacks its line end, it may be incomplete: [`Trajectory::read`] counts its
+    // fields.
+    if from.text.next()? && !from.text.line().starts_with(b"ITEM:") {
+        if from.text.line().starts_with(b"#") {
+            let line = number::shown(from.text.line());
+            let what = format!("the line is `{line}`, which is not an atom; remove it");
+            return Err(from.text.wrong(&what));
+        }
         return Ok(());
     }
     let count = head.count.unwrap_or_default();
@@ -158,13 +246,49 @@ pub(crate) fn world(
 ) -> Result<(World, Columns)> {
     let columns = columns(from, head, options)?;
     let mut world = World::new(from.text.source(), columns.names, "line");
-    world.notes = notes(from.text.source(), head, &columns);
-    if let Some(cell) = &head.cell {
-        let periodic = head.periodic.unwrap_or_default();
-        world.domain = cell
-            .domain_or_open(periodic)
-            .map_err(|what| from.text.wrong(&what))?;
+    let at = |line, what: &str| at(from.text.source(), "line", line, what);
+    if !options.open && options.cell.is_none() && head.cell.is_none() {
+        let way_out =
+            "give the box with --box and --periodic, or take the world as open with --open";
+        return Err(match &head.unknown {
+            Some((line, text)) => {
+                let what = format!(
+                    "the section `{text}` is not known, and the frame has no ITEM: BOX BOUNDS, \
+                     which gives the box; correct it, {way_out}"
+                );
+                at(*line, &what)
+            }
+            None => {
+                let what =
+                    format!("the frame has no ITEM: BOX BOUNDS, which gives the box; {way_out}");
+                at(head.line, &what)
+            }
+        });
     }
+    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
+    if let (Some((line, what)), false) = (&head.bad_boundaries, says_so) {
+        return Err(at(*line, what));
+    }
+    if head.cell.is_some() && head.periodic.is_none() && !says_so {
+        world.notes.push(format!(
+            "{} does not say which boundaries of its box are periodic, so all are taken as open; \
+             --periodic says otherwise",
+            from.text.source()
+        ));
+    }
+    world.notes.extend(columns.notes());
+    // LAMMPS calls z periodic in two-dimensional worlds, too.
+    let has_flat_box = head.cell.is_some_and(|cell| cell.is_flat());
+    let is_flat = columns.is_flat() || has_flat_box;
+    let periodic = head.periodic.unwrap_or_default();
+    if has_flat_box && periodic[2] && !columns.is_flat() && !says_so {
+        world.notes.push(
+            "the box has no height, so the world is taken as two-dimensional, and open along z"
+                .to_owned(),
+        );
+    }
+    world.domain = cell::domain(head.cell.as_ref(), periodic, is_flat, options)
+        .map_err(|what| from.text.wrong(&what))?;
     if from.next > 0 && !options.ids && head.names.iter().any(|name| name == "id") {
         world.notes.push(
             "LAMMPS may change the order of atoms from frame to frame, so a row number \
@@ -176,6 +300,13 @@ pub(crate) fn world(
 }
 
 fn columns(from: &FrameText<impl BufRead>, head: &Head, options: &ReadOptions) -> Result<Columns> {
+    if head.names.is_empty() {
+        return Err(from.text.wrong(
+            "ITEM: ATOMS names no columns, as in dumps of old versions of LAMMPS; name them with \
+             --columns, as in --columns id,type,xs,ys,zs, or on this line, as in `ITEM: ATOMS id \
+             type xs ys zs`",
+        ));
+    }
     let columns =
         Columns::find(&head.names, &CENTERS, options).map_err(|what| from.text.wrong(&what))?;
     if !is_scaled(&columns) {
@@ -193,28 +324,25 @@ fn is_scaled(columns: &Columns) -> bool {
     CENTERS[2..].contains(&columns.names.center)
 }
 
-/// Returns for each edge of the simulation box whether the world is periodic along it. The boundary codes are
-/// the last three words of `heading`, the rest of the line `ITEM: BOX BOUNDS`, such as `pp pp fm`. Old dumps
-/// have no boundary codes.
-fn boundaries(heading: &[u8]) -> Option<[bool; 3]> {
-    let words: Vec<&[u8]> = fields(heading).collect();
-    let codes = words.last_chunk::<3>()?;
-    let is_code = |word: &&[u8]| {
-        (1..=2).contains(&word.len()) && word.iter().all(|letter| b"pfsm".contains(letter))
+/// Returns for each edge of the simulation box whether the world is periodic along it, from the boundary codes of
+/// a LAMMPS dump, such as `pp pp fm`. Old dumps have no codes.
+fn boundaries(codes: &[&[u8]]) -> Result<Option<[bool; 3]>, String> {
+    let periodic = |code: &[u8]| match code {
+        b"p" | b"pp" => Some(true),
+        [one] | [one, _] if !b"fsm".contains(one) => None,
+        [_] => Some(false),
+        [_, other] => b"fsm".contains(other).then_some(false),
+        _ => None,
     };
-    codes
-        .iter()
-        .all(is_code)
-        .then(|| codes.map(|word| word[0] == b'p'))
-}
-
-/// Returns the notes for the user about unknown boundaries and missing velocities in a LAMMPS dump.
-fn notes(source: &str, head: &Head, columns: &Columns) -> Vec<String> {
-    let unknown = (head.cell.is_some() && head.periodic.is_none()).then(|| {
-        format!(
-            "{source} does not say which boundaries of its box are periodic, so all are taken as \
-             open; --periodic says otherwise"
-        )
-    });
-    unknown.into_iter().chain(columns.note()).collect()
+    let found: Option<Vec<bool>> = codes.iter().map(|code| periodic(code)).collect();
+    match found.as_deref() {
+        Some([]) => Ok(None),
+        Some(&[x, y, z]) => Ok(Some([x, y, z])),
+        _ => Err(format!(
+            "ITEM: BOX BOUNDS is followed by `{}`, but must be followed by three boundary codes, \
+             one for each of x, y and z: pp if it is periodic, otherwise two of the letters f, s \
+             and m; correct it, or say with --periodic which edges are periodic, or --open",
+            number::shown(&codes.join(&b' '))
+        )),
+    }
 }

@@ -172,6 +172,18 @@ pub fn read_from(name: &str, input: impl BufRead) -> Result<Mesh> {
     reader(Path::new(name))?(name, input)
 }
 
+/// Returns whether a name is that of a mesh: it ends in `.stl` or `.obj`, in any case.
+///
+/// ```
+/// use carom_formats::read::mesh;
+///
+/// assert!(mesh::is_name("funnel.STL"));
+/// assert!(!mesh::is_name("spheres.csv"));
+/// ```
+pub fn is_name(path: impl AsRef<Path>) -> bool {
+    matches!(&*extension(path.as_ref()), "stl" | "obj")
+}
+
 /// Returns the reader of the format that the name of a mesh implies.
 fn reader<R: BufRead>(name: &Path) -> Result<fn(&str, R) -> Result<Mesh>> {
     match extension(name).as_str() {

@@ -7,8 +7,11 @@
 //! [`FromStr`](std::str::FromStr) of [`Frames`] parse what users write on command lines.
 
 mod cell;
+mod column_names;
 mod columns;
 pub mod csv;
+mod detect;
+mod elements;
 mod frames;
 mod input;
 mod lammps;
@@ -19,18 +22,23 @@ pub mod npz;
 mod number;
 mod open;
 mod options;
+mod series;
 mod text;
 mod trajectory;
+mod types;
+mod unpack;
 mod walls;
 mod world;
 mod xyz;
 
+pub use column_names::ColumnNames;
 pub use frames::Frames;
 pub(crate) use input::extension;
 pub use input::{Format, Input};
 pub use open::{Progress, Worlds, open};
-pub use options::{Radii, ReadOptions, box_of, magnitude};
+pub use options::{Radii, ReadOptions, Separator, box_of, magnitude};
 pub use text::Place;
 pub use trajectory::{Layout, Mark, Trajectory};
+pub use types::{Type, TypeName};
 pub use walls::{wall_of, walls};
 pub use world::{Frame, World};

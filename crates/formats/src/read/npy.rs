@@ -7,6 +7,7 @@ use carom::HardSphere;
 use py_literal::Value;
 
 use crate::error::{Context, Error, Result, bail};
+use crate::read::cell;
 use crate::read::columns::Names;
 use crate::read::world::{UNREAD, at};
 use crate::read::{ReadOptions, World, number};
@@ -28,6 +29,8 @@ const DEEPEST: usize = 4;
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> Result<World> {
     let array = Array::open(source, input)?;
     let mut world = World::new(source, Names::PLAIN, "row");
+    world.domain = cell::domain(None, [false; 3], false, options)
+        .map_err(|what| Error::new(format!("{source}: {what}")))?;
     if options.centers_only {
         let columns = match *array.shape {
             [_, columns @ (3 | 4 | 6 | 7)] => columns,
@@ -90,10 +93,17 @@ pub(crate) struct Array<'a, R> {
     by_columns: bool,
     big_endian: bool,
     wide: bool,
+    /// Number of bytes of an integer or a flag, in an array of these.
+    integers: Option<usize>,
 }
 
 impl<'a, R: Read> Array<'a, R> {
     pub(crate) fn open(source: &'a str, input: R) -> Result<Self> {
+        Self::open_any(source, input, false)
+    }
+
+    /// Opens an array of floating-point numbers, or also of integers or flags if `integers` is true.
+    fn open_any(source: &'a str, input: R, integers: bool) -> Result<Self> {
         let mut array = Self {
             source,
             input: BufReader::with_capacity(1 << 16, input),
@@ -102,6 +112,7 @@ impl<'a, R: Read> Array<'a, R> {
             by_columns: false,
             big_endian: false,
             wide: false,
+            integers: None,
         };
         let magic = array.bytes(8)?;
         let version = match magic.strip_prefix(b"\x93NUMPY") {
@@ -136,7 +147,7 @@ impl<'a, R: Read> Array<'a, R> {
                 format!("the file ends within its header of {length} bytes; was it cut off?");
             return Err(at(source, "byte", array.byte, &what));
         }
-        array.understand(&header).map_err(|what| {
+        array.understand(&header, integers).map_err(|what| {
             at(
                 source,
                 "byte",
@@ -147,7 +158,7 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(array)
     }
 
-    fn understand(&mut self, header: &[u8]) -> Result<(), String> {
+    fn understand(&mut self, header: &[u8], integers: bool) -> Result<(), String> {
         let text = std::str::from_utf8(header).map_err(|_| "the header is not text".to_owned())?;
         // A header with a backslash (an escape sequence) is rejected, because the header of a plain array has
         // none.
@@ -180,6 +191,11 @@ impl<'a, R: Read> Array<'a, R> {
             "<f8" => (false, true),
             ">f4" => (true, false),
             ">f8" => (true, true),
+            "|b1" | "|i1" | "|u1" | "<i4" | "<i8" | "<u4" if integers => {
+                let bytes = descr.as_bytes();
+                self.integers = bytes.last().map(|digit| usize::from(digit - b'0'));
+                (false, false)
+            }
             _ => {
                 return Err(format!(
                     "the dtype is {}, but must be float32 or float64: save a.astype(np.float64)",
@@ -245,8 +261,44 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(())
     }
 
+    /// Reads all numbers of a small array, row by row, or `None` if it has more than `most` numbers.
+    pub(crate) fn small(
+        source: &'a str,
+        input: R,
+        most: u64,
+    ) -> Result<Option<(Vec<u64>, Vec<f64>)>> {
+        let mut array = Self::open_any(source, input, true)?;
+        let count = array
+            .shape
+            .iter()
+            .try_fold(1_u64, |all, &n| all.checked_mul(n));
+        let Some(count) = count.filter(|&count| count <= most) else {
+            return Ok(None);
+        };
+        let mut numbers = Vec::new();
+        for k in 0..count {
+            let x = array.number(k, count)?;
+            if !x.is_finite() {
+                bail!("{source}: number {k} is {x}, but must be a finite number");
+            }
+            numbers.push(x);
+        }
+        if let ([n, m], true) = (&*array.shape, array.by_columns) {
+            let (n, m) = (*n, *m);
+            let at = |i: u64, j: u64| usize::try_from(j * n + i).ok().and_then(|k| numbers.get(k));
+            let rows = (0..n).flat_map(|i| (0..m).map(move |j| (i, j)));
+            numbers = rows.filter_map(|(i, j)| at(i, j).copied()).collect();
+        }
+        Ok(Some((array.shape, numbers)))
+    }
+
     fn number(&mut self, row: u64, rows: u64) -> Result<f64> {
         let mut bytes = [0; 8];
+        if let Some(size) = self.integers {
+            self.exact_with(&mut bytes[..size], || format!("row {row} of {rows}"))?;
+            #[expect(clippy::cast_precision_loss, reason = "flags and counts are small")]
+            return Ok(i64::from_le_bytes(bytes) as f64);
+        }
         let size = if self.wide { 8 } else { 4 };
         let context = || format!("row {row} of {rows}");
         let bytes = {

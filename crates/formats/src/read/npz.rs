@@ -4,10 +4,11 @@ use std::io::{Read, Seek};
 
 use zip::ZipArchive;
 
-use crate::error::{Context, Result, bail};
-use crate::read::columns::Names;
+use crate::error::{Context, Error, Result, bail};
+use crate::read::cell::{self, Cell};
+use crate::read::columns::{Names, is_motion};
 use crate::read::npy::Array;
-use crate::read::{ReadOptions, World};
+use crate::read::{ReadOptions, World, number};
 
 const NAMES: Names = Names {
     center: ["position[0]", "position[1]", "position[2]"],
@@ -15,9 +16,11 @@ const NAMES: Names = Names {
     velocity: ["velocity[0]", "velocity[1]", "velocity[2]"],
 };
 
-/// Reads spheres from the arrays of a NumPy archive: `position` (N, 3), `radius` (N,) unless the options give
-/// the radius, and `velocity` (N, 3) if the spheres move. Other arrays are ignored. `source` is the name of
-/// the archive in messages.
+/// Reads spheres from the arrays of a NumPy archive: `position` (N, 3), `radius` (N,) or `diameter` (N,) unless the
+/// options give the radius, and `velocity` (N, 3) if the spheres move. The names may be in the plural. `cell`, `box`,
+/// `lattice` or `dimensions` is the box: three edges (3, 3), three lengths (3,), or six numbers (6,), which are three
+/// lengths and either the angles α, β, γ or the tilt factors xy, xz, yz. `pbc` (3,) says which edges are periodic.
+/// Other arrays are ignored. `source` is the name of the archive in messages.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be read, with the array and the row of an invalid number.
@@ -26,42 +29,199 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
     })?;
     let mut world = World::new(source, NAMES, "row");
-    array(
-        source,
-        &mut archive,
-        "position",
-        Some(3),
-        None,
-        0,
-        &mut world,
-    )?;
+    let cell = cell_of(source, &mut archive, options)?;
+    let periodic = flags(source, &mut archive)?;
+    let has_flat_box = cell.is_some_and(|cell| cell.is_flat());
+    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
+    if has_flat_box && !says_so {
+        let note =
+            "the box has no height, so the world is taken as two-dimensional, and open along z";
+        world.notes.push(note.to_owned());
+    } else if cell.is_some() && periodic.is_none() && !says_so {
+        world.notes.push(format!(
+            "{source} has a box without pbc, which means that it is periodic along all edges; \
+             --periodic says otherwise"
+        ));
+    }
+    let of_file = periodic.unwrap_or([cell.is_some(); 3]);
+    world.domain = cell::domain(cell.as_ref(), of_file, has_flat_box, options)
+        .map_err(|what| Error::new(format!("{source}: {what}")))?;
+    let position = either(&archive, ["position", "positions"]);
+    array(source, &mut archive, position, Some(3), None, 0, &mut world)?;
+    if let Some(cell) = &cell {
+        world.flatten(cell, options);
+    }
     if options.centers_only {
         return Ok(world);
     }
     let rows = Some(world.spheres.len() as u64);
-    let radius = options.radii.of_arrays(source)?;
-    match (radius, has(&archive, "radius")) {
-        (None, _) => array(source, &mut archive, "radius", None, rows, 3, &mut world)?,
-        (Some(radius), false) => world.set_radii(radius),
-        (Some(_), true) => {
-            bail!("{source}: there is an array radius, so leave out --radius")
+    let given = options.radii.of_arrays(source)?;
+    let radius = either(&archive, ["radius", "radii"]);
+    let diameter = either(&archive, ["diameter", "diameters"]);
+    let in_file = [radius, diameter]
+        .into_iter()
+        .find(|name| has(&archive, name));
+    match (given, in_file) {
+        (None, Some(name)) if name == diameter => {
+            array(source, &mut archive, name, None, rows, 3, &mut world)?;
+            world.halve_radii(diameter)?;
+        }
+        (None, _) => array(source, &mut archive, radius, None, rows, 3, &mut world)?,
+        (Some(radius), None) => world.set_radii(radius),
+        (Some(_), Some(name)) => {
+            bail!("{source}: there is an array {name}, so leave out --radius")
         }
     }
-    if has(&archive, "velocity") {
-        array(
-            source,
-            &mut archive,
-            "velocity",
-            Some(3),
-            rows,
-            4,
-            &mut world,
-        )?;
-    } else {
-        let note = format!("{}: every sphere is at rest", absent("velocity", &archive));
-        world.notes.push(note);
+    let velocity = either(&archive, ["velocity", "velocities"]);
+    if options.at_rest {
+        return Ok(world);
     }
+    if has(&archive, velocity) {
+        array(source, &mut archive, velocity, Some(3), rows, 4, &mut world)?;
+        return Ok(world);
+    }
+    let names = names(&archive);
+    if let Some(name) = names.iter().find(|name| is_motion(name)) {
+        bail!(
+            "{source}: the array {} seems to describe motion, but the velocities must be in an array \
+             velocity; save them so (of momenta, velocity = momenta / masses[:, None]), or take all \
+             spheres as at rest with --at-rest",
+            number::printable(name, 40)
+        );
+    }
+    let note = format!("{}: every sphere is at rest", absent("velocity", &archive));
+    world.notes.push(note);
     Ok(world)
+}
+
+/// Returns the first of two names if the archive has an array of this name or none of the second name.
+fn either(archive: &ZipArchive<impl Read + Seek>, [one, other]: [&'static str; 2]) -> &'static str {
+    if !has(archive, one) && has(archive, other) {
+        other
+    } else {
+        one
+    }
+}
+
+/// Names of arrays that are the box.
+const BOXES: [&str; 4] = ["cell", "box", "lattice", "dimensions"];
+
+/// Returns the box of an archive. An array that is not read, but whose name says that it may be the box, is an error.
+fn cell_of(
+    source: &str,
+    archive: &mut ZipArchive<impl Read + Seek>,
+    options: &ReadOptions,
+) -> Result<Option<Cell>> {
+    if options.open {
+        return Ok(None);
+    }
+    let names = names(archive);
+    let found: Vec<&String> = names
+        .iter()
+        .filter(|name| BOXES.contains(&&***name))
+        .collect();
+    let name = match *found {
+        [] => {
+            let is_box = |name: &&String| {
+                let name = name.to_ascii_lowercase();
+                ["cell", "box", "lattice"]
+                    .iter()
+                    .any(|word| name.contains(word))
+            };
+            if let (Some(name), None) = (names.iter().find(is_box), options.cell) {
+                bail!(
+                    "{source}: the array {} may be the box, but the box must have one of the names {}; \
+                     save it so, give the box with --box and --periodic, or take the world as open \
+                     with --open",
+                    number::printable(name, 40),
+                    BOXES.join(", ")
+                );
+            }
+            return Ok(None);
+        }
+        [name] => name,
+        _ => bail!(
+            "{source}: there is more than one box: {}; leave out all but one, or ignore them with --open",
+            found
+                .iter()
+                .map(|name| name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    };
+    let Some((shape, numbers)) = small(source, archive, name, 9)? else {
+        return Ok(None);
+    };
+    let is_angle = |x: &f64| (10.0..=170.0).contains(x);
+    let is_tilt = |x: &f64| x.abs() <= 5.0;
+    let edges = match (&*shape, &*numbers) {
+        ([3, 3], &[a, b, c, d, e, f, g, h, i]) => [[a, b, c], [d, e, f], [g, h, i]],
+        ([3], &[x, y, z]) => [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]],
+        ([6], &[a, b, c, ref angles @ ..]) if angles.iter().all(is_angle) => {
+            let numbers = [a, b, c, angles[0], angles[1], angles[2]];
+            let cell = Cell::of_angles([0.0; 3], numbers);
+            return cell
+                .map(Some)
+                .map_err(|what| Error::new(format!("{source}, array {name}: {what}")));
+        }
+        // HOOMD's box: the tilt factors are in units of the lengths.
+        ([6], &[x, y, z, ref tilts @ ..]) if tilts.iter().all(is_tilt) => {
+            let [xy, xz, yz] = [tilts[0], tilts[1], tilts[2]];
+            [[x, 0.0, 0.0], [xy * y, y, 0.0], [xz * z, yz * z, z]]
+        }
+        _ => bail!(
+            "{source}, array {name}: the box must be three edges (3, 3), three lengths (3,), three lengths \
+             and the angles α, β, γ from 10 to 170 degrees (6,), or three lengths and the tilt factors xy, \
+             xz, yz up to 5 (6,); give it with --box and --periodic, and add --open"
+        ),
+    };
+    // HOOMD's box is around the origin. Where a periodic box begins makes no difference to the pairs.
+    let is_centered = name == "box";
+    let origin = if is_centered {
+        [0, 1, 2].map(|k| -0.5 * (edges[0][k] + edges[1][k] + edges[2][k]))
+    } else {
+        [0.0; 3]
+    };
+    Ok(Some(Cell::new(origin, edges)))
+}
+
+/// Returns the array `pbc`, if there is one.
+fn flags(source: &str, archive: &mut ZipArchive<impl Read + Seek>) -> Result<Option<[bool; 3]>> {
+    if !has(archive, "pbc") {
+        return Ok(None);
+    }
+    match small(source, archive, "pbc", 3)?
+        .as_ref()
+        .map(|(_, flags)| &**flags)
+    {
+        Some(&[a, b, c]) => Ok(Some([a != 0.0, b != 0.0, c != 0.0])),
+        Some(&[all]) => Ok(Some([all != 0.0; 3])),
+        _ => bail!("{source}, array pbc: the shape must be (3,)"),
+    }
+}
+
+/// Reads an array of at most `most` numbers.
+fn small(
+    source: &str,
+    archive: &mut ZipArchive<impl Read + Seek>,
+    name: &str,
+    most: u64,
+) -> Result<Option<(Vec<u64>, Vec<f64>)>> {
+    let file = archive
+        .by_name(&format!("{name}.npy"))
+        .with_context(|| format!("cannot read array {name} of {source}"))?;
+    let source = format!("{source}, array {name}");
+    match Array::small(&source, file, most)? {
+        Some(array) => Ok(Some(array)),
+        None => bail!("{source}: the array has more than {most} numbers"),
+    }
+}
+
+fn names(archive: &ZipArchive<impl Read + Seek>) -> Vec<String> {
+    let names = archive.file_names().filter_map(Result::ok);
+    names
+        .filter_map(|name| name.strip_suffix(".npy").map(str::to_owned))
+        .collect()
 }
 
 fn has(archive: &ZipArchive<impl Read + Seek>, name: &str) -> bool {
@@ -95,7 +255,7 @@ fn array(
     let file = format!("{name}.npy");
     if !has(archive, name) {
         let advice = match name {
-            "radius" => "; add it, or give the radius of all spheres with --radius",
+            "radius" | "radii" => "; add it, or give the radius of all spheres with --radius",
             _ => "; carom reads the arrays position, radius and, if the spheres move, velocity",
         };
         bail!("{source}: {}{advice}", absent(name, archive));

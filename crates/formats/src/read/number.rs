@@ -23,7 +23,8 @@ where
     if field.is_empty() {
         return Err("is empty, but must be a number".into());
     }
-    match std::str::from_utf8(field).map(str::parse::<T>) {
+    let text = std::str::from_utf8(field);
+    match text.map(|text| text.parse::<T>().or_else(|_| exponent_of_fortran(text))) {
         Ok(Ok(x)) if finite(x) => Ok(x),
         // Rust parses three kinds of text as a number that is not finite: `inf`, `nan`, and digits
         // of a number that is too large. Only the last kind has digits.
@@ -35,6 +36,11 @@ where
             shown(field)
         )),
     }
+}
+
+/// Parses a number whose exponent begins with `d` or `D`, as Fortran writes it: `1.0D-01` is 0.1.
+fn exponent_of_fortran<T: FromStr>(text: &str) -> Result<T, T::Err> {
+    text.replacen(['d', 'D'], "e", 1).parse()
 }
 
 /// Returns a number, or an error if it is not finite.
@@ -52,7 +58,7 @@ pub(crate) fn id(field: &[u8]) -> Result<i64, String> {
     let field = field.trim_ascii();
     let text = std::str::from_utf8(field).unwrap_or_default();
     let whole = text.parse::<i64>().ok().or_else(|| {
-        let x: f64 = text.parse().ok()?;
+        let x: f64 = text.parse().or_else(|_| exponent_of_fortran(text)).ok()?;
         // A float64 represents every integer up to 2^53 exactly.
         #[expect(clippy::cast_possible_truncation, reason = "an integer up to 2^53")]
         (x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0).then_some(x as i64)

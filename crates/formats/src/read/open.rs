@@ -1,20 +1,19 @@
 //! Opens an input file and reads its spheres.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::iter::FusedIterator;
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
-
-use crate::error::{Context, Error, Result, bail};
+use crate::error::{Context, Error, ErrorKind, Result, bail};
+use crate::read::detect::{Detected, ENOUGH, detect};
 use crate::read::frames::Span;
 use crate::read::input::{Bytes, Content};
+use crate::read::series::Series;
+use crate::read::unpack::{BUFFER, Text, is_packed, unpacked};
 use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
-
-const GZIP: &[u8] = b"\x1f\x8b";
-const BUFFER: usize = 1 << 16;
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
 pub trait Progress: Sync {
@@ -31,9 +30,6 @@ pub trait Progress: Sync {
 
 impl Progress for () {}
 
-/// The text of an input, decompressed.
-type Text<'a> = Box<dyn BufRead + Send + 'a>;
-
 /// An iterator over the worlds of an input: the spheres of a file, or of each selected frame of a trajectory.
 /// The iterator yields an error if a world cannot be read, or if the input has none of the selected frames.
 /// The error names the file, the line (or row) and the field. The iterator ends after an error.
@@ -43,6 +39,7 @@ pub struct Worlds<'a> {
 
 enum Rest<'a> {
     World(Option<Box<World>>),
+    Series(Box<Series<'a>>),
     Frames {
         trajectory: Box<Trajectory<Text<'a>>>,
         frames: Frames,
@@ -55,6 +52,7 @@ impl Worlds<'_> {
     fn read(&mut self) -> Result<Option<World>> {
         match &mut self.rest {
             Rest::World(world) => Ok(world.take().map(|world| *world)),
+            Rest::Series(series) => series.read(),
             Rest::Frames {
                 trajectory,
                 frames,
@@ -106,7 +104,7 @@ impl fmt::Debug for Worlds<'_> {
 /// use carom_formats::read::{self, Frames, Input, Radii, ReadOptions};
 ///
 /// let text = "1\n\nAr 0 0 0\n2\n\nAr 0 0 0\nAr 0 0 3\n";
-/// let input = Input::from_bytes("melt.xyz", text, None)?;
+/// let input = Input::from_bytes("melt.xyz", text, None);
 /// let options = ReadOptions {
 ///     radii: Radii::Constant(0.5),
 ///     ..ReadOptions::default()
@@ -128,32 +126,131 @@ pub fn open<'a>(
     options: &ReadOptions,
     progress: &'a dyn Progress,
 ) -> Result<Worlds<'a>> {
+    if let Content::Series(inputs) = &input.content {
+        return Ok(Worlds {
+            rest: Rest::Series(Box::new(Series::new(inputs, frames, options, progress)?)),
+        });
+    }
     let source = input.name();
-    if matches!(input.format(), Format::Npy | Format::Npz) {
+    let (format, mut file) = prepare(input)?;
+    if let Some(layout) = layout(format) {
+        return open_frames(layout, source, file, frames, options, progress);
+    }
+    let only = frames.resolve(1);
+    if only.is_none_or(|span| span.start > 0 || span.end == 0) {
+        bail!("there is no frame {frames} in {source}: it has no frames");
+    }
+    let world = read_whole(format, source, &mut file, options, progress)?;
+    Ok(Worlds {
+        rest: Rest::World(Some(Box::new(world))),
+    })
+}
+
+/// Opens an input, and returns its format: the one that the caller chose, or else the one that the contents or the
+/// name tells.
+fn prepare(input: &Input) -> Result<(Format, Source)> {
+    let mut file = Source::open(input)?;
+    if let Some(format) = input.chosen() {
+        return Ok((format, file));
+    }
+    let source = input.name();
+    let (begin, is_whole) = file
+        .begin()
+        .with_context(|| format!("cannot read {source}"))?;
+    let format = match detect(&begin, is_whole) {
+        Detected::Format(format) => Some(format),
+        Detected::Foreign(what, way_out) => {
+            let way_out = way_out.replace("INPUT", source);
+            return Err(Error::of(
+                ErrorKind::Unsupported,
+                format!("{source} is {what}, which is not read; {way_out}"),
+            ));
+        }
+        Detected::Unknown => input.format(),
+    };
+    // Standard input has no name.
+    let format = format.or(matches!(input.content, Content::StandardInput).then_some(Format::Csv));
+    Ok((format.ok_or_else(|| input.unknown())?, file))
+}
+
+fn layout(format: Format) -> Option<Layout> {
+    match format {
+        Format::Lammps => Some(Layout::Lammps),
+        Format::Xyz => Some(Layout::Xyz),
+        Format::Csv | Format::Npy | Format::Npz => None,
+    }
+}
+
+/// Reads an input that has no frames.
+fn read_whole(
+    format: Format,
+    source: &str,
+    file: &mut Source,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Result<World> {
+    if matches!(format, Format::Npy | Format::Npz) {
         for (asked, what) in [(options.ids, "ids"), (options.types, "types")] {
             if asked {
                 bail!("{source}: NumPy arrays have no {what} of spheres; read it without {what}");
             }
         }
     }
-    let mut file = Source::open(input)?;
     let cannot_read = || format!("cannot read {source}");
     let text = |file: &mut Source| file.text(0, "reading", progress).with_context(cannot_read);
-    let world = match input.format() {
-        Format::Csv => csv::read(source, text(&mut file)?, options)?,
-        Format::Npy => npy::read(source, text(&mut file)?, options)?,
+    match format {
+        Format::Npy => npy::read(source, text(file)?, options),
         Format::Npz => {
             let bytes = file.seekable("reading", progress);
-            npz::read(source, bytes.with_context(cannot_read)?, options)?
+            npz::read(source, bytes.with_context(cannot_read)?, options)
         }
-        Format::Lammps => {
-            return open_frames(Layout::Lammps, source, file, frames, options, progress);
-        }
-        Format::Xyz => return open_frames(Layout::Xyz, source, file, frames, options, progress),
+        _ => csv::read(source, text(file)?, options),
+    }
+}
+
+/// An input of a series: its world, or a reader of its frames.
+pub(crate) enum Opened<'a> {
+    World(Option<Box<World>>),
+    Frames(Box<Trajectory<Text<'a>>>),
+}
+
+/// Opens an input of a series. `before` is the number of frames of the inputs before it.
+pub(crate) fn open_alone<'a>(
+    input: &Input,
+    options: &ReadOptions,
+    progress: &'a dyn Progress,
+    before: u64,
+) -> Result<Opened<'a>> {
+    let source = input.name();
+    let (format, mut file) = prepare(input)?;
+    let Some(layout) = layout(format) else {
+        let world = read_whole(format, source, &mut file, options, progress)?;
+        return Ok(Opened::World(Some(Box::new(world))));
     };
-    Ok(Worlds {
-        rest: Rest::World(Some(Box::new(world))),
-    })
+    let text = file.text(0, "reading", progress);
+    let text = text.with_context(|| format!("cannot read {source}"))?;
+    let mut trajectory = Trajectory::new(layout, source, text, options);
+    trajectory.number_from(before);
+    Ok(Opened::Frames(Box::new(trajectory)))
+}
+
+/// Returns the number of frames of an input of a series.
+pub(crate) fn count(input: &Input, options: &ReadOptions, progress: &dyn Progress) -> Result<u64> {
+    let source = input.name();
+    if matches!(input.content, Content::StandardInput) {
+        bail!(
+            "{source} can be read only once, so its frames cannot be counted; number the frames from \
+             the beginning of the series"
+        );
+    }
+    let (format, mut file) = prepare(input)?;
+    let Some(layout) = layout(format) else {
+        return Ok(1);
+    };
+    let text = file.text(0, "counting the frames", progress);
+    let text = text.with_context(|| format!("cannot read {source}"))?;
+    let counted = Trajectory::new(layout, source, text, options).count(0)?;
+    Ok(counted.0)
 }
 
 fn open_frames<'a>(
@@ -171,9 +268,20 @@ fn open_frames<'a>(
         let text = file
             .text(0, "counting the frames", progress)
             .with_context(cannot_read)?;
-        let (frames_there, marks) =
-            Trajectory::new(layout, source, text, options).count(frames.marks())?;
-        count = frames_there;
+        let mut marks = VecDeque::new();
+        let mut trajectory = Trajectory::new(layout, source, text, options);
+        count = match trajectory.count_into(&mut marks, frames.marks()) {
+            Ok(count) => count,
+            Err((error, None)) => return Err(error),
+            // An error in the atoms of the frame before is the first one of the file.
+            Err((error, Some(mark))) => {
+                let text = file.text(mark.place.byte, "reading", progress);
+                let text = text.with_context(cannot_read)?;
+                let mut trajectory = Trajectory::new(layout, source, text, options);
+                trajectory.start_at(mark);
+                return Err(trajectory.read().err().unwrap_or(error));
+            }
+        };
         let start = frames.resolve(count).map_or(0, |span| span.start);
         mark = marks.into_iter().find(|mark| mark.number == start);
     }
@@ -204,7 +312,11 @@ enum Source {
     /// A regular file or bytes, which can be read more than once.
     Kept(Kept),
     /// Standard input or a pipe, which can be read only once.
-    Stream(Box<dyn Read + Send>),
+    Stream {
+        stream: Box<dyn Read + Send>,
+        /// Whether the stream has been decompressed.
+        is_plain: bool,
+    },
 }
 
 enum Kept {
@@ -217,22 +329,53 @@ impl Source {
         let path = match &input.content {
             Content::Path(path) => path,
             Content::Bytes(bytes) => return Ok(Self::Kept(Kept::Bytes(bytes.clone()))),
-            Content::StandardInput => return Ok(Self::Stream(Box::new(io::stdin()))),
+            Content::StandardInput => return Ok(Self::stream(io::stdin())),
+            Content::Series(_) => bail!("a series of inputs is not a file"),
         };
         let file = open_file(path)?;
         Ok(
             if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
                 Self::Kept(Kept::File(file))
             } else {
-                Self::Stream(Box::new(file))
+                Self::stream(file)
             },
         )
+    }
+
+    fn stream(stream: impl Read + Send + 'static) -> Self {
+        Self::Stream {
+            stream: Box::new(stream),
+            is_plain: false,
+        }
+    }
+
+    /// Returns the first bytes of the input, decompressed, from which its format is recognised, and whether these are
+    /// all. They stay part of the input.
+    fn begin(&mut self) -> io::Result<(Vec<u8>, bool)> {
+        let mut begin = Vec::new();
+        let most = ENOUGH as u64;
+        match self {
+            Self::Kept(kept) => {
+                // The reader of the format reports what is wrong with the compressed data.
+                let text = text_of(kept.read("reading", &())?, 0)?;
+                let read = text.take(most).read_to_end(&mut begin);
+                Ok((begin, read.is_ok_and(|read| (read as u64) < most)))
+            }
+            Self::Stream { stream, is_plain } => {
+                let input = std::mem::replace(stream, Box::new(io::empty()));
+                let mut text = unpacked(BufReader::with_capacity(BUFFER, input))?;
+                let read = (&mut text).take(most).read_to_end(&mut begin)? as u64;
+                *stream = Box::new(Cursor::new(begin.clone()).chain(text));
+                *is_plain = true;
+                Ok((begin, read < most))
+            }
+        }
     }
 
     /// Returns the bytes of the input. A stream is copied first: to a temporary file, or to memory in
     /// WebAssembly, which has no folder for temporary files.
     fn keep(&mut self, progress: &dyn Progress) -> Result<&Kept> {
-        if let Self::Stream(stream) = self {
+        if let Self::Stream { stream, .. } = self {
             progress.begin("waiting for the input", None);
             let kept = || {
                 let folder = std::env::temp_dir();
@@ -254,11 +397,11 @@ impl Source {
         }
         match self {
             Self::Kept(kept) => Ok(kept),
-            Self::Stream(_) => bail!("the input cannot be read twice"),
+            Self::Stream { .. } => bail!("the input cannot be read twice"),
         }
     }
 
-    /// Returns the text of the input from byte `begin` on, decompressed if it is gzipped. A stream can be
+    /// Returns the text of the input from byte `begin` on, decompressed if it is compressed. A stream can be
     /// read only once, from its beginning.
     fn text<'a>(
         &mut self,
@@ -268,9 +411,14 @@ impl Source {
     ) -> io::Result<Text<'a>> {
         match self {
             Self::Kept(kept) => text_of(kept.read(what, progress)?, begin),
-            Self::Stream(stream) => {
+            Self::Stream { stream, is_plain } => {
                 let stream = std::mem::replace(stream, Box::new(io::empty()));
-                unpacked(BufReader::with_capacity(BUFFER, stream))
+                let stream = BufReader::with_capacity(BUFFER, stream);
+                if *is_plain {
+                    Ok(Box::new(stream))
+                } else {
+                    unpacked(stream)
+                }
             }
         }
     }
@@ -319,33 +467,15 @@ fn open_file(path: &Path) -> Result<File> {
     File::open(path).with_context(|| format!("cannot open {}", path.display()))
 }
 
-/// Returns the text of a file from byte `begin` on. `begin` counts decompressed bytes of a gzip file.
+/// Returns the text of a file from byte `begin` on. `begin` counts decompressed bytes of a compressed file.
 fn text_of(mut input: BufReader<Watched<'_>>, begin: u64) -> io::Result<Text<'_>> {
-    if input.fill_buf()?.starts_with(GZIP) {
+    if is_packed(input.fill_buf()?) {
         let mut plain = unpacked(input)?;
         io::copy(&mut (&mut plain).take(begin), &mut io::sink())?;
         return Ok(plain);
     }
     input.seek(SeekFrom::Start(begin))?;
     Ok(Box::new(input))
-}
-
-/// Returns the contents of a file, decompressed if it is a gzip file.
-fn unpacked<'a>(mut input: impl BufRead + Send + 'a) -> io::Result<Text<'a>> {
-    // A single read from a pipe may return only one of the two bytes that mark a gzip file.
-    let mut begin = Vec::new();
-    (&mut input)
-        .take(GZIP.len() as u64)
-        .read_to_end(&mut begin)?;
-    let is_packed = begin == GZIP;
-    let input = Cursor::new(begin).chain(input);
-    if !is_packed {
-        return Ok(Box::new(input));
-    }
-    Ok(Box::new(BufReader::with_capacity(
-        BUFFER,
-        MultiGzDecoder::new(input),
-    )))
 }
 
 /// A reader that can go back to bytes that it has read before.

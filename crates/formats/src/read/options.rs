@@ -6,19 +6,48 @@ use carom::Domain;
 
 use crate::error::{Error, Result, bail};
 use crate::read::cell::Cell;
-use crate::read::number;
+use crate::read::{ColumnNames, Type, number};
 
 /// Options for reading an input file.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// Whether to read the ids of the spheres from the column `id`.
     pub ids: bool,
-    /// Whether to read the types of the spheres from the column `type`.
+    /// Whether to read the types of the spheres from the column `type`, or else `element` or `species`.
     pub types: bool,
     /// Where the radii of the spheres come from: the input file, or values from the caller.
     pub radii: Radii,
     /// Whether to read the centres only: all radii and velocities are then 0, and `radii` is ignored.
     pub centers_only: bool,
+    /// Whether all spheres are at rest: the motion in the input is not read.
+    pub at_rest: bool,
+    /// Names of columns, for an input whose columns have no names or other names than the readers know.
+    pub columns: Option<ColumnNames>,
+    /// What separates the columns of a CSV file: a comma if `None`.
+    pub separator: Option<Separator>,
+    /// Whether to ignore the box of the input. Without a box from the caller (`cell`), the world is then open.
+    /// A LAMMPS dump that states no box is an error unless `open` is true or `cell` is given.
+    pub open: bool,
+    /// The box that the caller gives, with the edges along which it is periodic, for an input without a box.
+    /// If the input has a box, `cell` is an error unless `open` is true.
+    pub cell: Option<Domain>,
+    /// For each edge of the box, whether the world is periodic along it, instead of what the input or `cell`
+    /// says.
+    pub periodic: Option<[bool; 3]>,
+}
+
+/// What separates the columns of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Separator {
+    /// One comma.
+    Comma,
+    /// One semicolon.
+    Semicolon,
+    /// One tabulator.
+    Tab,
+    /// One or several spaces or tabulators.
+    Space,
 }
 
 /// Where the radii of the spheres come from: the input file, or values from the caller.
@@ -29,12 +58,13 @@ pub enum Radii {
     InFile,
     /// Radius of all spheres of an input file without radii.
     Constant(f64),
-    /// Radius of each type of sphere, for an input file with a column `type` but without radii.
-    ByType(BTreeMap<i32, f64>),
+    /// Radius of each type of sphere, for an input file with a column `type`, `element` or `species`
+    /// but without radii.
+    ByType(BTreeMap<Type, f64>),
 }
 
 impl Radii {
-    /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8`.
+    /// Parses a radius for each type of sphere, from a text such as `1=0.5,2=0.8` or `Na=1,Cl=2`.
     ///
     /// # Errors
     /// Returns an error if the text is invalid or a number is out of range.
@@ -47,8 +77,7 @@ impl Radii {
                     number::printable(part, 40)
                 );
             };
-            let kind = number::kind(kind.as_bytes())
-                .map_err(|what| Error::new(format!("the type {what}")))?;
+            let kind: Type = kind.parse()?;
             if radii.insert(kind, magnitude("radius", value)?).is_some() {
                 bail!("type {kind} is given twice; give each type once");
             }
@@ -67,7 +96,7 @@ impl Radii {
         }
     }
 
-    pub(crate) fn of_type(&self, kind: i32) -> Option<f64> {
+    pub(crate) fn of_type(&self, kind: Type) -> Option<f64> {
         match self {
             Self::ByType(radii) => radii.get(&kind).copied(),
             _ => None,
@@ -90,8 +119,8 @@ pub fn magnitude(name: &str, text: &str) -> Result<f64> {
     }
 }
 
-/// Parses a simulation box from numbers separated by spaces or commas: a corner, and then either three
-/// lengths or three vectors of the edges. The domain is periodic along all edges.
+/// Parses a simulation box from numbers separated by spaces or commas: a corner, and then three lengths, three
+/// lengths and the angles α, β and γ in degrees, or three vectors of the edges. The domain is periodic along all edges.
 ///
 /// # Errors
 /// Returns an error if the text is invalid or a number is out of range.
@@ -109,15 +138,18 @@ pub fn box_of(text: &str) -> Result<Domain> {
             let edge = |k: usize| [edges[3 * k], edges[3 * k + 1], edges[3 * k + 2]];
             Cell::new([x, y, z], [edge(0), edge(1), edge(2)])
         }
+        [x, y, z, a, b, c, alpha, beta, gamma] => {
+            Cell::of_angles([x, y, z], [a, b, c, alpha, beta, gamma]).map_err(Error::new)?
+        }
         _ => {
             bail!(
-                "the box has {} numbers, but must have 6 (a corner and three lengths) or 12 (a \
-                 corner and three edges)",
+                "the box has {} numbers, but must have 6 (a corner and three lengths), 9 (a corner, \
+                 three lengths and three angles) or 12 (a corner and three edges)",
                 numbers.len()
             );
         }
     };
-    cell.domain([true; 3]).map_err(Error::new)
+    cell.checked().map_err(Error::new)
 }
 
 #[cfg(test)]
@@ -127,9 +159,12 @@ mod tests {
     #[test]
     fn radii_by_type_are_read() {
         let radii = Radii::by_type("1=0.5, 2 = 0.8").unwrap();
-        assert_eq!(radii, Radii::ByType(BTreeMap::from([(1, 0.5), (2, 0.8)])));
-        assert_eq!(radii.of_type(2), Some(0.8));
-        assert_eq!(radii.of_type(3), None);
+        assert_eq!(
+            radii,
+            Radii::ByType(BTreeMap::from([(1.into(), 0.5), (2.into(), 0.8)]))
+        );
+        assert_eq!(radii.of_type(2.into()), Some(0.8));
+        assert_eq!(radii.of_type(3.into()), None);
     }
 
     #[test]
@@ -138,7 +173,9 @@ mod tests {
             ("", "TYPE=RADIUS"),
             ("0.5", "TYPE=RADIUS"),
             ("1=0.5,", "TYPE=RADIUS"),
-            ("a=0.5", "`a`"),
+            ("a\tb=0.5", "`a"),
+            ("a=0.5,a=1", "twice"),
+            ("1.5=1", "`1.5`"),
             ("-1=0.5", "`-1`"),
             ("1=0.5,1=0.6", "twice"),
             ("1=x", "`x`"),

@@ -1,8 +1,8 @@
 //! Reads a text file line by line.
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::read::world::at;
 
 /// Maximum length of a line in bytes, so that a file without line ends does not fill the memory.
@@ -46,9 +46,7 @@ impl<R: BufRead> Text<R> {
         let read = (&mut self.input)
             .take(LONGEST)
             .read_until(b'\n', &mut self.line)
-            .with_context(|| {
-                format!("cannot read {} after line {}", self.source, self.place.line)
-            })? as u64;
+            .map_err(|error| self.unreadable(error))? as u64;
         if read == 0 {
             return Ok(false);
         }
@@ -68,6 +66,18 @@ impl<R: BufRead> Text<R> {
             return Err(self.wrong("a line ends with CR alone; save the file with LF or CRLF"));
         }
         Ok(true)
+    }
+
+    /// Returns the error for a line that cannot be read. A compressed file that ends too early counts as cut off.
+    fn unreadable(&self, error: io::Error) -> Error {
+        let is_cut = error.kind() == io::ErrorKind::UnexpectedEof;
+        let text = format!("cannot read {} after line {}", self.source, self.place.line);
+        let error = Error::caused(text, error);
+        if is_cut {
+            error.with_kind(ErrorKind::CutOff)
+        } else {
+            error
+        }
     }
 
     /// Removes a UTF-8 byte-order mark from the first line of a text file. A UTF-16 byte-order mark is an
@@ -94,7 +104,8 @@ impl<R: BufRead> Text<R> {
 
     pub(crate) fn unended(&self) -> String {
         format!(
-            "the last line of {} has no line end; check that the file was not cut off",
+            "the last line of {} has no line end, so its last number may be incomplete; check that \
+             the file was not cut off",
             self.source
         )
     }
@@ -105,6 +116,10 @@ impl<R: BufRead> Text<R> {
 
     pub(crate) fn source(&self) -> &str {
         &self.source
+    }
+
+    pub(crate) fn unsupported(&self, what: &str) -> Error {
+        self.wrong(what).with_kind(ErrorKind::Unsupported)
     }
 
     pub(crate) fn wrong(&self, what: &str) -> Error {

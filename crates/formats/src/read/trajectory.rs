@@ -5,7 +5,8 @@ use std::io::BufRead;
 
 use ::csv::ByteRecord;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::read::cell::Cell;
 use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
@@ -40,6 +41,8 @@ pub struct Mark {
 pub(crate) struct FrameText<R> {
     pub(crate) text: Text<R>,
     pub(crate) next: u64,
+    /// Number of the first frame of the file, which is not 0 in a series of files.
+    pub(crate) first: u64,
 }
 
 enum Head {
@@ -54,6 +57,7 @@ impl<R: BufRead> Trajectory<R> {
             text: FrameText {
                 text: Text::new(source, input, Place::default()),
                 next: 0,
+                first: 0,
             },
             layout,
             begin: Place::default(),
@@ -69,25 +73,58 @@ impl<R: BufRead> Trajectory<R> {
         self.begin = mark.place;
     }
 
+    /// Numbers the frames from `first` on, which is the number of frames before this file in a series.
+    pub(crate) fn number_from(&mut self, first: u64) {
+        self.text.next = first;
+        self.text.first = first;
+    }
+
+    /// Returns the number of the next frame.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.text.next
+    }
+
     /// Counts the frames of a trajectory without parsing the atoms. Returns the number of frames, and where
-    /// each of the last frames begins. The list of beginnings has up to `most` frames.
+    /// each of the last frames begins. The list of beginnings has up to `most` frames. A last frame that is cut
+    /// off counts, too: it is an error only when it is read.
     ///
     /// # Errors
-    /// Returns an error with the line number if a frame is malformed or incomplete.
+    /// Returns an error with the line number if a frame is malformed.
     pub fn count(mut self, most: u64) -> Result<(u64, VecDeque<Mark>)> {
         let mut marks = VecDeque::new();
+        match self.count_into(&mut marks, most) {
+            Ok(count) => Ok((count, marks)),
+            Err((error, _)) => Err(error),
+        }
+    }
+
+    /// Does the same as [`Self::count`]. With an error comes the mark of the frame before the malformed one.
+    /// Only that frame shows whether the error is in its atoms, which were not parsed.
+    pub(crate) fn count_into(
+        &mut self,
+        marks: &mut VecDeque<Mark>,
+        most: u64,
+    ) -> Result<u64, (Error, Option<Mark>)> {
+        let mut before = None;
         loop {
             let mark = Mark {
                 number: self.text.next,
                 place: self.begin,
             };
-            if !self.skip()? {
-                return Ok((self.text.next, marks));
-            }
+            let is_cut = match self.skip() {
+                Ok(false) => return Ok(self.text.next),
+                Ok(true) => false,
+                Err(error) if error.kind() == ErrorKind::CutOff => true,
+                Err(error) => return Err((error, before)),
+            };
             marks.push_back(mark);
             if marks.len() as u64 > most {
                 marks.pop_front();
             }
+            if is_cut {
+                return Ok(mark.number + 1);
+            }
+            before = Some(mark);
         }
     }
 
@@ -130,30 +167,59 @@ impl<R: BufRead> Trajectory<R> {
         let Some(head) = self.head()? else {
             return Ok(None);
         };
+        let mut head = head;
+        if let Some(given) = &self.options.columns {
+            let is_open = matches!(&head, Head::Xyz(head) if head.may_have_more_columns());
+            let applied = given.apply(head.names_mut(), is_open);
+            applied.map_err(|what| self.text.text.wrong(&what))?;
+        }
         let (mut world, columns) = self.world(&head)?;
         world.frame = Some(Frame {
             number: self.text.next,
             step: head.step(),
         });
         let mut record = ByteRecord::new();
+        let mut more_columns = false;
         for read in 0..head.count() {
             self.atom(&head, read)?;
             let text = &self.text.text;
             record.clear();
             fields(text.line()).for_each(|field| record.push_field(field));
             let (names, where_from) = head.names();
-            if record.len() != names.len() {
+            let is_right = match &head {
+                Head::Xyz(head) if head.may_have_more_columns() => record.len() >= names.len(),
+                _ => record.len() == names.len(),
+            };
+            more_columns |= record.len() > names.len();
+            if !is_right {
                 let what = format!(
                     "the line has {} fields, but {where_from} names {} columns",
                     record.len(),
                     names.len()
                 );
+                if record.len() < names.len() && !text.is_ended() {
+                    return Err(self.text.cut(&format!("{what}, and has no line end")));
+                }
                 return Err(text.wrong(&what));
             }
             world.parse(text.place().line, &columns, |column| record.get(column))?;
         }
         if !self.text.text.is_ended() {
             world.notes.push(self.text.text.unended());
+        }
+        if more_columns {
+            let count = head.names().0.len();
+            world.notes.push(format!(
+                "the columns after column {count} are not read, because an XYZ file without \
+                 Properties does not say what they are; --columns says it, as in --columns \
+                 vx={},vy={},vz={}",
+                count + 1,
+                count + 2,
+                count + 3
+            ));
+        }
+        if let Some(cell) = head.cell() {
+            world.flatten(cell, &self.options);
         }
         world.check_ids()?;
         self.step();
@@ -202,6 +268,20 @@ impl Head {
         }
     }
 
+    fn cell(&self) -> Option<&Cell> {
+        match self {
+            Self::Lammps(head) => head.cell.as_ref(),
+            Self::Xyz(head) => head.cell.as_ref(),
+        }
+    }
+
+    fn names_mut(&mut self) -> &mut Vec<String> {
+        match self {
+            Self::Lammps(head) => &mut head.names,
+            Self::Xyz(head) => &mut head.names,
+        }
+    }
+
     fn names(&self) -> (&[String], &'static str) {
         match self {
             Self::Lammps(head) => (&head.names, "ITEM: ATOMS"),
@@ -213,11 +293,12 @@ impl Head {
 impl<R: BufRead> FrameText<R> {
     pub(crate) fn cut(&self, what: &str) -> Error {
         let way_out = match self.next {
-            0 => String::new(),
+            n if n == self.first => String::new(),
             n => format!(" To read the last complete frame, use --frame {}", n - 1),
         };
         self.text
             .wrong(&format!("{what}; was it cut off?{way_out}"))
+            .with_kind(ErrorKind::CutOff)
     }
 
     /// Parses a line that must contain only an integer, called `what` in messages.

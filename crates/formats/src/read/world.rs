@@ -3,9 +3,10 @@
 use carom::{Domain, HardSphere, Sphere};
 
 use crate::error::{Error, Result};
+use crate::read::cell::Cell;
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
-use crate::read::number;
+use crate::read::{ReadOptions, Type, number};
 
 /// Spheres read from an input file, or from one frame of a trajectory.
 #[derive(Debug)]
@@ -19,8 +20,9 @@ pub struct World {
     /// Id of each sphere, or `None` if ids were not requested or there are no spheres.
     pub ids: Option<Vec<i64>>,
     /// Type of each sphere, or `None` if types were not requested or there are no spheres.
-    pub types: Option<Vec<i32>>,
-    /// Simulation box of the input, or `None` if the input has no box.
+    pub types: Option<Vec<Type>>,
+    /// Periodic box: that of the input, or the one in the options. `None` if there is no box, or if the options
+    /// ignore it.
     pub domain: Option<Domain>,
     /// Frame from which the spheres were read, or `None` if the input is no trajectory.
     pub frame: Option<Frame>,
@@ -59,6 +61,11 @@ impl World {
             lines: Lines::default(),
             unit,
         }
+    }
+
+    /// Returns whether a type of a sphere is a name, so that [`Columns::type_names`](crate::write::Columns) is needed.
+    pub fn has_type_names(&self) -> bool {
+        self.types.iter().flatten().any(Type::is_name)
     }
 
     /// Adds a sphere from the line or row number `row` of the input.
@@ -116,6 +123,21 @@ impl World {
         Ok(())
     }
 
+    /// Halves the radii, which were read from an array of diameters called `name`.
+    pub(crate) fn halve_radii(&mut self, name: &str) -> Result<(), Error> {
+        for (row, sphere) in self.spheres.iter_mut().enumerate() {
+            sphere.radius = number::halve(sphere.radius).map_err(|what| {
+                at(
+                    &self.source,
+                    self.unit,
+                    row as u64,
+                    &format!("field {name} {what}"),
+                )
+            })?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn set_radii(&mut self, radius: f64) {
         self.spheres
             .iter_mut()
@@ -160,6 +182,32 @@ impl World {
                 .with_velocity(sphere.velocity.map(narrow))
         });
         spheres.collect()
+    }
+
+    /// Opens the domain along z if the world is two-dimensional: all spheres are in the middle of a thin layer, as
+    /// LAMMPS and HOOMD keep them. If the options name the periodic edges, nothing changes.
+    pub(crate) fn flatten(&mut self, cell: &Cell, options: &ReadOptions) {
+        let (Some(domain), Some(middle), None) =
+            (self.domain, cell.middle_of_layer(), options.periodic)
+        else {
+            return;
+        };
+        let [a, b, c] = domain.periodic();
+        let is_middle = |sphere: &HardSphere| {
+            let away = sphere.center[2] - middle;
+            away.abs() <= 1e-6 * domain.edges()[2][2]
+        };
+        if c && options.cell.is_none()
+            && !self.spheres.is_empty()
+            && self.spheres.iter().all(is_middle)
+        {
+            self.domain = Some(domain.with_periodic([a, b, false]));
+            self.notes.push(
+                "all centres are in the middle of a thin box, so the world is taken as \
+                 two-dimensional, and open along z; --periodic says otherwise"
+                    .to_owned(),
+            );
+        }
     }
 
     pub(crate) fn check_ids(&self) -> Result<(), Error> {

@@ -6,9 +6,9 @@
 use std::io::BufRead;
 
 use crate::error::{Result, bail};
-use crate::read::cell::Cell;
-use crate::read::columns::{Columns, Names};
-use crate::read::trajectory::{FrameText, fields};
+use crate::read::cell::{self, Cell};
+use crate::read::columns::{ATOMIC_NUMBER, Columns, Names};
+use crate::read::trajectory::FrameText;
 use crate::read::{ReadOptions, World, number};
 
 /// Maximum number of columns in an XYZ file, so that an invalid value of `Properties` does not fill the
@@ -19,10 +19,12 @@ pub(crate) struct Head {
     /// Number of the line that holds the number of atoms, counted from 1.
     line: u64,
     pub(crate) count: u64,
-    cell: Option<Cell>,
+    pub(crate) cell: Option<Cell>,
     /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the XYZ file
     /// does not say.
     periodic: Option<[bool; 3]>,
+    /// What is wrong with a key that may stand for the box, if there is no Lattice.
+    bad_box: Option<String>,
     /// Whether the comment of the XYZ file names the columns.
     is_extended: bool,
     /// Names of the columns. The columns of positions and velocities have the usual names `x`, `y`, `z`,
@@ -39,8 +41,9 @@ impl Head {
         }
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|other| other == name)
+    /// Returns whether atoms may have more columns than the file names. Plain XYZ names none.
+    pub(crate) fn may_have_more_columns(&self) -> bool {
+        !self.is_extended
     }
 }
 
@@ -49,7 +52,7 @@ impl Head {
 pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     loop {
         if !from.text.next()? {
-            if from.next == 0 {
+            if from.next == from.first {
                 bail!(
                     "{} is empty; it must be an XYZ file, which begins with the number of atoms",
                     from.text.source()
@@ -63,7 +66,11 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
     }
     let count = match from.whole("number of atoms") {
         Ok(count) => count,
-        Err(_) => return Err(from.text.wrong(&stray(from.text.line(), from.next))),
+        Err(_) => {
+            return Err(from
+                .text
+                .wrong(&stray(from.text.line(), from.next - from.first)));
+        }
     };
     let line = from.text.place().line;
     if !from.text.next()? {
@@ -83,7 +90,8 @@ fn stray(line: &[u8], next: u64) -> String {
     let line = number::shown(line);
     if next == 0 {
         format!(
-            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number"
+            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number; a \
+             table of numbers is read with --format csv --separator space --columns x,y,z"
         )
     } else {
         format!(
@@ -115,30 +123,33 @@ pub(crate) fn world(
     let source = from.text.source();
     let mut world = World::new(source, columns.names, "line");
     let periodic = head.periodic.unwrap_or([head.cell.is_some(); 3]);
-    if let Some(cell) = &head.cell {
-        world.domain = cell.domain_or_open(periodic).map_err(wrong)?;
-        if head.periodic.is_none() {
-            world.notes.push(format!(
-                "{source} has a Lattice without pbc, which means that it is periodic along all \
-                 edges; --periodic says otherwise"
-            ));
-        }
-    } else if periodic != [false; 3] {
+    if let (Some(what), None, false) = (&head.bad_box, options.cell, options.open) {
+        return Err(crate::read::world::at(source, "line", head.line + 1, what));
+    }
+    let is_flat = columns.is_flat();
+    world.domain = cell::domain(head.cell.as_ref(), periodic, is_flat, options).map_err(wrong)?;
+    world.notes.extend(columns.note_of_height());
+    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
+    if head.cell.is_some() && head.periodic.is_none() && !says_so {
+        world.notes.push(format!(
+            "{source} has a Lattice without pbc, which means that it is periodic along {}; --periodic \
+             says otherwise",
+            if is_flat { "a and b" } else { "all edges" }
+        ));
+    }
+    if head.cell.is_none() && periodic != [false; 3] && !says_so {
         world.notes.push(format!(
             "{source} has pbc without a Lattice, so all boundaries are open; give the box with \
              --box and --periodic"
         ));
     }
-    if !head.has("vx") && !options.centers_only {
-        let momenta = if head.has("momenta 1") {
-            " (momenta are not read)"
-        } else {
-            ""
-        };
-        world.notes.push(format!(
-            "there is no property velo or vel{momenta}: every sphere is at rest"
-        ));
+    if !columns.are_moving() && !options.centers_only && !options.at_rest {
+        world.notes.push(
+            "there is no property velo, vel, velocities or momenta: every sphere is at rest"
+                .to_owned(),
+        );
     }
+    world.notes.extend(columns.note_of_momenta());
     Ok((world, columns))
 }
 
@@ -151,48 +162,108 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
         Err(_) if !is_extended(comment) => Vec::new(),
         Err(what) => return Err(what),
     };
+    // Programs write the keys in different cases.
     let value = |key: &str| {
-        let mut found = pairs.iter().filter(|pair| pair.key == key.as_bytes());
-        let value = found.next().map(|pair| pair.value.as_slice());
+        let is_key = |pair: &&Pair| pair.key.eq_ignore_ascii_case(key.as_bytes());
+        let mut found = pairs
+            .iter()
+            .filter(is_key)
+            .filter_map(|pair| pair.value.as_deref());
+        let value = found.next();
         match found.next() {
             Some(_) => Err(format!("the comment has the key {key} more than once")),
             None => Ok(value),
         }
     };
-    let lattice = value("Lattice")?.map(|text| numbers::<9>("Lattice", text));
-    let origin = value("Origin")?.map(|text| numbers::<3>("Origin", text));
-    let origin = origin.transpose()?.unwrap_or_default();
-    let cell = lattice
-        .transpose()?
-        .map(|[a, b, c, d, e, f, g, h, i]| Cell::new(origin, [[a, b, c], [d, e, f], [g, h, i]]));
     let columns = value("Properties")?;
     let names = match columns {
         Some(text) => names(text)?,
         None => ["species", "x", "y", "z"].map(str::to_owned).to_vec(),
     };
+    let is_flat = !names.iter().any(|name| name == "z");
+    let edges = value("Lattice")?
+        .map(|text| lattice(text, is_flat))
+        .transpose()?;
+    let origin = value("Origin")?
+        .map(|text| vector("Origin", text, is_flat))
+        .transpose()?;
+    let is_other_pbc = |pair: &Pair| {
+        let begins = pair
+            .key
+            .get(..3)
+            .is_some_and(|key| key.eq_ignore_ascii_case(b"pbc"));
+        let ends = pair
+            .key
+            .get(3)
+            .is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        begins && ends && pair.value.is_none()
+    };
+    if edges.is_some() && pairs.iter().any(is_other_pbc) {
+        return Err("the comment has pbc without `=`; write it as pbc=\"T T T\"".to_owned());
+    }
+    let cell = edges.map(|edges| Cell::new(origin.unwrap_or_default(), edges));
     Ok(Head {
         line: 0,
         count: 0,
+        bad_box: if cell.is_none() {
+            other_box(&pairs)
+        } else {
+            None
+        },
         cell,
-        periodic: value("pbc")?.map(flags).transpose()?,
+        periodic: value("pbc")?.map(|text| flags(text, is_flat)).transpose()?,
         is_extended: columns.is_some(),
         names,
     })
 }
 
+/// Returns an error message if a key of the comment, other than Lattice, seems to give the box.
+fn other_box(pairs: &[Pair]) -> Option<String> {
+    for (k, pair) in pairs.iter().enumerate() {
+        let key = String::from_utf8_lossy(&pair.key).to_ascii_lowercase();
+        if !["lattice", "latice", "cell", "box", "dimensions"]
+            .iter()
+            .any(|word| key.contains(word))
+        {
+            continue;
+        }
+        let is_number = |text: &[u8]| number::parse_wide(text).is_ok();
+        // Without `=`, the numbers are keys of their own.
+        let count = match &pair.value {
+            Some(text) => rows(text).map_or(0, |rows| rows.concat().len()),
+            None => pairs[k + 1..]
+                .iter()
+                .take_while(|pair| is_number(&pair.key))
+                .count(),
+        };
+        let is_size = ["boxsize", "box_size", "boxlength", "box_length"].contains(&&*key);
+        if count >= 3 || (is_size && count > 0) {
+            return Some(format!(
+                "the comment has the key `{}` with {count} numbers, but carom reads the box from \
+                 Lattice=\"ax ay az bx by bz cx cy cz\": write it so, or give the box with --box \
+                 and --periodic, or take the world as open with --open",
+                number::shown(&pair.key)
+            ));
+        }
+    }
+    None
+}
+
 /// Returns whether the invalid comment of an XYZ file was probably meant as extended XYZ. The sign
-/// of this is that the comment contains `Lattice`, `Properties` or `pbc`.
+/// of this is that the comment contains `Lattice`, `Properties` or `pbc`, in any case.
 fn is_extended(comment: &[u8]) -> bool {
     ["Lattice", "Properties", "pbc"].into_iter().any(|key| {
         let key = key.as_bytes();
-        comment.windows(key.len()).any(|window| window == key)
+        comment
+            .windows(key.len())
+            .any(|window| window.eq_ignore_ascii_case(key))
     })
 }
 
-/// A pair `key=value` in the comment of an XYZ file. A key without a value has the value `T` (true).
+/// A pair `key=value` in the comment of an XYZ file, or a key without a value.
 struct Pair {
     key: Vec<u8>,
-    value: Vec<u8>,
+    value: Option<Vec<u8>>,
 }
 
 fn pairs(comment: &[u8]) -> Result<Vec<Pair>, String> {
@@ -201,10 +272,10 @@ fn pairs(comment: &[u8]) -> Result<Vec<Pair>, String> {
     while !rest.is_empty() {
         let (key, after) = word(rest, b"=")?;
         rest = after.trim_ascii_start();
-        let mut value = b"T".to_vec();
+        let mut value = None;
         if let Some(after) = rest.strip_prefix(b"=") {
             let (text, after) = word(after.trim_ascii_start(), b"")?;
-            value = text;
+            value = Some(text);
             rest = after.trim_ascii_start();
         }
         pairs.push(Pair { key, value });
@@ -251,35 +322,116 @@ fn word<'a>(text: &'a [u8], ends: &[u8]) -> Result<(Vec<u8>, &'a [u8]), String> 
     ))
 }
 
-fn numbers<const N: usize>(key: &str, text: &[u8]) -> Result<[f64; N], String> {
-    let fields: Vec<&[u8]> = fields(text).collect();
-    let fields: [&[u8]; N] = fields.try_into().map_err(|fields: Vec<_>| {
-        format!("{key} has {} numbers, but must have {N}", fields.len())
-    })?;
-    let mut numbers = [0.0; N];
-    for (x, field) in numbers.iter_mut().zip(fields) {
-        *x = number::parse_wide(field).map_err(|what| format!("a number of {key} {what}"))?;
+/// Parses the value of the key `Lattice`: three edges of the box, or two in a flat world.
+fn lattice(text: &[u8], is_flat: bool) -> Result<[[f64; 3]; 3], String> {
+    let rows = rows(text).map_err(|what| format!("Lattice {what}"))?;
+    let all = rows.concat();
+    let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
+    match (&*all, &*lengths) {
+        (&[a, b, c, d, e, f, g, h, i], [9] | [3, 3, 3]) => Ok([[a, b, c], [d, e, f], [g, h, i]]),
+        (&[a, b, c, d], [4] | [2, 2]) if is_flat => Ok([[a, b, 0.0], [c, d, 0.0], [0.0, 0.0, 1.0]]),
+        _ => {
+            let flat = if is_flat {
+                ", or 4 (two edges of two numbers)"
+            } else {
+                ""
+            };
+            let of = match lengths.len() {
+                0 | 1 => String::new(),
+                count => format!(" in {count} rows"),
+            };
+            Err(format!(
+                "Lattice has {} numbers{of}, but must have 9 (three edges of three numbers){flat}",
+                all.len()
+            ))
+        }
     }
-    Ok(numbers)
 }
 
-/// Parses the value of the key `pbc`: three words that each mean true or false.
-fn flags(text: &[u8]) -> Result<[bool; 3], String> {
-    let flag = |word: &[u8]| match word {
-        b"T" | b"True" | b"true" | b"TRUE" | b"1" => Some(true),
-        b"F" | b"False" | b"false" | b"FALSE" | b"0" => Some(false),
+/// Parses three numbers, or two in a flat world.
+fn vector(key: &str, text: &[u8], is_flat: bool) -> Result<[f64; 3], String> {
+    let numbers = rows(text).map_err(|what| format!("{key} {what}"))?.concat();
+    match *numbers {
+        [x, y, z] => Ok([x, y, z]),
+        [x, y] if is_flat => Ok([x, y, 0.0]),
+        _ => Err(format!(
+            "{key} has {} numbers, but must have 3",
+            numbers.len()
+        )),
+    }
+}
+
+/// Parses the numbers of an array with the rows of a matrix in brackets, or of a list without brackets, which is one
+/// row. The message of an error is written to follow the name of the array.
+fn rows(text: &[u8]) -> Result<Vec<Vec<f64>>, String> {
+    let mut rows = Vec::new();
+    let mut row = Vec::new();
+    let mut depth = 0;
+    let mut start = 0;
+    let mut lacks_number = true;
+    for (at, &byte) in text.iter().chain(b" ").enumerate() {
+        let is_bracket = b"[]{}".contains(&byte);
+        if !is_bracket && byte != b',' && !byte.is_ascii_whitespace() {
+            continue;
+        }
+        let word = &text[start..at];
+        start = at + 1;
+        if !word.is_empty() {
+            let number = number::parse_wide(word);
+            row.push(number.map_err(|what| format!("has a number that {what}"))?);
+        } else if byte == b',' && lacks_number {
+            return Err("has a comma without a number before it".to_owned());
+        }
+        lacks_number = byte == b',' || (lacks_number && word.is_empty() && !is_bracket);
+        if b"[{".contains(&byte) {
+            depth += 1;
+        }
+        if is_bracket && !row.is_empty() {
+            rows.push(std::mem::take(&mut row));
+        }
+        if b"]}".contains(&byte) {
+            if depth == 0 {
+                return Err("has a closing bracket without an opening one".to_owned());
+            }
+            depth -= 1;
+        }
+        if depth > 2 {
+            return Err("has more than two levels of brackets".to_owned());
+        }
+    }
+    if depth > 0 {
+        return Err("has a bracket without a closing one".to_owned());
+    }
+    if !row.is_empty() {
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Parses the value of the key `pbc`: whether the world is periodic along each edge.
+fn flags(text: &[u8], is_flat: bool) -> Result<[bool; 3], String> {
+    let flag = |word: &[u8]| match &*word.to_ascii_lowercase() {
+        b"t" | b"true" | b"1" => Some(true),
+        b"f" | b"false" | b"0" => Some(false),
         _ => None,
     };
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
-    let words = text.split(is_end).filter(|word| !word.is_empty());
-    let flags: Option<Vec<bool>> = words.map(flag).collect();
-    let flags: Option<[bool; 3]> = flags.and_then(|flags| flags.try_into().ok());
-    flags.ok_or_else(|| {
-        format!(
-            "pbc is `{}`, but must be three of the letters T and F",
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b",[]{}".contains(byte);
+    let words: Vec<&[u8]> = text.split(is_end).filter(|word| !word.is_empty()).collect();
+    let flags = match *words {
+        // Three letters without spaces, such as TTF, are three flags.
+        [[a, b, c]] => [a, b, c].map(|letter| flag(&[*letter])).to_vec(),
+        [word] => vec![flag(word); 3],
+        ref words => words.iter().map(|word| flag(word)).collect(),
+    };
+    match *flags {
+        [Some(a), Some(b), Some(c)] => Ok([a, b, c]),
+        [Some(a), Some(b)] if is_flat => Ok([a, b, false]),
+        _ => Err(format!(
+            "pbc is `{}`, but must be one flag for each of the three edges, such as \"T T F\", \
+             \"TTF\", \"1 1 0\", \"true true false\" or [T, T, F], or one flag for all of them",
             number::shown(text)
-        )
-    })
+        )),
+    }
 }
 
 /// Parses the value of the key `Properties`, such as `species:S:1:pos:R:3`. Returns the names of the columns.
@@ -297,7 +449,7 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
     for part in parts.chunks_exact(3) {
         let [name, kind, count] = [part[0], part[1], part[2]];
         let shown = number::printable(name, 40);
-        if !["R", "I", "S", "L"].contains(&kind) {
+        if !["R", "I", "S", "L"].contains(&&*kind.to_ascii_uppercase()) {
             return Err(format!(
                 "Properties gives {shown} the type `{}`, but must give R, I, S or L",
                 number::printable(kind, 40)
@@ -313,23 +465,32 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
         if count > MOST_COLUMNS || names.len() + count > MOST_COLUMNS {
             return Err(format!("Properties names more than {MOST_COLUMNS} columns"));
         }
-        let three = match name {
+        let three = match &*name.to_ascii_lowercase() {
             "pos" => Some(Names::PLAIN.center),
-            "velo" | "vel" => Some(Names::PLAIN.velocity),
+            "velo" | "vel" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
             _ => None,
         };
         match (three, count) {
-            (Some(three), 3) => names.extend(three.map(str::to_owned)),
+            // A vector of two numbers lacks z.
+            (Some(names_of), 2 | 3) => {
+                names.extend(names_of.iter().take(count).map(|&name| name.to_owned()));
+            }
             (Some(_), _) => {
                 return Err(format!(
-                    "Properties gives {shown} {count} columns, but it must have 3"
+                    "Properties gives {shown} {count} columns, but it must have 3, or 2 in a \
+                     two-dimensional world"
                 ));
             }
+            // `Z`, but not `z`, which is a coordinate.
+            (None, 1) if name == "Z" => names.push(ATOMIC_NUMBER.to_owned()),
             (None, 1) => names.push(name.to_owned()),
             (None, _) => names.extend((1..=count).map(|k| format!("{name} {k}"))),
         }
     }
-    if !names.iter().any(|name| name == "x") {
+    if !["x", "y"]
+        .iter()
+        .all(|axis| names.iter().any(|name| name == axis))
+    {
         return Err("Properties has no pos:R:3, the positions of the atoms".to_owned());
     }
     Ok(names)

@@ -1,5 +1,6 @@
 //! Describes which columns the tool writes in a list of pairs.
 
+use crate::read::{Type, TypeName};
 use crate::write::pairs::Pair;
 
 /// What the pairs of a written list are: touching spheres, spheres at walls, or neighbours.
@@ -28,6 +29,8 @@ pub struct Columns {
     pub ids: bool,
     /// Whether the list has columns with the types of both spheres.
     pub types: bool,
+    /// Whether types are names, which NumPy arrays then hold as text.
+    pub type_names: bool,
     /// Whether the list of pairs has columns `n1`, `n2` and `n3`, which give the periodic image of sphere b, or of the
     /// sphere that touches a wall.
     pub images: bool,
@@ -54,6 +57,7 @@ pub(crate) enum Value {
     Long(i64),
     Single(f32),
     Double(f64),
+    Text(Type),
 }
 
 impl Columns {
@@ -86,8 +90,8 @@ impl Columns {
             Column::A => name(pair.a),
             Column::B if self.subject == Subject::Walls => short(pair.b),
             Column::B => name(pair.b),
-            Column::TypeA => Value::Short(pair.types[0]),
-            Column::TypeB => Value::Short(pair.types[1]),
+            Column::TypeA => self.kind(pair.types[0]),
+            Column::TypeB => self.kind(pair.types[1]),
             Column::Number(k) => {
                 let x = pair.numbers.get(k).copied().unwrap_or_default();
                 #[expect(clippy::cast_possible_truncation, reason = "the number is a float32")]
@@ -98,6 +102,13 @@ impl Columns {
                 }
             }
             Column::Image(k) => Value::Short(pair.image.get(k).copied().unwrap_or_default()),
+        }
+    }
+
+    fn kind(self, kind: Type) -> Value {
+        match kind {
+            Type::Number(number) if !self.type_names => Value::Short(number),
+            kind => Value::Text(kind),
         }
     }
 
@@ -132,18 +143,34 @@ impl Columns {
             Value::Long(_) => "<i8",
             Value::Single(_) => "<f4",
             Value::Double(_) => "<f8",
+            Value::Text(_) => "<U16",
         }
     }
 }
 
 impl Value {
-    /// Writes a number in binary with the least significant byte first.
-    pub(crate) fn write(self, mut out: impl std::io::Write) -> std::io::Result<()> {
+    /// Writes a value in binary with the least significant byte first. Text is an error unless the columns are made
+    /// for names of types.
+    pub(crate) fn write(
+        self,
+        columns: Columns,
+        mut out: impl std::io::Write,
+    ) -> std::io::Result<()> {
         match self {
             Self::Short(x) => out.write_all(&x.to_le_bytes()),
             Self::Long(x) => out.write_all(&x.to_le_bytes()),
             Self::Single(x) => out.write_all(&x.to_le_bytes()),
             Self::Double(x) => out.write_all(&x.to_le_bytes()),
+            Self::Text(_) if !columns.type_names => Err(std::io::Error::other(
+                "a type is a name, but the types of the first frame are numbers; write the list as CSV",
+            )),
+            Self::Text(kind) => {
+                let mut text = [0_u32; TypeName::MOST];
+                for (place, letter) in text.iter_mut().zip(kind.to_string().chars()) {
+                    *place = letter.into();
+                }
+                out.write_all(&text.map(u32::to_le_bytes).concat())
+            }
         }
     }
 }
@@ -153,6 +180,7 @@ impl std::fmt::Display for Value {
         match self {
             Self::Short(x) => write!(f, "{x}"),
             Self::Long(x) => write!(f, "{x}"),
+            Self::Text(kind) => write!(f, "{kind}"),
             // The format `{:?}` prints the fewest digits that read back as the same number.
             Self::Single(x) => write!(f, "{x:?}"),
             Self::Double(x) => write!(f, "{x:?}"),

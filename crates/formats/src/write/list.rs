@@ -294,7 +294,7 @@ impl TypeWrite for RowWriter {
         for column in row.columns.list() {
             row.columns
                 .value(column, row.frame, &row.pair)
-                .write(&mut out)?;
+                .write(row.columns, &mut out)?;
         }
         Ok(())
     }

@@ -54,8 +54,8 @@ impl<'a> Npz<'a> {
         for (column, out) in &mut self.waiting {
             let value = self.columns.value(*column, frame, pair);
             match out {
-                Waiting::InFile(out) => value.write(out)?,
-                Waiting::InMemory(out) => value.write(out)?,
+                Waiting::InFile(out) => value.write(self.columns, out)?,
+                Waiting::InMemory(out) => value.write(self.columns, out)?,
             }
         }
         self.rows += 1;

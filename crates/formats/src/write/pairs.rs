@@ -2,7 +2,7 @@
 
 use carom::{Collision64, Collisions, NeighborList, Number, Touching as _};
 
-use crate::read::World;
+use crate::read::{Type, World};
 
 /// An entry of a list of pairs: two spheres that touch, a sphere and a wall that touch, or two neighbours.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Pair {
     /// edge of the domain.
     pub image: [i32; 3],
     /// Types of the spheres `a` and `b`, or 0 if the input has no types.
-    pub types: [i32; 2],
+    pub types: [Type; 2],
     /// For spheres that touch: the time of impact, the penetration depth, and two zeros. For neighbours: the
     /// vector from `a` to the image of `b`, and its length.
     pub numbers: [f64; 4],

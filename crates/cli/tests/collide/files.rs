@@ -1,0 +1,1651 @@
+//! Tests of the tool with files as other programs write them, and with damaged ones. The numbers that are expected
+//! follow from the few coordinates in each file.
+
+use std::error::Error;
+use std::fs;
+
+use crate::run::{Folder, Run, Test, run_as_it_is, run_with};
+use crate::written::data;
+
+fn neighbors(args: &[&str]) -> Result<Run, Box<dyn Error>> {
+    run_as_it_is(&[&["neighbors", "--backend", "cpu"], args].concat())
+}
+
+fn collide(args: &[&str]) -> Result<Run, Box<dyn Error>> {
+    run_as_it_is(&[&["collide", "--backend", "cpu"], args].concat())
+}
+
+/// Returns the list without its header, after checking that standard error contains `notes`, and that it is empty if
+/// there are no notes.
+fn rows(run: &Run, notes: &[&str]) -> String {
+    run.expect_success("a list");
+    for note in notes {
+        assert!(run.stderr.contains(note), "no `{note}` in: {}", run.stderr);
+    }
+    if notes.is_empty() {
+        assert!(!run.stderr.contains("note:"), "{}", run.stderr);
+    }
+    let (_, rows) = run.stdout.split_once('\n').unwrap_or_default();
+    rows.to_owned()
+}
+
+/// Returns the neighbours in a file within a cutoff.
+fn list(folder: &Folder, name: &str, text: &str, args: &[&str], notes: &[&str]) -> String {
+    let input = folder.file(name, text).unwrap();
+    let run = neighbors(&[&[&input, "--output", "-"], args].concat()).unwrap();
+    rows(&run, notes)
+}
+
+/// Fails unless a search for neighbours ends with an error that contains the file name and all `parts`.
+fn expect_error(folder: &Folder, name: &str, text: &str, args: &[&str], parts: &[&str]) {
+    let input = folder.file(name, text).unwrap();
+    let run = neighbors(&[&[&input, "--cutoff", "1"], args].concat()).unwrap();
+    run.expect_error(text, 1, parts);
+    run.expect_error(text, 1, &[&input]);
+    assert!(!run.stderr.contains("::"), "a Rust name in: {}", run.stderr);
+}
+
+/// Two atoms 0.25 apart across the face x = 0 of a periodic box from 0 to 4.
+const NEAR: [&str; 2] = ["1 1 0.125 0 0", "2 1 3.875 0 0"];
+
+fn frame(step: u32, boundaries: &str, columns: &str, atoms: &[&str]) -> String {
+    let count = atoms.len();
+    let atoms: String = atoms.iter().map(|atom| format!("{atom}\n")).collect();
+    format!(
+        "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{count}\n{boundaries}\n0 4\n0 4\n0 4\n\
+         ITEM: ATOMS {columns}\n{atoms}"
+    )
+}
+
+fn near(boundaries: &str) -> String {
+    frame(0, boundaries, "id type x y z", &NEAR)
+}
+
+/// The pair of [`NEAR`].
+const PAIR: &str = "0,1,-1,0,0,-0.25,0.0,0.0,0.25\n";
+
+#[test]
+fn a_dump_with_a_damaged_box_is_never_an_open_world() {
+    let folder = Folder::new("dump-box").unwrap();
+    let args = ["--cutoff", "1"];
+    let good = near("ITEM: BOX BOUNDS pp pp pp");
+    assert_eq!(list(&folder, "a.dump", &good, &args, &[]), PAIR);
+    for (boundaries, parts) in [
+        (
+            "ITEM BOX BOUNDS pp pp pp",
+            &["line 5", "`ITEM BOX BOUNDS pp pp pp`", "ITEM:"][..],
+        ),
+        (
+            "item: box bounds pp pp pp",
+            &["line 5", "`item: box bounds pp pp pp`"],
+        ),
+        ("BOX BOUNDS pp pp pp", &["line 5", "`BOX BOUNDS pp pp pp`"]),
+        (
+            "ITEM: BOX BOUND pp pp pp",
+            &["line 5", "`ITEM: BOX BOUND pp pp pp`", "--box", "--open"],
+        ),
+        ("ITEM: BOX", &["line 5", "`ITEM: BOX`", "BOX BOUNDS"]),
+        (
+            "ITEM: BOX BOUNDS pp pf pp",
+            &["line 5", "`pp pf pp`", "pp", "--periodic", "--open"],
+        ),
+        ("ITEM: BOX BOUNDS pp pp pp pp", &["line 5", "`pp pp pp pp`"]),
+        ("ITEM: BOX BOUNDS PP PP PP", &["line 5", "`PP PP PP`"]),
+        ("ITEM: BOX BOUNDS pp pp", &["line 5", "`pp pp`"]),
+        ("ITEM: BOX BOUNDS pp pp fp", &["line 5", "`pp pp fp`"]),
+        (
+            "ITEM: BOX BOUNDS xy xz pp pp pp",
+            &["line 5", "`xy xz pp pp pp`"],
+        ),
+        (
+            "ITEM: BOX BOUNDS xy xz yz pp pp pp",
+            &["line 6", "2 numbers", "3"],
+        ),
+    ] {
+        expect_error(&folder, "a.dump", &near(boundaries), &[], parts);
+    }
+    let none = good.replace("ITEM: BOX BOUNDS pp pp pp\n0 4\n0 4\n0 4\n", "");
+    expect_error(
+        &folder,
+        "a.dump",
+        &none,
+        &[],
+        &["line 5", "no ITEM: BOX BOUNDS", "--box", "--open"],
+    );
+    let turned = good.replacen("0 4", "4 0", 1);
+    expect_error(&folder, "a.dump", &turned, &[], &["line 6", "upper bound"]);
+    let twice = good.replace(
+        "ITEM: ATOMS",
+        "ITEM: BOX BOUNDS pp pp pp\n0 1\n0 1\n0 1\nITEM: ATOMS",
+    );
+    expect_error(
+        &folder,
+        "a.dump",
+        &twice,
+        &[],
+        &["line 9", "second ITEM: BOX BOUNDS"],
+    );
+
+    // The ways out that the errors name.
+    let open = ["--cutoff", "1", "--open"];
+    let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
+    for text in [&none, &near("ITEM: BOX BOUND pp pp pp")] {
+        assert_eq!(list(&folder, "a.dump", text, &open, &[]), "");
+        assert_eq!(list(&folder, "a.dump", text, &given, &[]), PAIR);
+    }
+    let typo = near("ITEM: BOX BOUNDS pp pf pp");
+    assert_eq!(list(&folder, "a.dump", &typo, &open, &[]), "");
+    let edges = ["--cutoff", "1", "--periodic", "abc"];
+    assert_eq!(list(&folder, "a.dump", &typo, &edges, &[]), PAIR);
+    // Old dumps name no boundaries, which is no damage.
+    let old = near("ITEM: BOX BOUNDS");
+    assert_eq!(
+        list(
+            &folder,
+            "a.dump",
+            &old,
+            &args,
+            &["does not say which boundaries"]
+        ),
+        ""
+    );
+    assert_eq!(list(&folder, "a.dump", &old, &edges, &[]), PAIR);
+}
+
+#[test]
+fn dumps_that_are_not_of_atoms_are_named() {
+    let folder = Folder::new("local").unwrap();
+    let good = near("ITEM: BOX BOUNDS pp pp pp");
+    let local = good
+        .replace("NUMBER OF ATOMS", "NUMBER OF ENTRIES")
+        .replace("ATOMS id type x y z", "ENTRIES index c_1[1] c_1[2]");
+    let bonds = local.replace("ENTRIES", "BONDS");
+    for text in [&local, &bonds] {
+        expect_error(
+            &folder,
+            "a.dump",
+            text,
+            &[],
+            &["line 3", "local data, not of atoms", "custom"],
+        );
+    }
+    let grid = "ITEM: TIMESTEP\n0\nITEM: BOX BOUNDS pp pp pp\n0 4\n0 4\n0 4\nITEM: DIMENSION\n3\n\
+                ITEM: GRID SIZE nx ny nz\n1 1 1\nITEM: GRID CELLS f_1\n0\n";
+    expect_error(
+        &folder,
+        "a.dump",
+        grid,
+        &[],
+        &["line 9", "a grid, not of atoms"],
+    );
+    let nameless = good.replace("ATOMS id type x y z", "ATOMS");
+    let parts = [
+        "line 9",
+        "names no columns",
+        "`ITEM: ATOMS id type xs ys zs`",
+    ];
+    expect_error(&folder, "a.dump", &nameless, &[], &parts);
+}
+
+#[test]
+fn errors_name_the_first_wrong_line() {
+    let folder = Folder::new("first-line").unwrap();
+    let boundaries = "ITEM: BOX BOUNDS pp pp pp";
+    let comment = near(boundaries).replace("2 1 3.875", "#####\n2 1 3.875");
+    let columns = "id type x y z";
+    // The frame has more lines than atoms, because of a line in its middle.
+    let long = near(boundaries).replace("2 1 3.875", "2 1 3.875 0\n2 1 3.875");
+    let first = frame(0, boundaries, columns, &NEAR);
+    for frames in [
+        &["--frame", "-1"][..],
+        &["--frame", "0"],
+        &["--frames", "all"],
+    ] {
+        let parts = ["line 11", "`#####`", "not an atom"];
+        expect_error(&folder, "a.dump", &comment, frames, &parts);
+        expect_error(
+            &folder,
+            "a.dump",
+            &long,
+            frames,
+            &["line 11", "4 fields", "5 columns"],
+        );
+    }
+    let later = first + &long;
+    expect_error(
+        &folder,
+        "a.dump",
+        &later,
+        &[],
+        &["line 22", "4 fields", "5 columns"],
+    );
+}
+
+#[test]
+fn a_last_line_without_a_line_end_is_read() {
+    let folder = Folder::new("no-end").unwrap();
+    let good = near("ITEM: BOX BOUNDS pp pp pp");
+    let args = ["--cutoff", "1"];
+    let ended = good.trim_end();
+    assert_eq!(
+        list(
+            &folder,
+            "a.dump",
+            ended,
+            &args,
+            &["no line end", "incomplete"]
+        ),
+        PAIR
+    );
+    let parts = ["line 11", "4 fields", "5 columns", "cut off"];
+    expect_error(
+        &folder,
+        "a.dump",
+        ended.strip_suffix(" 0").unwrap(),
+        &[],
+        &parts,
+    );
+    let xyz = "2\n\nA 0 0 0\nA 0.5 0 0";
+    assert_eq!(
+        list(&folder, "a.xyz", xyz, &args, &["no line end"])
+            .lines()
+            .count(),
+        1
+    );
+    let parts = ["line 4", "3 fields", "4 columns", "cut off"];
+    expect_error(
+        &folder,
+        "a.xyz",
+        xyz.strip_suffix(" 0").unwrap(),
+        &[],
+        &parts,
+    );
+}
+
+#[test]
+fn a_last_frame_that_is_cut_off_does_not_cost_the_others() -> Test {
+    let folder = Folder::new("last-frame")?;
+    let boundaries = "ITEM: BOX BOUNDS pp pp pp";
+    let columns = "id type x y z radius vx vy vz";
+    let atoms = ["1 1 0.125 0 0 0.2 0 0 0", "2 1 3.875 0 0 0.1 0 0 0"];
+    let whole = frame(0, boundaries, columns, &atoms);
+    let dump = |cut: usize| whole.clone() + &whole[..whole.len() - cut];
+    let xyz = "2\n\nA 0 0 0\nA 0.5 0 0\n";
+    let xyz = |cut: usize| xyz.to_owned() + &xyz[..xyz.len() - cut];
+    let output = folder.path("list.csv")?;
+    for (name, text) in [
+        ("a.dump", dump(22)),
+        ("a.dump", dump(60)),
+        ("a.dump", dump(whole.len() - 5)),
+        ("a.xyz", xyz(10)),
+        ("a.xyz", xyz(17)),
+    ] {
+        let input = folder.file(name, &text)?;
+        let args = [
+            input.as_str(),
+            "--cutoff",
+            "1",
+            "--output",
+            &output,
+            "--frames",
+        ];
+        for frames in [":-1", "0", "-2"] {
+            neighbors(&[&args[..], &[frames]].concat())?.expect_success(frames);
+            assert_eq!(fs::read_to_string(&output)?.lines().count(), 2, "{frames}");
+            fs::remove_file(&output)?;
+        }
+        for frames in ["-1", "last", "1"] {
+            let run = neighbors(&[&args[..], &[frames]].concat())?;
+            run.expect_error(frames, 1, &["cut off", "--frame 0", &input]);
+            assert!(fs::metadata(&output).is_err());
+        }
+        for frames in ["all", "0:", "-2:"] {
+            let run = neighbors(&[&args[..], &[frames]].concat())?;
+            assert_eq!(run.code, Some(1), "{}", run.stderr);
+            for part in ["complete for 1 frame,", "error: ", "cut off", &input] {
+                assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+            }
+            assert_eq!(fs::read_to_string(&output)?.lines().count(), 2, "{frames}");
+            fs::remove_file(&output)?;
+        }
+    }
+    let input = folder.file("a.dump", dump(22))?;
+    let walls = folder.path("walls.csv")?;
+    let args = [
+        "--dt",
+        "1",
+        "--frames",
+        "all",
+        "--output",
+        &output,
+        "--walls-output",
+        &walls,
+    ];
+    let run = collide(
+        &[
+            &[input.as_str(), "--open", "--wall", "plane 1 0 0 0"],
+            &args[..],
+        ]
+        .concat(),
+    )?;
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("complete for 1 frame,"),
+        "{}",
+        run.stderr
+    );
+    for (list, lines) in [(&output, 1), (&walls, 2)] {
+        assert_eq!(fs::read_to_string(list)?.lines().count(), lines);
+    }
+    // A frame that is wrong in another way leaves no list.
+    fs::remove_file(&output)?;
+    let input = folder.file(
+        "a.dump",
+        whole.clone() + &whole.replace("1 1 0.125", "1 1 near"),
+    )?;
+    let wrong = neighbors(&[
+        &input, "--cutoff", "1", "--frames", "all", "--output", &output,
+    ])?;
+    assert_eq!(wrong.code, Some(1));
+    assert!(fs::metadata(&output).is_err());
+    Ok(())
+}
+
+#[test]
+fn a_periodic_edge_without_length_is_an_error_of_the_file() {
+    let folder = Folder::new("no-length").unwrap();
+    for (lattice, edge) in [
+        ("3 0 0 0 3 0 0 0 0", "edge c"),
+        ("0 0 0 0 3 0 0 0 3", "edge a"),
+    ] {
+        let text = format!(
+            "1\nLattice=\"{lattice}\" Properties=species:S:1:pos:R:3 pbc=\"T T T\"\nA 0 0 0\n"
+        );
+        let parts = ["line 2", edge, "length 0", "--periodic", "--open"];
+        expect_error(&folder, "a.xyz", &text, &[], &parts);
+    }
+}
+
+/// Returns an XYZ file of two atoms 0.25 apart across a face of a box of edge 4, as in [`NEAR`].
+fn near_xyz(comment: &str) -> String {
+    format!("2\n{comment}\nAr 0.125 0 0\nAr 3.875 0 0\n")
+}
+
+const SPECIES: &str = "Properties=species:S:1:pos:R:3";
+
+#[test]
+fn every_form_of_a_lattice_is_the_box() {
+    let folder = Folder::new("lattices").unwrap();
+    let args = ["--cutoff", "1"];
+    for lattice in [
+        "Lattice=\"4 0 0 0 4 0 0 0 4\"",
+        "lattice=\"4 0 0 0 4 0 0 0 4\"",
+        "LATTICE = '4.0 0 0  0 4.0 0  0 0 4.0'",
+        "Lattice={4 0 0 0 4 0 0 0 4}",
+        "Lattice=\"4, 0, 0, 0, 4, 0, 0, 0, 4\"",
+        "Lattice=4,0,0,0,4,0,0,0,4",
+        "Lattice=[4,0,0,0,4,0,0,0,4]",
+        "Lattice=[[4,0,0],[0,4,0],[0,0,4]]",
+        "Lattice=[[4, 0, 0], [0, 4, 0], [0, 0, 4]]",
+        "Lattice=[[4 0 0] [0 4 0] [0 0 4]]",
+        "Lattice=\"[[4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 4.0]]\"",
+        "Lattice=\"0.4D+01 0.D0 0d0 0 4D0 0 0 0 4.0d+00\"",
+    ] {
+        for pbc in ["pbc=\"T T T\"", "PBC=[T,T,T]"] {
+            for rest in [
+                SPECIES.to_owned(),
+                format!("Origin=[-1,-1,-1] {SPECIES}"),
+                String::new(),
+            ] {
+                let text = near_xyz(&format!("{lattice} {pbc} {rest}"));
+                assert_eq!(list(&folder, "a.xyz", &text, &args, &[]), PAIR, "{text}");
+            }
+        }
+        let text = near_xyz(&format!("{lattice} {}", SPECIES.to_lowercase()));
+        let notes = ["Lattice without pbc"];
+        assert_eq!(list(&folder, "a.xyz", &text, &args, &notes), PAIR, "{text}");
+    }
+    for (lattice, part) in [
+        ("Lattice=[[4,0],[0,0,4,0],[0,0,4]]", "9 numbers in 3 rows"),
+        ("Lattice=[4,0,0,,4,0,0,0,4]", "a comma without a number"),
+        ("Lattice=[,4,0,0,0,4,0,0,0,4]", "a comma without a number"),
+        ("Lattice=[[4,0,0],[0,4,0]]", "6 numbers in 2 rows"),
+        ("Lattice=[4,0,0,0,4,0,0,0,4", "closing ]"),
+        ("Lattice=\"4 0 0 0 4 0 0 0 4]\"", "bracket"),
+        ("Lattice=\"4 0 0 4\"", "4 numbers"),
+        ("Lattice=\"\"", "0 numbers"),
+        (
+            "Lattice=\"1 0 0 0 1 0 0 0 1\" lattice=\"1 0 0 0 1 0 0 0 1\"",
+            "more than once",
+        ),
+        (
+            "Lattice=\"4 0 0 0 4 0 0 0 4\" Origin=[1,2]",
+            "Origin has 2 numbers",
+        ),
+        // Keys that name the box in another way.
+        ("cell=\"4 0 0 0 4 0 0 0 4\"", "the key `cell`"),
+        ("Box=[4,4,4]", "the key `Box`"),
+        ("latice=\"4 0 0 0 4 0 0 0 4\"", "the key `latice`"),
+        ("Lattice: 4 0 0 0 4 0 0 0 4", "the key `Lattice:`"),
+        ("unit_cell 4 4 4", "the key `unit_cell`"),
+        ("dimensions=\"4 4 4 90 90 90\"", "the key `dimensions`"),
+        ("boxsize=4", "the key `boxsize`"),
+        (
+            "Lattice=\"4 0 0 0 4 0 0 0 4\" pbc:\"F F F\"",
+            "pbc without `=`",
+        ),
+    ] {
+        let text = near_xyz(&format!("{lattice} {SPECIES}"));
+        expect_error(&folder, "a.xyz", &text, &[], &["line 2", part]);
+    }
+    // The ways out. A word of a plain comment is no box.
+    let other = near_xyz(&format!("cell=\"4 0 0 0 4 0 0 0 4\" {SPECIES}"));
+    let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
+    assert_eq!(list(&folder, "a.xyz", &other, &given, &[]), PAIR);
+    assert_eq!(
+        list(&folder, "a.xyz", &other, &["--cutoff", "1", "--open"], &[]),
+        ""
+    );
+    for comment in [
+        "an fcc lattice of argon in a box",
+        "lattice constant 4.05",
+        "cell 2 of 3",
+    ] {
+        assert_eq!(
+            list(&folder, "a.xyz", &near_xyz(comment), &args, &[]),
+            "",
+            "{comment}"
+        );
+    }
+}
+
+#[test]
+fn every_usual_form_of_pbc_is_read() {
+    let folder = Folder::new("pbc").unwrap();
+    let box_of = |pbc: &str| near_xyz(&format!("Lattice=\"4 0 0 0 4 0 0 0 4\" {pbc} {SPECIES}"));
+    for pbc in [
+        "pbc=\"T F F\"",
+        "pbc=\"TFF\"",
+        "pbc=TFF",
+        "pbc='T F F'",
+        "pbc=\"t f f\"",
+        "pbc=\"1 0 0\"",
+        "pbc=\"100\"",
+        "pbc=\"True False False\"",
+        "pbc=\"true,false,false\"",
+        "pbc=[T, F, F]",
+        "pbc={T F F}",
+        "pbc=\"[True, False, False]\"",
+        "pbc=[true, false, false]",
+        "PBC=\"TRUE FALSE FALSE\"",
+        "pbc=T",
+        "Pbc=\"True\"",
+    ] {
+        assert_eq!(
+            list(&folder, "a.xyz", &box_of(pbc), &["--cutoff", "1"], &[]),
+            PAIR,
+            "{pbc}"
+        );
+    }
+    for pbc in ["pbc=\"FTT\"", "pbc=[F,T,T]", "pbc=F", "pbc=\"0 1 1\""] {
+        assert_eq!(
+            list(&folder, "a.xyz", &box_of(pbc), &["--cutoff", "1"], &[]),
+            "",
+            "{pbc}"
+        );
+    }
+    for pbc in [
+        "pbc=\"TT\"",
+        "pbc=\"T T\"",
+        "pbc=\"T T T T\"",
+        "pbc=\"TTX\"",
+        "pbc=\"p p p\"",
+        "pbc=\"\"",
+    ] {
+        let parts = ["line 2", "pbc is `", "\"T T F\"", "\"TTF\"", "[T, T, F]"];
+        expect_error(&folder, "a.xyz", &box_of(pbc), &[], &parts);
+    }
+}
+
+#[test]
+fn exponents_of_fortran_are_numbers() {
+    let folder = Folder::new("fortran").unwrap();
+    let args = ["--cutoff", "1"];
+    let xyz = near_xyz("Lattice=\"4.D0 0 0 0 4 0 0 0 4\" pbc=\"T T T\"");
+    let xyz = xyz
+        .replace("0.125 0 0", "1.25D-01 0.0d+00 0D0")
+        .replace("3.875", "0.3875d1");
+    assert_eq!(list(&folder, "a.xyz", &xyz, &args, &[]), PAIR);
+    let csv = "id,x,y,z\n1.D0,0.0D+00,0,0\n2,5.0D-1,0,0\n";
+    let found = list(&folder, "a.csv", csv, &["--cutoff", "1", "--ids"], &[]);
+    assert_eq!(found, "1,2,0,0,0,0.5,0.0,0.0,0.5\n");
+    let dump = near("ITEM: BOX BOUNDS pp pp pp").replace("0 4\n", "0.0D0 0.4D+01\n");
+    assert_eq!(list(&folder, "a.dump", &dump, &args, &[]), PAIR);
+    for bad in [
+        "D1", "1D", "1DD1", "1D1.5", "0x1D", "1D1D1", "d", "1d+", "InfD0",
+    ] {
+        let csv = format!("x,y,z\n0,{bad},0\n");
+        expect_error(&folder, "a.csv", &csv, &[], &["line 2", "field y", bad]);
+    }
+    expect_error(
+        &folder,
+        "a.csv",
+        "x,y,z\n0,1D99,0\n",
+        &[],
+        &["line 2", "field y", "1D99"],
+    );
+}
+
+#[test]
+fn further_columns_of_plain_xyz_yield_a_note() {
+    let folder = Folder::new("more-columns").unwrap();
+    let args = ["--cutoff", "4"];
+    let pair = "0,1,0,0,0,3.0,0.0,0.0,3.0\n";
+    let text = "2\n\nA 0 0 0 1 0 0\nA 3 0 0 0 0 0\n";
+    let notes = ["columns after column 4 are not read", "--columns"];
+    assert_eq!(list(&folder, "a.xyz", text, &args, &notes), pair);
+    assert_eq!(
+        list(&folder, "a.xyz", "2\n\nA 0 0 0 q\nA 3 0 0\n", &args, &notes),
+        pair
+    );
+    expect_error(
+        &folder,
+        "a.xyz",
+        "1\n\nA 0 0\n",
+        &[],
+        &["line 3", "3 fields", "4"],
+    );
+    // With Properties, every column has a name.
+    let named = format!("1\n{SPECIES}\nA 0 0 0 1\n");
+    expect_error(
+        &folder,
+        "a.xyz",
+        &named,
+        &[],
+        &["line 3", "5 fields", "4 columns"],
+    );
+}
+
+#[test]
+fn two_dimensional_files_are_read_with_a_note() -> Test {
+    let folder = Folder::new("flat")?;
+    // Three particles in a plane. The pairs within 2.5 are 0 and 1, and 0 and 2 across x = 0.
+    let expected =
+        "0,1,0,0,0,1.0,0.0,0.0,1.0\n0,2,-1,0,0,-1.5,0.0,0.0,1.5\n1,2,-1,0,0,-2.5,0.0,0.0,2.5\n";
+    let frame = |bounds: &str, columns: &str, z: &str| {
+        let atom = |id, x| format!("{id} 1 {x} 1{z}\n");
+        format!(
+            "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n0 10\n0 10\n{bounds}\n\
+             ITEM: ATOMS id type {columns}\n{}{}{}",
+            atom(1, 1.0),
+            atom(2, 2.0),
+            atom(3, 9.5)
+        )
+    };
+    let args = ["--cutoff", "2.5"];
+    let note = ["two-dimensional"];
+    for (bounds, columns, z) in [
+        ("-0.5 0.5", "x y z", " 0"),
+        ("-0.25 0.25", "x y z", " 0"),
+        ("-0.1 0.1", "x y z", " 0"),
+        ("0 1", "x y z", " 0.5"),
+        ("0 0", "x y z", " 0"),
+        ("-0.5 0.5", "x y", ""),
+        ("-5 5", "x y", ""),
+        ("0 0", "xu yu", ""),
+    ] {
+        let text = frame(bounds, columns, z);
+        assert_eq!(
+            list(&folder, "a.dump", &text, &args, &note),
+            expected,
+            "{text}"
+        );
+    }
+    let scaled = frame("3 4", "xs ys", "")
+        .replace(" 1.0 1", " 0.1 0.1")
+        .replace(" 1 1 1", " 1 0.1 0.1");
+    let scaled = scaled
+        .replace("1 1 1 1\n", "1 1 0.1 0.1\n")
+        .replace("2 1 2 1\n", "2 1 0.2 0.1\n");
+    let scaled = scaled.replace("3 1 9.5 1\n", "3 1 0.95 0.1\n");
+    let run = neighbors(&[
+        &folder.file("a.dump", &scaled)?,
+        "--cutoff",
+        "2.6",
+        "--output",
+        "-",
+    ])?;
+    assert_eq!(rows(&run, &note).lines().count(), 3);
+
+    // A thin box that is a three-dimensional world: an atom is out of the plane, the layer is not thin, or the user
+    // says so.
+    let with_images = |text: &str, args: &[&str]| {
+        let found = list(&folder, "a.dump", text, args, &[]);
+        assert!(found.contains("0,0,0,0,1,"), "{text}");
+    };
+    let layer = frame("-0.5 0.5", "x y z", " 0");
+    with_images(&layer.replace("2 1 2 1 0", "2 1 2 1 0.25"), &args);
+    with_images(&layer.replace("-0.5 0.5", "-0.5 0.75"), &args);
+    with_images(&layer.replace("-0.5 0.5", "-3 3"), &["--cutoff", "6"]);
+    with_images(&layer, &["--cutoff", "2.5", "--periodic", "abc"]);
+    let one = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n-1 1\n-1 1\n-1 1\n\
+               ITEM: ATOMS x y z\n0 0 0\n";
+    with_images(one, &["--cutoff", "2"]);
+
+    let xyz = |head: &str, z: &str| format!("3\n{head}\nA 1 1{z}\nA 2 1{z}\nA 9.5 1{z}\n");
+    for head in [
+        "Lattice=\"10 0 0 10\" Properties=species:S:1:pos:R:2 pbc=\"T T\"",
+        "Lattice=[[10,0],[0,10]] Properties=species:S:1:pos:R:2 pbc=\"T T F\"",
+        "Lattice=\"10 0 0 0 10 0 0 0 1\" Properties=species:S:1:pos:R:2 pbc=\"T T T\"",
+        "Lattice=\"10 0 0 10\" Origin=\"-1 -1\" Properties=species:S:1:pos:R:2",
+    ] {
+        assert_eq!(
+            list(&folder, "a.xyz", &xyz(head, ""), &args, &note),
+            expected,
+            "{head}"
+        );
+    }
+    let layer = "Lattice=\"10 0 0 0 10 0 0 0 1\" Origin=\"0 0 -0.5\" pbc=\"T T T\" Properties=species:S:1:pos:R:3";
+    assert_eq!(
+        list(&folder, "a.xyz", &xyz(layer, " 0"), &args, &note),
+        expected
+    );
+
+    let given = [
+        "--cutoff",
+        "2.5",
+        "--box",
+        "0 0 0 10 10 0",
+        "--periodic",
+        "ab",
+    ];
+    assert_eq!(
+        list(&folder, "a.csv", "x,y\n1,1\n2,1\n9.5,1\n", &given, &note),
+        expected
+    );
+    let open = list(
+        &folder,
+        "a.csv",
+        "x,y\n1,1\n2,1\n9.5,1\n",
+        &["--cutoff", "1"],
+        &note,
+    );
+    assert_eq!(open, "0,1,0,0,0,1.0,0.0,0.0,1.0\n");
+
+    // Discs in a thin box touch each other, but not their own images along z.
+    let input = folder.file("a.dump", frame("-0.5 0.5", "x y z", " 0"))?;
+    let run = collide(&[&input, "--dt", "1", "--radius", "0.56", "--output", "-"])?;
+    let found = rows(&run, &["two-dimensional", "at rest"]);
+    assert!(
+        found.starts_with("0,1,0.0,") && found.lines().count() == 1,
+        "{found}"
+    );
+    let moving = frame("-0.5 0.5", "x y vx vy", " 1 0").replace("9.5 1 1 0", "9.5 1 3 0");
+    let input = folder.file("a.dump", moving)?;
+    let run = collide(&[&input, "--dt", "0.75", "--radius", "0.25", "--output", "-"])?;
+    // The gap of 1.5 − 0.5 between particles 2 and 0 closes at the speed 2.
+    assert_eq!(rows(&run, &note), "0,2,0.5,0.0,-1,0,0\n");
+    assert!(!run.stderr.contains("vz"), "{}", run.stderr);
+    Ok(())
+}
+
+/// Returns the collisions in a file in a step, as rows of the list.
+fn collisions(folder: &Folder, name: &str, text: &str, args: &[&str], notes: &[&str]) -> String {
+    let input = folder.file(name, text).unwrap();
+    let run = collide(&[&[&input, "--output", "-"], args].concat()).unwrap();
+    rows(&run, notes)
+}
+
+/// Fails unless a search for collisions ends with an error that contains the file name and all `parts`.
+fn expect_no_motion(folder: &Folder, name: &str, text: &str, parts: &[&str]) {
+    let input = folder.file(name, text).unwrap();
+    let run = collide(&[&input, "--dt", "3", "--radius", "1"]).unwrap();
+    run.expect_error(text, 1, parts);
+    run.expect_error(text, 1, &[&input]);
+    // The way out.
+    let rest = collide(&[&input, "--dt", "3", "--radius", "1", "--at-rest"]).unwrap();
+    rest.expect_success(text);
+    assert!(!rest.stderr.contains("at rest"), "{}", rest.stderr);
+    assert!(rest.stdout.contains("pairs    0"), "{}", rest.stdout);
+}
+
+const BOX_OF_20: &str = "Lattice=\"20 0 0 0 20 0 0 0 20\" pbc=\"T T T\"";
+/// Two spheres of radius 1 at x = 0 and 5, which meet at this time if they move at the speeds 1 and −1.
+const MEETING: &str = "0,1,1.5,0.0,0,0,0\n";
+const STEP: [&str; 4] = ["--dt", "3", "--radius", "1"];
+
+#[test]
+fn motion_of_xyz_files_is_not_lost() {
+    let folder = Folder::new("motion").unwrap();
+    let xyz = |properties: &str, atoms: [&str; 2]| {
+        format!(
+            "2\n{BOX_OF_20} Properties={properties}\n{}\n{}\n",
+            atoms[0], atoms[1]
+        )
+    };
+    let positions = ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"];
+    for name in [
+        "velo",
+        "vel",
+        "velocity",
+        "velocities",
+        "Velocities",
+        "VELO",
+    ] {
+        let text = xyz(&format!("species:S:1:pos:R:3:{name}:R:3"), positions);
+        assert_eq!(
+            collisions(&folder, "a.xyz", &text, &STEP, &[]),
+            MEETING,
+            "{name}"
+        );
+        let flat = text
+            .replace("pos:R:3", "pos:R:2")
+            .replace(&format!("{name}:R:3"), &format!("{name}:R:2"));
+        let flat = flat
+            .replace(" 0 0 0 1 0 0", " 0 0 1 0")
+            .replace(" 5 0 0 -1 0 0", " 5 0 -1 0");
+        let found = collisions(&folder, "a.xyz", &flat, &STEP, &["two-dimensional"]);
+        assert_eq!(found, MEETING, "{name}");
+    }
+    let scalars = xyz("species:S:1:pos:R:3:vx:R:1:vy:R:1:vz:R:1", positions);
+    assert_eq!(collisions(&folder, "a.xyz", &scalars, &STEP, &[]), MEETING);
+    // Momenta, as ASE writes them. The masses of argon and hydrogen are 39.948 and 1.008.
+    for (properties, atoms) in [
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["Ar 0 0 0 39.948 0 0", "H 5 0 0 -1.008 0 0"],
+        ),
+        (
+            "Species:S:1:Pos:R:3:Momenta:R:3",
+            ["Ar 0 0 0 39.948 0 0", "H 5 0 0 -1.008 0 0"],
+        ),
+        (
+            "Z:I:1:pos:R:3:momenta:R:3",
+            ["18 0 0 0 39.948 0 0", "1 5 0 0 -1.008 0 0"],
+        ),
+        (
+            "species:S:1:pos:R:3:momenta:R:3:masses:R:1",
+            ["Ar 0 0 0 2 0 0 2", "Ar 5 0 0 -4 0 0 4"],
+        ),
+        (
+            "mass:R:1:species:S:1:pos:R:3:momenta:R:3",
+            ["2 A 0 0 0 2 0 0", "4 B 5 0 0 -4 0 0"],
+        ),
+    ] {
+        let notes = ["momenta divided by masses", "10.18 fs"];
+        let found = collisions(&folder, "a.xyz", &xyz(properties, atoms), &STEP, &notes);
+        assert_eq!(found, MEETING, "{properties}");
+    }
+    // Velocities go before momenta.
+    let both = xyz(
+        "species:S:1:pos:R:3:momenta:R:3:velo:R:3",
+        ["A 0 0 0 9 9 9 1 0 0", "A 5 0 0 9 9 9 -1 0 0"],
+    );
+    assert_eq!(collisions(&folder, "a.xyz", &both, &STEP, &[]), MEETING);
+    for (properties, atoms, parts) in [
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["A 0 0 0 1 0 0", "A 5 0 0 -1 0 0"],
+            &["line 3", "field species", "`A`", "mass", "--at-rest"][..],
+        ),
+        (
+            "Z:I:1:pos:R:3:momenta:R:3",
+            ["1 0 0 0 1 0 0", "119 5 0 0 -1 0 0"],
+            &["line 4", "field Z", "`119`", "--at-rest"],
+        ),
+        (
+            "pos:R:3:momenta:R:3",
+            ["0 0 0 1 0 0", "5 0 0 -1 0 0"],
+            &["line 2", "no masses and no species", "--at-rest"],
+        ),
+        (
+            "mass:R:1:pos:R:3:momenta:R:3",
+            ["1 0 0 0 1 0 0", "0 5 0 0 -1 0 0"],
+            &["line 4", "field mass", "larger than 0"],
+        ),
+        (
+            "species:S:1:pos:R:3:momentum:R:3",
+            ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"],
+            &["line 2", "momentum 1", "--columns", "--at-rest"],
+        ),
+        (
+            "species:S:1:pos:R:3:speed:R:1",
+            ["Ar 0 0 0 1", "Ar 5 0 0 1"],
+            &["line 2", "column speed", "--at-rest"],
+        ),
+    ] {
+        expect_no_motion(&folder, "a.xyz", &xyz(properties, atoms), parts);
+    }
+    // A file without motion keeps its note, and a search for neighbours needs none.
+    let rest = near_xyz(&format!("{BOX_OF_20} {SPECIES}"));
+    assert_eq!(
+        collisions(&folder, "a.xyz", &rest, &STEP, &["every sphere is at rest"]),
+        ""
+    );
+    let momenta = xyz(
+        "species:S:1:pos:R:3:momenta:R:3",
+        ["A 0 0 0 1 0 0", "A 5 0 0 -1 0 0"],
+    );
+    assert_eq!(
+        list(&folder, "a.xyz", &momenta, &["--cutoff", "5"], &[])
+            .lines()
+            .count(),
+        1
+    );
+    // The angular velocity is no motion of the centre.
+    let spinning = xyz("species:S:1:pos:R:3:angular_velocity:R:3", positions);
+    assert_eq!(
+        collisions(&folder, "a.xyz", &spinning, &STEP, &["at rest"]),
+        ""
+    );
+    // Further columns of plain XYZ can be named.
+    let plain = "2\n\nA 0 0 0 1 0 0\nA 5 0 0 -1 0 0\n";
+    let named = [&STEP[..], &["--columns", "vx=5,vy=6,vz=7"]].concat();
+    assert_eq!(
+        collisions(&folder, "a.xyz", plain, &named, &[]),
+        "0,1,1.5,0.0\n"
+    );
+    assert_eq!(
+        collisions(
+            &folder,
+            "a.xyz",
+            plain,
+            &STEP,
+            &["column 4 are not read", "at rest"]
+        ),
+        ""
+    );
+}
+
+#[test]
+fn motion_of_tables_and_dumps_is_not_lost() {
+    let folder = Folder::new("motion-tables").unwrap();
+    for (header, named) in [
+        ("vel_x,vel_y,vel_z", "vx=vel_x,vy=vel_y,vz=vel_z"),
+        (
+            "Velocity:0,Velocity:1,Velocity:2",
+            "vx=Velocity:0,vy=Velocity:1,vz=Velocity:2",
+        ),
+        ("px,py,pz", "vx=px,vy=py,vz=pz"),
+        ("v_x,v_y,v_z", "vx=v_x,vy=v_y,vz=v_z"),
+        ("Vx (m/s),Vy (m/s),Vz (m/s)", "vx=4,vy=5,vz=6"),
+        ("U:0,U:1,U:2", "vx=U:0,vy=U:1,vz=U:2"),
+        ("\"initial_velocities 1\",b,c", "vx=4,vy=5,vz=6"),
+        ("velocity[0],velocity[1],velocity[2]", "vx=4,vy=5,vz=6"),
+        ("f_v[1],f_velocity[2],a", "vx=4,vy=5,vz=6"),
+    ] {
+        let text = format!("x,y,z,{header}\n0,0,0,1,0,0\n5,0,0,-1,0,0\n");
+        let parts = [
+            "line 1",
+            "seems to describe motion",
+            "--columns vx=",
+            "--at-rest",
+        ];
+        expect_no_motion(&folder, "a.csv", &text, &parts);
+        let args = [&STEP[..], &["--columns", named]].concat();
+        assert_eq!(
+            collisions(&folder, "a.csv", &text, &args, &[]),
+            "0,1,1.5,0.0\n",
+            "{header}"
+        );
+    }
+    let text = "x,y,z,omega_x,angvel,v_x,pressure,p1,v1\n0,0,0,1,1,1,1,1,1\n";
+    assert_eq!(collisions(&folder, "a.csv", text, &STEP, &["at rest"]), "");
+    let dump = frame(
+        0,
+        "ITEM: BOX BOUNDS ff ff ff",
+        "id x y z VX v_vel[2] c_3",
+        &["1 0 0 0 1 0 0", "2 5 0 0 -1 0 0"],
+    );
+    assert_eq!(
+        collisions(&folder, "a.dump", &dump, &STEP, &["no column vy, vz"]),
+        "0,1,1.5,0.0\n"
+    );
+    let dump = dump.replace("VX", "f_vel[1]");
+    expect_no_motion(
+        &folder,
+        "a.dump",
+        &dump,
+        &["line 9", "f_vel[1]", "--columns", "--at-rest"],
+    );
+}
+
+#[test]
+fn columns_can_be_named() {
+    let folder = Folder::new("columns").unwrap();
+    let pair = "0,1,0,0,0,1.0,0.0,0.0,1.0\n";
+    let paraview = "\"Points:0\",\"Points:1\",\"Points:2\",\"radius\"\n0,0,0,1\n1,0,0,1\n";
+    let parts = [
+        "line 1",
+        "no column x",
+        "--columns x=Points:0,y=Points:1,z=Points:2",
+    ];
+    expect_error(&folder, "a.csv", paraview, &[], &parts);
+    let named = [
+        "--cutoff",
+        "1",
+        "--columns",
+        "x=Points:0,y=Points:1,z=Points:2",
+    ];
+    assert_eq!(list(&folder, "a.csv", paraview, &named, &[]), pair);
+    let wrong = ["--columns", "x=Points:0,y=Points:1,z=Points:3"];
+    expect_error(
+        &folder,
+        "a.csv",
+        paraview,
+        &wrong,
+        &["line 1", "no column Points:3", "points:2"],
+    );
+    let bare = "0,0,0,7\n1,0,0,7\n";
+    expect_error(
+        &folder,
+        "a.csv",
+        bare,
+        &[],
+        &["line 1", "no header", "--columns x,y,z"],
+    );
+    assert_eq!(
+        list(
+            &folder,
+            "a.csv",
+            bare,
+            &["--cutoff", "1", "--columns", "x,y,z,_"],
+            &[]
+        ),
+        pair
+    );
+    expect_error(
+        &folder,
+        "a.csv",
+        bare,
+        &["--columns", "x,y,z"],
+        &["line 1", "names 3 columns", "4"],
+    );
+    // An old dump.
+    let dump = near("ITEM: BOX BOUNDS pp pp pp").replace("ATOMS id type x y z", "ATOMS");
+    let args = ["--cutoff", "1", "--columns", "id,type,x,y,z"];
+    assert_eq!(list(&folder, "a.dump", &dump, &args, &[]), PAIR);
+    // A name of the file that is given to another column is not read.
+    let swapped = ["--cutoff", "1", "--columns", "x=xu"];
+    assert_eq!(
+        list(
+            &folder,
+            "a.csv",
+            "x,y,z,xu\n0,0,0,0\n9,0,0,1\n",
+            &swapped,
+            &[]
+        ),
+        pair
+    );
+    let run = neighbors(&["a.csv", "--cutoff", "1", "--columns", "raduis=1"]).unwrap();
+    run.expect_error("typo", 2, &["`raduis` is not a name", "radius"]);
+}
+
+#[test]
+fn contents_tell_the_format_and_the_compression() -> Test {
+    let folder = Folder::new("contents")?;
+    let dump = near("ITEM: BOX BOUNDS pp pp pp");
+    let xyz = near_xyz(&format!(
+        "Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"T T T\" {SPECIES}"
+    ));
+    let args = ["--cutoff", "1"];
+    for text in [&dump, &xyz] {
+        for name in [
+            "dump.melt.1000",
+            "a.trj",
+            "nothing",
+            "a.txt.gz",
+            "a.csv",
+            "a.npz",
+        ] {
+            assert_eq!(list(&folder, name, text, &args, &[]), PAIR, "{name}");
+        }
+    }
+    let csv = "id,x,y,z\n1,0,0,0\n2,0.5,0,0\n";
+    assert_eq!(
+        list(&folder, "table.txt", csv, &args, &[]),
+        "0,1,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+    // Standard input, which can be read only once.
+    for text in [&dump, &xyz] {
+        let dump = text.as_bytes();
+        let run = run_with(
+            &[
+                "-",
+                "--dt",
+                "1",
+                "--radius",
+                "0.2",
+                "--backend",
+                "cpu",
+                "--output",
+                "-",
+            ],
+            dump,
+            &[],
+        )?;
+        assert_eq!(rows(&run, &["at rest"]).lines().count(), 1);
+    }
+    // Other names of compressed files, several parts, and a part of Zstandard that is skipped.
+    let expected = folder.pairs(&data("packed.dump.gz"))?;
+    let zst = fs::read(data("packed.dump.zst"))?;
+    let skippable = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00abc";
+    let with_skippable = [&skippable[..], &zst, &skippable[..]].concat();
+    let mut contents = vec![with_skippable];
+    for name in [
+        "packed.dump.gz",
+        "packed.dump.zst",
+        "packed.dump.bz2",
+        "packed.dump.xz",
+    ] {
+        contents.push(fs::read(data(name))?);
+    }
+    for bytes in &contents {
+        let input = folder.file("anything", bytes)?;
+        assert_eq!(folder.pairs(&input)?, expected);
+        let run = run_with(
+            &["-", "--backend", "cpu", "--dt", "1", "--output", "-"],
+            bytes,
+            &[],
+        )?;
+        assert_eq!(run.stdout, expected);
+        let twice = folder.file("twice", [&bytes[..], bytes].concat())?;
+        let run = neighbors(&[&twice, "--cutoff", "0.5", "--frames", "all"])?;
+        run.expect_success("two parts");
+        assert!(run.stdout.contains("frame      1 "), "{}", run.stdout);
+    }
+    // A wrong byte is an error, because of the checksum.
+    for (name, bytes) in ["gz", "zst", "bz2", "xz"].into_iter().zip(&contents[1..]) {
+        let mut damaged = bytes.clone();
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 4;
+        let input = folder.file(name, damaged)?;
+        let args = [&input, "--cutoff", "1", "--format", "lammps"];
+        neighbors(&args)?.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}
+
+#[test]
+fn compressed_files_expand_within_a_limit() -> Test {
+    use std::io::Write;
+    let folder = Folder::new("bomb")?;
+    // 400 MB of blank lines in about 300 bytes of bzip2, which compresses them twice as well as the limit allows.
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    let blank = vec![b'\n'; 1 << 20];
+    for _ in 0..100 {
+        bzip2.write_all(&blank)?;
+    }
+    let bytes = bzip2.finish()?;
+    assert!(bytes.len() < 10_000, "{}", bytes.len());
+    let input = folder.file("bomb.csv", bytes)?;
+    let run = neighbors(&[&input, "--cutoff", "1"])?;
+    run.expect_error("bomb", 1, &[&input, "beyond the limit", "decompress it"]);
+    // A frame of Zstandard that asks for a window of 2 GiB.
+    let window = b"\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00";
+    let input = folder.file("window.csv", window)?;
+    neighbors(&[&input, "--cutoff", "1"])?.expect_error("window", 1, &[&input]);
+    Ok(())
+}
+
+#[test]
+fn several_files_are_one_series() -> Test {
+    let folder = Folder::new("series")?;
+    let boundaries = "ITEM: BOX BOUNDS pp pp pp";
+    // Frame k of the series has its pair if k is even.
+    let dump = |k: u32| {
+        let text = frame(10 * k, boundaries, "id type x y z", &NEAR);
+        if k.is_multiple_of(2) {
+            text
+        } else {
+            text.replace("0.125", "2.125")
+        }
+    };
+    let [a, b, c] = [
+        folder.file("dump.0", dump(0) + &dump(1))?,
+        folder.file("dump.1", dump(2))?,
+        folder.file("dump.2", dump(3) + &dump(4))?,
+    ];
+    let files = [a.as_str(), &b, &c];
+    let found = |files: &[&str], frames: &str, notes: &[&str]| -> String {
+        let args = [
+            files,
+            &[
+                "--cutoff", "1", "--output", "-", "--ids", "--frames", frames,
+            ],
+        ]
+        .concat();
+        rows(&neighbors(&args).unwrap(), notes)
+    };
+    let pair = |k: u32| format!("{k},{}", PAIR.replacen("0,1", "1,2", 1));
+    let all = pair(0) + &pair(2) + &pair(4);
+    assert_eq!(found(&files, "all", &[]), all);
+    assert_eq!(found(&files, "-4:", &[]), pair(2) + &pair(4));
+    assert_eq!(found(&files, ":-1", &[]), pair(0) + &pair(2));
+    assert_eq!(found(&files, "1:4", &[]), pair(2));
+    assert_eq!(found(&files, "::4", &[]), pair(0) + &pair(4));
+    assert_eq!(found(&files, "2", &[]), PAIR.replacen("0,1", "1,2", 1));
+    assert_eq!(found(&files, "last", &[]), PAIR.replacen("0,1", "1,2", 1));
+    assert_eq!(found(&files, "-2", &[]), "");
+    assert_eq!(
+        found(&[&a, &c, &b], "all", &["do not ascend"])
+            .lines()
+            .count(),
+        3
+    );
+    let none = [&files[..], &["--cutoff", "1", "--frame", "5"]].concat();
+    neighbors(&none)?.expect_error("none", 1, &["no frame 5", "has 5"]);
+    let tables = [
+        folder.file("0.csv", "x,y,z\n0,0,0\n0.5,0,0\n")?,
+        folder.file("1.csv", "x,y,z\n0,0,0\n9,0,0\n")?,
+        folder.file("2.csv", "x,y,z\n0,0,0\n0.25,0,0\n")?,
+    ];
+    let args = ["--cutoff", "1", "--output", "-", "--frames", "all"];
+    let run = neighbors(&[&tables.each_ref().map(String::as_str)[..], &args].concat())?;
+    let expected = "0,0,1,0,0,0,0.5,0.0,0.0,0.5\n2,0,1,0,0,0,0.25,0.0,0.0,0.25\n";
+    assert_eq!(rows(&run, &[]), expected);
+    let overwritten = [
+        &tables[0], &tables[1], "--cutoff", "1", "--output", &tables[1],
+    ];
+    neighbors(&overwritten)?.expect_error("overwrite", 2, &["overwrite"]);
+    // An error names the file of the series and its line.
+    let bad = folder.file("bad.csv", "x,y,z\n0,0,up\n")?;
+    let run = neighbors(&[&tables[0], &bad, "--cutoff", "1", "--frames", "all"])?;
+    assert_eq!(run.code, Some(1));
+    assert!(
+        run.stderr.contains(&format!("{bad}, line 2: field z")),
+        "{}",
+        run.stderr
+    );
+    let empty = folder.file("empty.dump", "")?;
+    let run = neighbors(&[&a, &empty, "--cutoff", "1", "--frames", "all"])?;
+    assert!(run.stderr.contains("is empty"), "{}", run.stderr);
+    Ok(())
+}
+
+/// Returns a `.npz` archive. Each array has a name, a dtype, a shape as Python writes it, and its bytes.
+fn npz(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
+    use std::io::Write;
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, dtype, shape, bytes) in arrays {
+        let header =
+            format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(format!("{name}.npy"), options).unwrap();
+        let parts = [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), bytes];
+        archive.write_all(&parts.concat()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn f8(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+#[test]
+fn boxes_of_archives_are_used() -> Test {
+    let folder = Folder::new("npz-box")?;
+    let position = (
+        "position",
+        "<f8",
+        "(2, 3)",
+        f8(&[0.125, 0.0, 0.0, 3.875, 0.0, 0.0]),
+    );
+    let pbc = |flags: [u8; 3]| ("pbc", "|b1", "(3,)", flags.to_vec());
+    let cell = (
+        "cell",
+        "<f8",
+        "(3, 3)",
+        f8(&[4.0, 0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 4.0]),
+    );
+    let find = |arrays: &[(&str, &str, &str, Vec<u8>)], args: &[&str], notes: &[&str]| {
+        let input = folder.file("a.npz", npz(arrays)).unwrap();
+        rows(
+            &neighbors(&[&[&input, "--cutoff", "1", "--output", "-"], args].concat()).unwrap(),
+            notes,
+        )
+    };
+    assert_eq!(
+        find(&[position.clone(), cell.clone(), pbc([1; 3])], &[], &[]),
+        PAIR
+    );
+    assert_eq!(
+        find(&[position.clone(), cell.clone(), pbc([1, 0, 0])], &[], &[]),
+        PAIR
+    );
+    assert_eq!(
+        find(&[position.clone(), cell.clone(), pbc([0, 1, 1])], &[], &[]),
+        ""
+    );
+    assert_eq!(
+        find(
+            &[position.clone(), cell.clone(), pbc([1; 3])],
+            &["--open"],
+            &[]
+        ),
+        ""
+    );
+    for (name, shape, numbers) in [
+        ("cell", "(3,)", &[4.0, 4.0, 4.0][..]),
+        ("lattice", "(3,)", &[4.0, 4.0, 4.0]),
+        ("box", "(6,)", &[4.0, 4.0, 4.0, 0.0, 0.0, 0.0]),
+        ("box", "(6,)", &[4.0, 4.0, 8.0, 0.5, 0.25, 0.0]),
+        ("dimensions", "(6,)", &[4.0, 4.0, 4.0, 90.0, 90.0, 90.0]),
+        ("dimensions", "(6,)", &[4.0, 5.0, 6.0, 80.0, 70.0, 60.0]),
+    ] {
+        let given = (name, "<f8", shape, f8(numbers));
+        assert_eq!(
+            find(&[position.clone(), given], &[], &["without pbc"]),
+            PAIR,
+            "{name} {numbers:?}"
+        );
+    }
+    let flat = (
+        "box",
+        "<f4",
+        "(6,)",
+        [4.0_f32, 4.0, 0.0, 0.0, 0.0, 0.0]
+            .into_iter()
+            .flat_map(f32::to_le_bytes)
+            .collect(),
+    );
+    assert_eq!(
+        find(&[position.clone(), flat], &[], &["two-dimensional"]),
+        PAIR
+    );
+    // The tilt factor xy = 0.5 displaces the images along b by 2 along x: the image of the second particle at
+    // (3.875, 0) is at (5.875 - 4, 4).
+    let tilted = ("box", "<f8", "(6,)", f8(&[4.0, 4.0, 9.0, 0.5, 0.0, 0.0]));
+    let pair = find(
+        &[
+            (
+                "position",
+                "<f8",
+                "(2, 3)",
+                f8(&[0.0, 0.0, 0.0, 2.0, 3.5, 0.0]),
+            ),
+            tilted,
+        ],
+        &[],
+        &["without pbc"],
+    );
+    assert_eq!(pair, "0,1,0,-1,0,0.0,-0.5,0.0,0.5\n");
+    for (name, shape, numbers, parts) in [
+        (
+            "cell",
+            "(6,)",
+            &[4.0, 4.0, 4.0, 90.0, 90.0, 1.0][..],
+            &["array cell", "--box"][..],
+        ),
+        (
+            "cell",
+            "(6,)",
+            &[4.0, 4.0, 4.0, 30.0, 30.0, 90.0],
+            &["array cell", "no box has the angles"],
+        ),
+        ("cell", "(2,)", &[4.0, 4.0], &["array cell", "(3, 3)"]),
+        (
+            "cell",
+            "(3,)",
+            &[4.0, f64::NAN, 4.0],
+            &["array cell", "finite"],
+        ),
+        (
+            "simulation_box",
+            "(3,)",
+            &[4.0, 4.0, 4.0],
+            &["simulation_box", "cell, box", "--box", "--open"],
+        ),
+        (
+            "Cell",
+            "(3,)",
+            &[4.0, 4.0, 4.0],
+            &["the array Cell", "cell, box"],
+        ),
+    ] {
+        let input = folder.file(
+            "a.npz",
+            npz(&[position.clone(), (name, "<f8", shape, f8(numbers))]),
+        )?;
+        neighbors(&[&input, "--cutoff", "1"])?.expect_error(name, 1, parts);
+    }
+    let two = [
+        position.clone(),
+        cell.clone(),
+        ("box", "<f8", "(3,)", f8(&[4.0; 3])),
+    ];
+    let input = folder.file("a.npz", npz(&two))?;
+    neighbors(&[&input, "--cutoff", "1"])?.expect_error("two", 1, &["more than one box", "--open"]);
+
+    // The names of ASE and HOOMD, and motion that is not read.
+    let plural = (
+        "positions",
+        "<f8",
+        "(2, 3)",
+        f8(&[0.0, 0.0, 0.0, 5.0, 0.0, 0.0]),
+    );
+    let velocities = (
+        "velocities",
+        "<f8",
+        "(2, 3)",
+        f8(&[1.0, 0.0, 0.0, -1.0, 0.0, 0.0]),
+    );
+    let diameter = ("diameter", "<f8", "(2,)", f8(&[2.0; 2]));
+    let input = folder.file(
+        "a.npz",
+        npz(&[plural.clone(), velocities.clone(), diameter]),
+    )?;
+    let run = collide(&[&input, "--dt", "3", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,1.5,0.0\n");
+    let momenta = ("momenta", velocities.1, velocities.2, velocities.3);
+    let input = folder.file("a.npz", npz(&[plural, momenta]))?;
+    let run = collide(&[&input, "--dt", "3", "--radius", "1"])?;
+    run.expect_error("momenta", 1, &["array momenta", "velocity", "--at-rest"]);
+    collide(&[&input, "--dt", "3", "--radius", "1", "--at-rest"])?.expect_success("at rest");
+    Ok(())
+}
+
+#[test]
+fn tables_may_have_other_separators() {
+    let folder = Folder::new("separators").unwrap();
+    let pair = "0,1,0,0,0,1.0,0.0,0.0,1.0\n";
+    let with = |separator: &'static str, columns: Option<&'static str>| {
+        let names = columns
+            .map(|columns| vec!["--columns", columns])
+            .unwrap_or_default();
+        [
+            vec!["--cutoff", "1", "--format", "csv", "--separator", separator],
+            names,
+        ]
+        .concat()
+    };
+    for (text, separator) in [
+        ("x;y;z;radius\n0;0;0;1\n1;0;0;1\n", "semicolon"),
+        ("x\ty\tz\tradius\n0\t0\t0\t1\n1\t0\t0\t1\n", "tab"),
+        ("x y z radius\n0 0 0 1\n1 0 0 1\n", "space"),
+        ("# x y z radius\n 0  0  0 1\n 1 0 0\t1\n", "space"),
+        ("#x \"y\" z r\n0 0 0 1\n1 0 0 1\n", "space"),
+    ] {
+        let parts = [
+            "line 1",
+            "separated by",
+            &format!("--separator {separator}"),
+        ];
+        expect_error(&folder, "a.csv", text, &[], &parts);
+        assert_eq!(
+            list(&folder, "a.csv", text, &with(separator, None), &[]),
+            pair,
+            "{text}"
+        );
+    }
+    // Clouds of points, and what Yade and MercuryDPM write.
+    let cloud = "0 0 0\n1 0 0\n1 5 0\n";
+    let parts = [
+        "line 1",
+        "`0 0 0`",
+        "--format csv --separator space --columns x,y,z",
+    ];
+    expect_error(&folder, "cloud.xyz", cloud, &[], &parts);
+    assert_eq!(
+        list(
+            &folder,
+            "cloud.xyz",
+            cloud,
+            &with("space", Some("x,y,z")),
+            &[]
+        ),
+        pair
+    );
+    let yade = "#format x_y_z_r\n#no comment\n0\t0\t0\t1\n1\t0\t0\t1\n";
+    assert_eq!(
+        list(
+            &folder,
+            "a.txt",
+            yade,
+            &with("tab", Some("x,y,z,radius")),
+            &[]
+        ),
+        pair
+    );
+    let mercury = "0 0 0 1 0 0 0.5 0 0 0 0 0 0 0\n1 0 0 -1 0 0 0.5 0 0 0 0 0 0 0\n";
+    let columns = "x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
+    assert_eq!(
+        list(
+            &folder,
+            "a.data",
+            mercury,
+            &with("space", Some(columns)),
+            &[]
+        ),
+        pair
+    );
+    expect_error(
+        &folder,
+        "a.csv",
+        "x;y;z\n0,5;0;0\n",
+        &["--separator", "semicolon"],
+        &["line 2", "`0,5`"],
+    );
+}
+
+#[test]
+fn a_box_may_have_angles() {
+    let folder = Folder::new("angles").unwrap();
+    // In a hexagonal box, the second particle is at a + b − (0.5, 0, 0), so its image is at distance 0.5.
+    let csv = "x,y,z\n0,0,0\n1.5,3.4641016,0\n";
+    let args = [
+        "--cutoff",
+        "1",
+        "--box",
+        "0 0 0 4 4 4 90 90 120",
+        "--periodic",
+        "abc",
+    ];
+    let found = list(&folder, "a.csv", csv, &args, &[]);
+    assert!(found.starts_with("0,1,-1,-1,0,-0.5,"), "{found}");
+    for (cell, part) in [
+        ("0 0 0 4 4 4 90 90", "8 numbers"),
+        ("0 0 0 4 4 4 90 90 180", "between 0 and 180"),
+        ("0 0 0 4 4 4 30 30 90", "no box has the angles"),
+    ] {
+        let run =
+            neighbors(&["a.csv", "--cutoff", "1", "--box", cell, "--periodic", "abc"]).unwrap();
+        run.expect_error(cell, 2, &[part]);
+    }
+}
+
+#[test]
+fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
+    let folder = Folder::new("foreign")?;
+    let pdb = "HEADER    X\nCRYST1   10.000   10.000   10.000  90.00  90.00  90.00 P 1\n\
+               ATOM      1  H   MOL     1       0.000   0.000   0.000\n";
+    let gro = "title\n    1\n    1SOL     OW    1   0.230   0.628   0.113\n   1.8 1.8 1.8\n";
+    let poscar = "Si\n1.0\n5.4 0 0\n0 5.4 0\n0 0 5.4\nSi\n1\nDirect\n0 0 0\n";
+    let data = "LAMMPS data\n\n1 atoms\n1 atom types\n\n0 4 xlo xhi\n0 4 ylo yhi\n0 4 zlo zhi\n\n\
+                Atoms # atomic\n\n1 1 0 0 0\n";
+    let yaml = "---\ncreator: LAMMPS\ntimestep: 0\n";
+    let gsd = [&b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65"[..], &[0; 300]].concat();
+    let dcd = [&b"T\x00\x00\x00CORD"[..], &[0; 300]].concat();
+    for (name, bytes, parts) in [
+        ("a.pdb", pdb.as_bytes(), &["a PDB file", "ase convert"][..]),
+        (
+            "a.cif",
+            b"data_x\n_cell_length_a 5\nloop_\n",
+            &["a CIF file", "ase convert"],
+        ),
+        (
+            "a.gro",
+            gro.as_bytes(),
+            &["a GRO file", "ase convert -i gromacs"],
+        ),
+        ("POSCAR", poscar.as_bytes(), &["POSCAR", "ase convert"]),
+        ("a.gsd", &gsd, &["a GSD file", "gsd.hoomd", "numpy.savez"]),
+        ("a.dcd", &dcd, &["a DCD", "MDAnalysis"]),
+        (
+            "a.data",
+            data.as_bytes(),
+            &["data file of LAMMPS", "write_dump"],
+        ),
+        (
+            "dump.yaml",
+            yaml.as_bytes(),
+            &["YAML dump", "dump 1 all custom"],
+        ),
+        (
+            "dump.bin",
+            b"\xf6\xff\xff\xff\xff\xff\xff\xffDUMPCUSTOM\x01",
+            &["binary LAMMPS dump", "binary2txt"],
+        ),
+        (
+            "a.vtk",
+            b"# vtk DataFile Version 3.0\n",
+            &["a VTK file", "--columns"],
+        ),
+    ] {
+        let input = folder.file(name, bytes)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(name, 1, parts);
+        run.expect_error(name, 1, &[&input]);
+    }
+    Ok(())
+}
+
+#[test]
+fn types_may_be_names() -> Test {
+    let folder = Folder::new("type-names")?;
+    let dump = frame(
+        0,
+        "ITEM: BOX BOUNDS ff ff ff",
+        "id type element x y z",
+        &["1 1 Na 0 0 0", "2 2 Cl 3 0 0"],
+    );
+    let element = dump.replace("id type element", "id mol element");
+    let labels = dump.replace("id type element", "id mol type");
+    let xyz = "2\n\nNa 0 0 0\nCl 3 0 0\n";
+    let csv = "x,y,z,species\n0,0,0,Na\n3,0,0,Cl\n";
+    for (name, text) in [
+        ("a.dump", &*element),
+        ("a.dump", &labels),
+        ("a.xyz", xyz),
+        ("a.csv", csv),
+    ] {
+        let args = ["--cutoff", "4", "--types"];
+        assert_eq!(
+            list(&folder, name, text, &args, &[]),
+            "0,1,0,0,0,3.0,0.0,0.0,3.0,Na,Cl\n"
+        );
+        let step = ["--dt", "1", "--radius-by-type", "Na=1,Cl=2", "--types"];
+        let found = collisions(&folder, name, text, &step, &["at rest"]);
+        assert_eq!(found, "0,1,Na,Cl,0.0,0.0\n", "{text}");
+        let input = folder.file(name, text)?;
+        let run = collide(&[&input, "--dt", "1", "--radius-by-type", "Na=1"])?;
+        run.expect_error(text, 1, &["field type is Cl", "lacks Cl=RADIUS"]);
+        // NumPy arrays hold names as text of 16 characters in UTF-32.
+        let text_of = |name: &str| -> Vec<u8> {
+            let mut bytes: Vec<u8> = name
+                .chars()
+                .flat_map(|c| u32::from(c).to_le_bytes())
+                .collect();
+            bytes.resize(64, 0);
+            bytes
+        };
+        let output = folder.path("list.npy")?;
+        neighbors(&[&[input.as_str()], &args[..], &["--output", &output]].concat())?
+            .expect_success("npy");
+        let written = fs::read(&output)?;
+        assert!(written.ends_with(&[text_of("Na"), text_of("Cl")].concat()));
+        assert!(
+            String::from_utf8_lossy(&written).contains("('type_i', '<U16'), ('type_j', '<U16')")
+        );
+        let output = folder.path("list.npz")?;
+        neighbors(&[&[input.as_str()], &args[..], &["--output", &output]].concat())?
+            .expect_success("npz");
+        let mut archive = zip::ZipArchive::new(fs::File::open(&output)?)?;
+        let mut array = Vec::new();
+        std::io::Read::read_to_end(&mut archive.by_name("type_j.npy")?, &mut array)?;
+        assert!(array.ends_with(&text_of("Cl")));
+    }
+    // Numbers stay numbers if the file has both, and radii by name are those of the names.
+    let args = ["--cutoff", "4", "--types"];
+    assert!(list(&folder, "a.dump", &dump, &args, &[]).ends_with(",1,2\n"));
+    for by_type in ["Na=1,Cl=2", "1=1,2=2"] {
+        let step = ["--dt", "1", "--radius-by-type", by_type];
+        assert_eq!(
+            collisions(&folder, "a.dump", &dump, &step, &["at rest"])
+                .lines()
+                .count(),
+            1
+        );
+    }
+    let long = csv.replace("Cl", "a name that is too long");
+    expect_error(
+        &folder,
+        "a.csv",
+        &long,
+        &["--types"],
+        &["line 3", "field type", "16 bytes"],
+    );
+    expect_error(
+        &folder,
+        "a.csv",
+        "x,y,z\n0,0,0\n",
+        &["--types"],
+        &["type, element or species", "--types"],
+    );
+    // Names after numbers fit into CSV only.
+    let mixed = folder.file("a.dump", dump.replace("element", "mol") + &labels)?;
+    let output = folder.path("mixed.npy")?;
+    let args = [
+        mixed.as_str(),
+        "--cutoff",
+        "4",
+        "--types",
+        "--frames",
+        "all",
+        "--output",
+    ];
+    let run = neighbors(&[&args[..], &[&output]].concat())?;
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("as CSV"), "{}", run.stderr);
+    let run = neighbors(&[&args[..], &["-"]].concat())?;
+    assert!(rows(&run, &["order of atoms"]).ends_with(",Na,Cl\n"));
+    Ok(())
+}
+
+/// The script `tests/against_programs.py` wrote these files with other programs. `programs.csv` has the neighbours, and
+/// `programs-times.csv` the collisions, that it found with NumPy in the numbers it gave to these programs.
+#[test]
+fn files_of_other_programs_have_their_pairs() -> Test {
+    let expected = fs::read_to_string(data("programs.csv"))?;
+    let times = fs::read_to_string(data("programs-times.csv"))?;
+    assert!(expected.lines().count() > 100 && times.lines().count() > 10);
+    for name in [
+        "ase-momenta.xyz",
+        "ase.npz",
+        "lammps.dump",
+        "ovito.xyz",
+        "mdanalysis.npz",
+    ] {
+        let input = data(&format!("programs-{name}"));
+        let run = neighbors(&[&input, "--cutoff", "2.5", "--output", "-"])?;
+        run.expect_success(name);
+        let first = |line: &str| line.split(',').take(5).collect::<Vec<_>>().join(",");
+        let found: Vec<String> = run.stdout.lines().map(first).collect();
+        assert_eq!(found, expected.lines().collect::<Vec<_>>(), "{name}");
+        let run = collide(&[&input, "--dt", "0.5", "--radius", "0.4", "--output", "-"])?;
+        run.expect_success(name);
+        assert_eq!(run.stdout.lines().count(), times.lines().count(), "{name}");
+        for (found, expected) in run.stdout.lines().zip(times.lines()).skip(1) {
+            let found: Vec<&str> = found.split(',').collect();
+            let expected: Vec<&str> = expected.split(',').collect();
+            assert_eq!([&found[..2], &found[4..]].concat(), expected[..5], "{name}");
+            let [found, expected]: [f64; 2] = [found[2].parse()?, expected[5].parse()?];
+            assert!(
+                (found - expected).abs() < 1e-4,
+                "{name}: {found} {expected}"
+            );
+        }
+    }
+    Ok(())
+}

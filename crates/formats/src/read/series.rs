@@ -1,0 +1,132 @@
+//! Reads several inputs as one series of frames.
+
+use std::collections::VecDeque;
+
+use crate::error::{Error, Result};
+use crate::read::frames::Span;
+use crate::read::open::{self, Opened};
+use crate::read::{Frame, Frames, Input, Progress, ReadOptions, World};
+
+/// A reader of a series of inputs. Frames are numbered from the first input to the last.
+pub(crate) struct Series<'a> {
+    inputs: VecDeque<Input>,
+    frames: Frames,
+    options: ReadOptions,
+    progress: &'a dyn Progress,
+    span: Span,
+    /// Number of frames of the inputs before the current one.
+    before: u64,
+    current: Option<Opened<'a>>,
+    found: bool,
+    /// Timestep of the last frame.
+    step: Option<i64>,
+}
+
+impl<'a> Series<'a> {
+    pub(crate) fn new(
+        inputs: &[Input],
+        frames: Frames,
+        options: &ReadOptions,
+        progress: &'a dyn Progress,
+    ) -> Result<Self> {
+        let mut inputs: VecDeque<Input> = inputs.iter().cloned().collect();
+        let mut counts = Vec::new();
+        if frames.count_from_the_end() {
+            for input in &inputs {
+                counts.push(open::count(input, options, progress)?);
+            }
+        }
+        let nothing = Span {
+            start: 0,
+            end: 0,
+            step: 1,
+        };
+        let span = frames.resolve(counts.iter().sum()).unwrap_or(nothing);
+        // Inputs before the first selected frame need not be read again.
+        let mut before = 0;
+        for count in counts {
+            if before + count > span.start {
+                break;
+            }
+            before += count;
+            inputs.pop_front();
+        }
+        Ok(Self {
+            inputs,
+            frames,
+            options: options.clone(),
+            progress,
+            span,
+            before,
+            current: None,
+            found: false,
+            step: None,
+        })
+    }
+
+    /// Reads the next selected frame, or returns `None` after the last one.
+    pub(crate) fn read(&mut self) -> Result<Option<World>> {
+        while self.span.start < self.span.end {
+            let Some(current) = &mut self.current else {
+                let Some(input) = self.inputs.pop_front() else {
+                    break;
+                };
+                let opened = open::open_alone(&input, &self.options, self.progress, self.before)?;
+                self.current = Some(opened);
+                continue;
+            };
+            let world = match current {
+                Opened::World(world) if self.before == self.span.start => {
+                    world.take().map(|world| *world)
+                }
+                Opened::World(_) => None,
+                Opened::Frames(trajectory) => {
+                    trajectory.skip_to(self.span.start)?;
+                    trajectory.read()?
+                }
+            };
+            match current {
+                Opened::World(_) => {
+                    self.before += 1;
+                    self.current = None;
+                }
+                Opened::Frames(trajectory) if world.is_none() => {
+                    self.before = trajectory.next_number();
+                    self.current = None;
+                }
+                Opened::Frames(_) => {}
+            }
+            if let Some(mut world) = world {
+                self.found = true;
+                self.number(&mut world);
+                self.span.start = self.span.start.saturating_add(self.span.step);
+                return Ok(Some(world));
+            }
+        }
+        if self.found {
+            return Ok(None);
+        }
+        Err(Error::new(format!(
+            "there is no frame {} in the series of files, which has {}",
+            self.frames, self.before
+        )))
+    }
+
+    /// Gives a world of an input without frames its number, and notes timesteps that do not ascend.
+    fn number(&mut self, world: &mut World) {
+        let frame = world.frame.get_or_insert(Frame {
+            number: self.span.start,
+            step: None,
+        });
+        if let (Some(before), Some(step)) = (self.step, frame.step)
+            && step < before
+        {
+            world.notes.push(
+                "the timesteps of the series do not ascend; give the files in the order of time, as \
+                 `ls -v` lists them"
+                    .to_owned(),
+            );
+        }
+        self.step = frame.step.or(self.step);
+    }
+}
