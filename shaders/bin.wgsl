@@ -1,5 +1,4 @@
-// Finds the grid cell of each sphere or time segment, and counts the spheres and segments in every entry of
-// the table of cells. Twin of `src/cpu/bin.rs`.
+// Finds the cell and the slot of each proxy, and counts the proxies in every slot. Twin of `src/cpu/bin.rs`.
 
 #import grid::{cell_of, slot_of}
 #import invocation::{invocation}
@@ -17,14 +16,12 @@
 @group(0) @binding(4) var<storage, read> plan: Plan;
 @group(0) @binding(5) var<storage, read_write> proxy_cells: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> binned: array<Binned>;
-// One word for each entry of the table of grid cells. At first it is the number of spheres (or time
-// segments) in this entry. After the stage `scan`, it is the index of the entry's first sphere among the
-// sorted spheres.
+// At first the number of proxies in each slot. After the stage `scan`, the index of the slot's first proxy
+// among the sorted proxies.
 @group(0) @binding(7) var<storage, read_write> slot_starts: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// Largest number of spheres (or time segments) that this workgroup has counted in one entry of the table of
-// grid cells.
+// Largest number of proxies that this workgroup has counted in one slot.
 var<workgroup> sh_fullest: atomic<u32>;
 
 fn put(proxy: u32) {
@@ -64,8 +61,7 @@ fn main(
         put(proxy);
     }
     workgroupBarrier();
-    // The counter is written only if its value changes, because atomic writes to one word of global memory
-    // are serialized.
+    // Written only if its value changes, because atomic writes to one word of global memory are serialized.
     if local == 0u && atomicLoad(&counters.fullest) < atomicLoad(&sh_fullest) {
         atomicMax(&counters.fullest, atomicLoad(&sh_fullest));
     }

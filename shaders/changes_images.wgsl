@@ -1,6 +1,5 @@
-// Lists the pairs that began, lasted and ended since the last complete step, as `changes.wgsl` does,
-// but in a periodic domain. Two pairs of the same spheres count as different if they have different
-// images (periodic copies) of the second sphere.
+// As `changes.wgsl`, for a periodic domain: two pairs of the same spheres differ if the images of the second
+// sphere differ.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}

@@ -1,18 +1,16 @@
-// Writes the contacts of each sphere: the indices of its pairs in the sorted list of pairs (a, b). The entry
-// point `copy` copies this list, and the copy is then sorted by b instead of a. From the two orders, `rows`
-// determines where the contacts of each sphere begin, and `fill` writes them. Twin of
-// `src/reduce/contacts.rs`.
+// Writes the contacts of each sphere: the indices of its pairs in the sorted list of pairs (a, b). `copy`
+// copies this list, and the copy is sorted by b. From the two orders, `rows` determines where the contacts of
+// each sphere begin, and `fill` writes them. Twin of `src/reduce/contacts.rs`.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
 @group(0) @binding(1) var<storage, read> sorted_pairs: array<CaromCollision>;
-// One element for each pair (a, b): x is the index of sphere b, counted across both sets, and y is the
-// index of the pair in the list sorted by a. The entry point `copy` fills this array, which is then
-// sorted by x.
+// For each pair (a, b): x is the index of sphere b, counted across both sets, and y the index of the pair in
+// the list sorted by a. Sorted by x after `copy`.
 @group(0) @binding(2) var<storage, read_write> pairs_by_b: array<vec4<u32>>;
-// For each sphere: the number of pairs (a, b) in which sphere a has a smaller index than this sphere.
+// For each sphere: the number of pairs (a, b) with a below its index.
 @group(0) @binding(3) var<storage, read_write> contact_starts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contact_offsets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> contact_indices: array<u32>;
@@ -24,8 +22,8 @@ fn row_at(place: u32, of_b: bool) -> u32 {
     return sorted_pairs[place].a;
 }
 
-// Returns the number of pairs whose first sphere has an index below `row` or, if `of_b` is true, whose
-// second sphere has an index below `row`. Indices are counted across both sets of spheres.
+// Returns the number of pairs whose first sphere (second, if `of_b`) has an index below `row`, counted across
+// both sets.
 fn before(row: u32, of_b: bool) -> u32 {
     var low = 0u;
     var high = results.sorted;
@@ -75,16 +73,15 @@ fn fill(
     if index >= results.sorted {
         return;
     }
-    // Writes pair `index` of the list sorted by b as a contact of its sphere b. `contact_indices` holds all
-    // contacts of sphere 0, then all contacts of sphere 1, and so on. The contacts of a sphere begin with the
-    // pairs in which it is sphere b. The pairs in which it is sphere a follow. So the contacts before this
-    // one are: `index` contacts from the earlier pairs in the list sorted by b, and one contact from each
-    // pair whose sphere a has a lower index than this sphere.
+    // Writes pair `index` of the list sorted by b as a contact of its sphere b. The contacts of a sphere
+    // begin with the pairs in which it is b, and the pairs in which it is a follow. So the contacts before
+    // this one are: `index` contacts from the earlier pairs in the list sorted by b, and one from each pair
+    // whose a is below this sphere.
     let reverse = pairs_by_b[index];
     contact_indices[index + contact_starts[reverse.x]] = reverse.y;
     // Writes pair `index` of the list sorted by a as a contact of its sphere a. The contacts before this one
-    // are: `index` contacts from the earlier pairs in the list sorted by a, and one contact from each pair
-    // whose sphere b has at most the index of this sphere.
+    // are: `index` contacts from the earlier pairs in the list sorted by a, and one from each pair whose b is
+    // at most this sphere.
     let next = sorted_pairs[index].a + 1u;
     contact_indices[index + contact_offsets[next] - contact_starts[next]] = index;
 }

@@ -1,20 +1,20 @@
-// Computes the first impact of each sphere. The entry point `fill` initializes the list of impacts, and
-// `times` computes the time of each first impact. `partners` finds the sphere that is hit at this time, or
-// the one with the smallest index if there are several. Twin of `src/reduce/earliest.rs`.
+// Computes the first impact of each sphere. `fill` initializes the list, `times` computes the times, and
+// `partners` finds the sphere that is hit at this time, the one with the smallest index if there are several.
+// Twin of `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults}
 #import invocation::{invocation}
 
-// First impact of a sphere. The time is stored as its bits, for atomicMin(). Read as integers, the bits of
-// non-negative floats have the order of the floats.
+// The time is stored as its bits, for atomicMin(): as integers, the bits of non-negative floats have the
+// order of the floats.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// The pairs as integers, in the layout of CaromCollision. Times of impact are compared as integers, because
-// float arithmetic may flush subnormal numbers to 0.
+// In the layout of CaromCollision. Times are compared as integers, because float arithmetic may flush
+// subnormal numbers to 0.
 @group(0) @binding(1) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
@@ -59,8 +59,7 @@ fn times(
     }
 }
 
-// If `toi` is the time of the first impact of sphere `row`, records that this impact is with sphere
-// `partner`. If sphere `row` hits several spheres at this time, the one with the smallest index is recorded.
+// Records `partner` if `toi` is the time of the first impact of sphere `row`.
 fn meet(row: u32, partner: u32, toi: u32) {
     if atomicLoad(&earliest[row].toi) == toi {
         atomicMin(&earliest[row].partner, partner);

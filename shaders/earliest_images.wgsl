@@ -1,6 +1,5 @@
-// Finds for the first impact of each sphere which image (periodic copy) of the other sphere is hit. If
-// several images are hit at that time, the smallest is chosen. Runs after the kernels of `earliest.wgsl`.
-// The entry point `fill` initializes the list, and `images` fills it.
+// Finds for the first impact of each sphere which image of the other sphere is hit, the smallest if there are
+// several. Runs after `earliest.wgsl`. `fill` initializes the list, and `images` fills it.
 
 #import carom::{CAROM_GRAZING, CAROM_NONE, CaromResults, carom_image}
 #import image_word::{pack_image}
@@ -24,8 +23,7 @@ fn fill(
     }
 }
 
-// Records `image` if sphere `row` has its first impact with sphere `partner` at time `toi`. The smallest
-// such image is kept.
+// Records `image` if sphere `row` has its first impact with sphere `partner` at time `toi`.
 fn meet(row: u32, partner: u32, toi: u32, image: vec3<i32>) {
     if all(earliest_bits[row] == vec2<u32>(toi, partner)) {
         atomicMin(&earliest_images[row], pack_image(image));

@@ -1,16 +1,15 @@
-// Copies the input values of both spheres of each pair, so that the host can decide exactly whether the
-// spheres touch.
+// Copies the input values of both spheres of each pair, so that the host can decide the pair exactly.
 
 #import carom::{CaromCollision, CaromResults, carom_b}
 #import invocation::{invocation}
 #import sphere_bits::{sphere_bits}
 #import types::{Sphere}
 
-// A pair of spheres with the input values of both spheres. Twin of `Gathered` in `src/gpu/shader/layout.rs`.
+// Twin of `Gathered` in `src/gpu/shader/layout.rs`.
 struct Gathered {
     a: u32,
     b_and_grazing: u32,
-    // For each of the two spheres of the pair: the bits of its centre, radius and velocity.
+    // For each of the two spheres: the bits of its centre, radius and velocity.
     values: array<array<u32, 7>, 2>,
 }
 

@@ -1,12 +1,11 @@
-// Copies the input values of the sphere of each wall collision, so that the host can decide exactly whether the
-// sphere touches the wall.
+// Copies the input values of the sphere of each wall collision, so that the host can decide it exactly.
 
 #import carom::{CaromResults, CaromWallCollision}
 #import invocation::{invocation}
 #import sphere_bits::{sphere_bits}
 #import types::{Sphere}
 
-// A wall collision with the input values of its sphere. Twin of `GatheredWall` in `src/gpu/shader/layout.rs`.
+// Twin of `GatheredWall` in `src/gpu/shader/layout.rs`.
 struct GatheredWall {
     sphere: u32,
     wall_and_grazing: u32,

@@ -1,6 +1,6 @@
-// Finds all images (periodic copies) of spheres and time segments that reach into the cell of the periodic
-// domain, and adds them to the grids. The entry point `main` appends the images to the list of time
-// segments, and `count` adds their number to the number of segments. Twin of `src/cpu/images/list.rs`.
+// Finds all images of proxies that reach into the cell of the periodic domain, and adds them to the proxies.
+// `main` appends them to the list of time segments, and `count` adds their number to the number of segments.
+// Twin of `src/cpu/images/list.rs`.
 
 #import invocation::{invocation}
 #import carom::{carom_image}
@@ -22,18 +22,17 @@
 @group(0) @binding(7) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(8) var<storage, read_write> counters: Counters;
 
-// A time segment, and the block of its images (periodic copies) that reach into the cell of the periodic
-// domain.
+// A time segment, and the block of its images that reach into the periodic cell.
 struct Listed {
     sphere: u32,
     number: u32,
-    // Lower corner of the time segment's bounding box, in fixed-point coordinates along the edges of
-    // the periodic cell. It is an array, because the alignment of a vector would enlarge this struct.
+    // Lower corner of the segment's bounding box, in fixed-point coordinates along the edges of the cell. An
+    // array, because the alignment of a vector would enlarge this struct.
     low: array<i32, 3>,
-    // For each edge of the periodic cell, the lowest multiple of the edge by which images that reach
-    // into the cell are displaced. pack_image() packs the three multiples into one word.
+    // For each edge, the lowest multiple by which images that reach into the cell are displaced, packed by
+    // pack_image().
     first: u32,
-    // Number of images of the time segment along each edge of the cell, as packed by pack_image().
+    // Number of images along each edge, packed by pack_image().
     dims: u32,
 }
 
@@ -43,8 +42,8 @@ var<workgroup> sh_further: u32;
 var<workgroup> sh_listed: array<Listed, SCAN_WORKGROUP>;
 var<workgroup> sh_base: u32;
 
-// Finds which images of a time segment reach into the cell of the periodic domain. The segment's bounding
-// box along the edges of the cell is enlarged by more than all rounding errors.
+// Finds which images of a segment reach into the cell. The segment's bounding box along the edges is enlarged
+// by more than all rounding errors.
 fn listed_at(sphere: u32, number: u32) -> Listed {
     let own = wrapped_spheres[sphere];
     let power = size_class_power(size_class_of_sphere[sphere]);
@@ -58,9 +57,9 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
         dot(lattice.dual_bounds[2].xyz, far),
     );
     let lengths = vec3<f32>(lattice.duals[0].w, lattice.duals[1].w, lattice.duals[2].w);
-    // If two touching spheres hardly move relative to each other (see STILL), their first time segments
-    // report the pair, even if the spheres touch only later. So the bounding boxes of these segments
-    // have to overlap. The factor 1 + 32 EPSILON enlarges them enough.
+    // If two touching spheres hardly move relative to each other (see STILL), their first segments report the
+    // pair, even if the spheres touch only later. So the bounding boxes of these segments have to overlap.
+    // The factor 1 + 32 EPSILON enlarges them enough.
     let half = (lengths * path.radius + abs(along_edges(shift))) * (1.0 + 32.0 * EPSILON) + error;
     let alone = pack_image(vec3<i32>(1));
     var listed = Listed(sphere, number, array<i32, 3>(), pack_image(vec3<i32>(0)), alone);
@@ -72,9 +71,8 @@ fn listed_at(sphere: u32, number: u32) -> Listed {
     let one = f32(1u << FRACTION_BITS);
     let low = vec3<i32>(floor((at - half) * one));
     let high = -vec3<i32>(floor(-(at + half) * one));
-    // Along each edge, the periodic cell is the interval from 0 to 1, and the bounding box of the time
-    // segment is the interval from `low` to `high`. The image that is displaced by n edges reaches into
-    // the cell if high + n >= 0 and low + n < 1.
+    // Along each edge, the cell is the interval from 0 to 1. The image that is displaced by n edges reaches
+    // into it if high + n >= 0 and low + n < 1.
     let first = -(high >> vec3<u32>(FRACTION_BITS));
     let last = -(low >> vec3<u32>(FRACTION_BITS));
     let dims = last - first + 1;
@@ -95,8 +93,8 @@ fn images_of(listed: Listed) -> u32 {
     return u32(dims.x * dims.y * dims.z);
 }
 
-// Returns the index of image 0 (no displacement) in the list of the images of a time segment that reach into
-// the periodic cell. If image 0 is not in this list, returns TOO_MANY.
+// Returns the place of image 0 (no displacement) among the images of a segment, or TOO_MANY if it is not one
+// of them.
 fn place_of_wrapped(listed: Listed) -> u32 {
     let at = vec3<u32>(-carom_image(listed.first));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -106,8 +104,7 @@ fn place_of_wrapped(listed: Listed) -> u32 {
     return (at.z * dims.y + at.y) * dims.x + at.x;
 }
 
-// Returns the number of images of a time segment that have to be added to the grids. Image 0 (no
-// displacement) does not count, because the grids contain it already.
+// Returns the number of images to be added: without image 0, which is a proxy already.
 fn further_images(listed: Listed) -> u32 {
     return images_of(listed) - select(1u, 0u, place_of_wrapped(listed) == TOO_MANY);
 }
@@ -116,9 +113,8 @@ fn has_several(listed: Listed) -> bool {
     return images_of(listed) > 1u || place_of_wrapped(listed) == TOO_MANY;
 }
 
-// Writes the `Entry` (description of an object in the grids) of a time segment that has several periodic
-// images. The first segment of a sphere uses the sphere's own `Entry`. Each later segment has an index
-// of its own, `proxy`. It gets an `Entry` and a copy of the sphere at this index.
+// Writes the `Entry` of a segment that has several images. The first segment of a sphere uses the sphere's
+// own `Entry`. Each later segment gets an `Entry` and a copy of the sphere at an index of its own, `proxy`.
 fn write_own(proxy: u32, listed: Listed) {
     let entry = entries[listed.sphere];
     if proxy >= params.spheres {
@@ -156,9 +152,7 @@ fn include(size_class: u32, path: Path, number: u32) {
     }
 }
 
-// Adds an image (displaced copy) of a time segment to the grids. `k` is the number of the image, counted from
-// 0 among the images of the segment that are added. The undisplaced image does not count, because the grids
-// contain it already. `proxy` is the new image's index in the array `entries`.
+// Adds image number `k` of a segment, counted from 0 without image 0. `proxy` is its index in `entries`.
 fn write_image(proxy: u32, listed: Listed, k: u32) {
     let place = k + select(0u, 1u, k >= place_of_wrapped(listed));
     let dims = vec3<u32>(carom_image(listed.dims));
@@ -183,9 +177,8 @@ fn write_image(proxy: u32, listed: Listed, k: u32) {
     );
 }
 
-// Each invocation of a workgroup adds the images of one time segment. All these images are numbered
-// consecutively, in the order of the invocations. Returns the index of the invocation that adds image
-// number k.
+// The added images of a workgroup are numbered consecutively, in the order of the invocations, with one
+// segment each. Returns the index of the invocation that adds image number k.
 fn owner_of(k: u32) -> u32 {
     var owner = 0u;
     for (var size = SCAN_WORKGROUP / 2u; size > 0u; size /= 2u) {
@@ -241,8 +234,7 @@ fn main(
         }
     }
     workgroupBarrier();
-    // Images for which the buffer has no room are counted but not written. Then nothing is searched in this
-    // step.
+    // Images for which the buffer has no room are counted but not written. Then this step searches nothing.
     let room = params.segment_capacity - further;
     let left = room - min(sh_base, room);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], left); k += SCAN_WORKGROUP) {

@@ -1,6 +1,8 @@
-// Copies the caller's spheres into the layout that the other shaders read. The entry point `first_set`
-// copies the first or only set of spheres, and `second_set` the second. A sphere with an invalid value
-// is counted as invalid, and takes no part in the step. Twin of `check_spheres` in `src/validate.rs`.
+// Copies the caller's spheres into the layout that the other shaders read, and counts spheres with an invalid
+// value, which are set aside. `first_set` copies the first or only set, and `second_set` the second. Twin of
+// `check_spheres` in `src/validate.rs`.
+//
+// Magnitudes are stored as the bits of a float32: as integers, they have the order of the magnitudes.
 
 #import invocation::{invocation}
 #import opaque::{opaque3}
@@ -18,16 +20,12 @@
 @group(0) @binding(6) var<storage, read_write> spheres: array<Sphere>;
 @group(0) @binding(7) var<storage, read_write> counters: Counters;
 
-// Largest magnitude of all coordinates, radii and displacements of the workgroup's spheres, as the bits of a
-// float32.
 var<workgroup> sh_extent: atomic<u32>;
-// Number of the workgroup's spheres with invalid values.
 var<workgroup> sh_invalid: atomic<u32>;
-// Value of the counter of all invalid spheres, just before this workgroup adds its own number to it.
+// The counter of all invalid spheres, just before this workgroup adds its own number.
 var<workgroup> sh_before: u32;
 
-// Returns the bits of a float's magnitude. Read as integers, they have the order of the magnitudes. The bits
-// of infinity and NaN are above all others.
+// Returns the magnitude of a float. Those of infinity and NaN are above all others.
 fn magnitude(word: u32) -> u32 {
     return word & 0x7fffffffu;
 }
@@ -36,13 +34,10 @@ fn largest_magnitude(words: vec3<u32>) -> u32 {
     return max(max(magnitude(words.x), magnitude(words.y)), magnitude(words.z));
 }
 
-// A sphere in the caller's units, the largest magnitude of its lengths (`lengths`) and the largest
-// magnitude of all its values (`most`). A magnitude is stored as the bits of a float32 number. Read as
-// integers, these bits have the same order as the magnitudes.
+// A sphere in the caller's units, and the largest magnitude of all its values (`most`).
 struct Loaded {
     sphere: Sphere,
-    // The largest of these magnitudes: the sphere's coordinates, its radius, and its displacement along each
-    // axis.
+    // The largest magnitude of the sphere's coordinates, its radius, and its displacement along each axis.
     lengths: u32,
     most: u32,
 }
@@ -64,8 +59,7 @@ fn groups_at(i: u32) -> u32 {
     return own;
 }
 
-// Loads the centre and the velocity of sphere i from the caller's buffers. Its radius and groups are in
-// `loaded` already.
+// Loads the centre and the velocity of sphere i. Its radius and groups are in `loaded` already.
 fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     let first = source.center.x + i * source.center.y;
     let place = vec3<u32>(centers[first], centers[first + 1u], centers[first + 2u]);
@@ -79,8 +73,7 @@ fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     (*loaded).most = max((*loaded).most, largest_magnitude(motion));
     var velocity = bitcast<vec3<f32>>(motion);
     if source.motion_kind == MOTION_PREVIOUS {
-        // If the caller gives previous centres instead of velocities, the step has length 1, and a sphere
-        // moves from its previous centre to its current one.
+        // If the caller gives previous centres instead of velocities, the step has length 1.
         (*loaded).lengths = max((*loaded).lengths, largest_magnitude(motion));
         velocity = opaque3(bitcast<vec3<f32>>(place) - bitcast<vec3<f32>>(motion));
         (*loaded).sphere.center = bitcast<vec3<f32>>(motion);
@@ -94,8 +87,7 @@ fn load_motion(loaded: ptr<function, Loaded>, i: u32) {
     }
 }
 
-// Loads sphere i from the caller's buffers. A negative radius counts as invalid: its bits, read as an
-// integer, are above those of every valid magnitude.
+// A negative radius counts as invalid: its bits, as an integer, are above those of every valid magnitude.
 fn sphere_of(i: u32) -> Loaded {
     let radius = radius_at(i);
     var loaded = Loaded(Sphere(vec3<f32>(0.0), bitcast<f32>(radius), vec3<f32>(0.0), groups_at(i)), radius, radius);
@@ -104,8 +96,8 @@ fn sphere_of(i: u32) -> Loaded {
     return loaded;
 }
 
-// Stores sphere i of a set at index `begin` + i. The set ends before index `end`. An invalid sphere is
-// counted as invalid and stored with a negative radius, which excludes it from the step.
+// Stores sphere i of a set at index `begin` + i, with a negative radius if it is invalid. The set ends before
+// index `end`.
 fn load(i: u32, begin: u32, end: u32, local: u32) {
     let to = begin + i;
     var lengths = 0u;

@@ -1,8 +1,6 @@
-// Estimates from a sample how the spheres are distributed: the number of neighbours of a sphere within each
-// distance (the correlation curve), the origin of the grids, which moves as most spheres do (the frame), and
-// the box that holds most spheres (the trimmed box). Also chooses the length limit of the time segments of
-// fast spheres. Dispatched as one workgroup. Twin of `src/cpu/measure/curve.rs` and
-// `src/cpu/measure/segment_length.rs`.
+// Estimates from the sample the correlation curve, the frame, and the box that holds most spheres (the
+// trimmed box). Also chooses the length limit of time segments. Dispatched as one workgroup. Twin of
+// `src/cpu/measure/curve.rs` and `src/cpu/measure/segment_length.rs`.
 
 #import scan_block::{sh_sums, sum_before}
 #import segments::{Extent, extent_of, half_cell_of, largest, path_of, segments_power}
@@ -18,40 +16,34 @@
 const PARTS = 8u;
 const_assert SEGMENT_LENGTHS * PARTS <= OCTAVES;
 
-// Expected cost of the searches in a step, if time segments have a certain length.
+// Expected cost of the searches in a step, for a length of time segments.
 struct Cost {
     // Number of time segments.
     segments: f32,
-    // Cost of all searches, if time segments and uncut spheres are in one grid, with cells as wide as
-    // the segments.
+    // Cost if segments and uncut spheres are in one level, with cells as wide as the segments.
     in_cells: f32,
-    // Change of the cost of all searches if uncut spheres (too slow to be cut into time segments) get a
-    // separate grid with small cells. The value here is for a step in which all spheres are uncut.
-    // total_cost() multiplies it by the fraction of spheres that are uncut.
+    // Change of this cost if uncut spheres get a level of their own, with small cells, and all spheres are
+    // uncut. total_cost() multiplies it by the fraction of uncut spheres.
     reached: f32,
 }
 
-// Number of an octave: a range of distances whose ends differ by a factor of 2. It is the lowest octave such
-// that at least MIN_COUNTED_PAIRS pairs of sampled spheres are no farther apart than its upper end. At
-// shorter distances, the number of neighbours is extrapolated.
+// The lowest octave of distances such that at least MIN_COUNTED_PAIRS pairs of the sample are no farther
+// apart than its upper end. At shorter distances, the number of neighbours is extrapolated.
 var<workgroup> sh_first: u32;
 var<workgroup> sh_cut: array<Extent, MAX_WEIGHED>;
-// Expected cost of each possible length of time segments. For each length, PARTS invocations first compute
-// parts of the cost, which are then added.
+// Expected cost of each candidate length of time segments. PARTS invocations compute parts of it, which are
+// then added.
 var<workgroup> sh_cost: array<Cost, SEGMENT_LENGTHS * PARTS>;
 var<workgroup> sh_cost_of: array<f32, SEGMENT_LENGTHS>;
 
-// Returns log2 of the mean number of other spheres within a certain distance of a sphere. It is estimated from
-// the sampled spheres: `all` is the number of their ordered pairs, and `pairs` the number of those that are at
-// most this distance apart.
+// Returns log2 of the mean number of other spheres within a distance, if `pairs` of the `all` ordered pairs
+// of the sample are within it.
 fn log_pairs(pairs: u32, all: u32) -> f32 {
     return log2(f32(pairs) / f32(all) * f32(params.spheres));
 }
 
-// Returns log2 of the mean number of other spheres within a certain distance of a sphere. An octave is a
-// range of distances in which the distance doubles. The certain distance is the lower end of octave number
-// `octave`. The estimate uses the ordered pairs of sampled spheres. There are `all` such pairs. In sh_sums[k]
-// of these pairs, the two spheres are nearer to each other than the upper end of octave k.
+// As log_pairs(), for the lower end of octave number `octave`. In sh_sums[k] of the `all` pairs, the spheres
+// are nearer to each other than the upper end of octave k.
 fn log_others_at(octave: u32, all: u32) -> f32 {
     if all == 0u {
         return LOG_OF_NONE;
@@ -59,9 +51,8 @@ fn log_others_at(octave: u32, all: u32) -> f32 {
     let first = sh_first;
     let at_first = log_pairs(sh_sums[first], all);
     if first == 0u {
-        // If the lowest octave, with the shortest distances, contains many pairs of sampled spheres,
-        // many spheres coincide. Coinciding spheres are neighbours at any distance. So in this case, the
-        // mean number of neighbours is not extrapolated to lower values at shorter distances.
+        // Many pairs in the lowest octave mean that many spheres coincide. They are neighbours at any
+        // distance, so the number is not extrapolated to lower values.
         return log_pairs(sh_sums[max(octave, 1u) - 1u], all);
     }
     if octave > first {
@@ -87,10 +78,9 @@ fn write_curve(octave: u32) {
     space.log_others[octave] = log_others;
 }
 
-// The box from `low` to `high` holds most sampled spheres but no far outliers. `center` is the median of
-// the sample in each coordinate. These three points are absolute positions half-way through the step.
-// `frame` is the moving origin from which grid cells are counted. It is at `center` half-way through the
-// step, and moves with the median velocity of the sample.
+// `low` and `high`: corners of the trimmed box, which leaves out far outliers. `center`: the median of the
+// sample in each coordinate. These are absolute positions half-way through the step. `frame` is at `center`
+// then, and moves with the median velocity of the sample.
 struct Trimmed {
     low: vec3<f32>,
     high: vec3<f32>,
@@ -116,9 +106,8 @@ fn write_frame(trimmed: Trimmed) {
     space.trimmed_high = trimmed.high + wider(trimmed) - trimmed.center;
 }
 
-// Returns the spacing of the spheres: the edge of a cube that contains about one sphere. It is computed
-// from the sample: from the median distances of a sphere to its NEAR_RANK-th and its FAR_RANK-th nearest
-// sampled neighbour.
+// Returns the spacing of the spheres, from the median distances to the NEAR_RANK-th and the FAR_RANK-th
+// nearest neighbour in the sample.
 fn spacing() -> f32 {
     if params.sample <= 1u {
         return GREATEST;
@@ -139,33 +128,31 @@ fn shortest_length(trimmed: Trimmed) -> f32 {
     return max(max(spacing(), extent * MIN_SEGMENT_PER_EXTENT), SMALLEST_CELL);
 }
 
-// Returns candidate k for the length of time segments. Each candidate is twice the previous one, except the
-// last, which is so great that no sphere is cut.
+// Returns candidate k for the length of time segments: twice the previous one, except the last, which is so
+// great that no sphere is cut.
 fn length_of(k: u32, shortest: f32) -> f32 {
     return select(shortest * exp2(f32(k)), GREATEST, k == SEGMENT_LENGTHS - 1u);
 }
 
-// Returns the extent of the path of sampled sphere k: the lengths that determine how the path is cut into
-// time segments. The function takes the sphere's position half-way through the step as the start of the path,
-// instead of the true start. This changes only a margin for rounding errors.
+// Returns the extent of the path of sampled sphere k, which determines how the path is cut. Takes the
+// position half-way through the step as the start of the path, which changes only a margin for rounding
+// errors.
 fn sampled_extent(k: u32, frame: Frame) -> Extent {
     let sampled = samples[k];
     return extent_of(path_of(sampled.middle, sampled.radius, sampled.velocity, frame));
 }
 
-// The choice of the sampled spheres that are used to compare the costs of different lengths of time segments.
+// The choice of the sampled paths from which the costs are computed.
 struct Cut {
-    // Number of sampled spheres whose paths are cut if time segments have the shortest allowed length.
+    // Number of paths that are cut at the shortest allowed length.
     all: u32,
-    // Number of these spheres that are used.
+    // Number of these paths that are used: every `each`-th.
     weighed: u32,
-    // Every `each`-th of these spheres is used.
     each: u32,
 }
 
-// Fills the array sh_cut with the extents of those sampled paths that are cut at the shortest allowed length
-// of time segments. A path that is not cut at this length is not cut at a greater length either. The extent
-// of a path consists of the lengths that determine how the path is cut.
+// Fills sh_cut with the extents of those sampled paths that are cut at the shortest allowed length. No other
+// path is cut at a greater length.
 fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     let each_sampled = (params.sample + OCTAVES - 1u) / OCTAVES;
     let first_sampled = min(local * each_sampled, params.sample);
@@ -174,15 +161,12 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     for (var k = first_sampled; k < end_sampled; k++) {
         own_cut += select(0u, 1u, segments_power(sampled_extent(k, frame), shortest) > 0u);
     }
-    // This barrier is necessary because sum_before() overwrites sh_sums, which other invocations may still be
-    // reading.
+    // sum_before() overwrites sh_sums, which other invocations may still be reading.
     workgroupBarrier();
     var place = sum_before(own_cut, local);
     workgroupBarrier();
     let all = sh_sums[OCTAVES - 1u];
-    // `all` is the number of sampled paths that are cut if time segments have the shortest allowed length.
-    // The array sh_cut has room for the extents of MAX_WEIGHED paths. If `all` is greater, only the extent of
-    // every `each`-th path is stored.
+    // sh_cut has room for the extents of MAX_WEIGHED paths.
     let each = max((all + MAX_WEIGHED - 1u) / MAX_WEIGHED, 1u);
     for (var k = first_sampled; k < end_sampled; k++) {
         let extent = sampled_extent(k, frame);
@@ -196,10 +180,8 @@ fn gather_cut(frame: Frame, shortest: f32, local: u32) -> Cut {
     return Cut(all, (all + each - 1u) / each, each);
 }
 
-// Returns the expected cost of the searches for some of the paths in the array sh_cut: path number
-// `part` and every PARTS-th path after it. The array holds the sampled paths that may be cut into time
-// segments. Each path is cut so that no segment is longer than `length` or the diameter of its sphere,
-// whichever is greater.
+// Returns the expected cost for some of the paths in sh_cut: number `part` and every PARTS-th path after it.
+// No segment is longer than `length` or the diameter of its sphere, whichever is greater.
 fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     let searches = (OWN_RANGES + COARSER_RANGES) * SEARCH_COST;
     let all = f32(params.spheres);
@@ -208,14 +190,13 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     for (var k = part; k < weighed; k += PARTS) {
         let power = segments_power(sh_cut[k], length);
         let half_cell = half_cell_of(sh_cut[k], power);
-        // The smallest possible cell edge, `least`, is computed once, before the loop. cell_edge()
-        // would compute it again for every path.
+        // `least` is computed before the loop. cell_edge() would compute it again for every path.
         let cell = edge_at_least(least, half_cell);
         let in_cells = 0.5 * others(all, 1.5 * cell);
-        // Expected number of spheres that a time segment finds in a separate grid with small cells, if this
-        // grid holds all spheres. The segment searches cells up to one cell edge beyond its own box.
-        // `reached` is not halved, because every segment searches for all spheres near it. `in_cells` is
-        // halved, because only one of two objects in the same grid searches for the other.
+        // Expected number of spheres that a segment finds in a level with small cells that holds all spheres.
+        // It searches cells up to one cell edge beyond its own box. `reached` is not halved, because every
+        // segment searches for all spheres near it. `in_cells` is halved, because only one of two proxies in
+        // the same level searches for the other.
         let reached = others(all, half_cell + least);
         let segments = f32(1u << power);
         cost.segments += segments;
@@ -225,11 +206,10 @@ fn cost_of_cutting(weighed: u32, part: u32, length: f32) -> Cost {
     return cost;
 }
 
-// Returns the expected cost of all searches for the sampled paths if time segments have the candidate length
-// number `length`. If there are fewer segments than uncut spheres (too slow to be cut), this function assumes
-// a separate grid with small cells for the uncut spheres. A segment then finds only the uncut spheres near
-// it. Otherwise, this function assumes that segments and uncut spheres share one grid, with cells as wide as
-// the segments.
+// Returns the expected cost of all searches for the sampled paths, for the candidate length number `length`.
+// If there are fewer segments than uncut spheres, assumes a level of their own for the uncut spheres, with
+// small cells: a segment finds only the uncut spheres near it. Otherwise, assumes one level for both, with
+// cells as wide as the segments.
 fn total_cost(length: u32, cut: Cut) -> f32 {
     var sum = Cost(0.0, 0.0, 0.0);
     for (var part = 0u; part < PARTS; part++) {
@@ -243,7 +223,7 @@ fn total_cost(length: u32, cut: Cut) -> f32 {
     return sum.in_cells + select(0.0, uncut / f32(params.sample), are_few) * sum.reached;
 }
 
-// Returns in invocation 0 which of the possible lengths of time segments has the least expected cost.
+// Returns in invocation 0 which candidate length has the least expected cost.
 fn weigh_lengths(cut: Cut, shortest: f32, local: u32) -> u32 {
     if local < SEGMENT_LENGTHS * PARTS {
         sh_cost[local] = cost_of_cutting(cut.weighed, local % PARTS, length_of(local / PARTS, shortest));
@@ -271,17 +251,15 @@ fn main(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
         write_frame(trimmed);
     }
-    // Chooses the length of time segments. The shortest allowed length is the spacing of the spheres. A
-    // greater length gives fewer segments and so fewer searches, but larger cells, so the length with the
-    // least cost is chosen.
+    // The shortest allowed length is the spacing of the spheres. A greater length gives fewer segments and so
+    // fewer searches, but larger cells.
     let shortest = shortest_length(trimmed);
     let cut = gather_cut(trimmed.frame, shortest, local);
     workgroupBarrier();
     let best = weigh_lengths(cut, shortest, local);
     if local == 0u {
-        // If no sampled path is cut even with the shortest allowed length of time segments, few paths of the
-        // step are cut. Then there are no costs from which to choose a length, and twice the shortest length
-        // is taken.
+        // If no sampled path is cut even at the shortest length, few paths of the step are cut, and there are
+        // no costs to choose from. Then twice the shortest length is taken.
         space.segment = select(length_of(best, shortest), 2.0 * min(shortest, 0.5 * GREATEST), cut.all == 0u);
     }
 }

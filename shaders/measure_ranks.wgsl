@@ -1,7 +1,6 @@
-// Computes quantiles over the sampled spheres: the median, a low quantile and a high quantile of each
-// coordinate, each velocity component, and the distances to two neighbours. Each workgroup determines
-// the ranks of some sampled spheres (RANKED of them) by one of these quantities. Twin of
-// `src/cpu/measure/ranks.rs`.
+// Computes quantiles over the sample: the median, a low and a high quantile of each coordinate, each velocity
+// component, and the distances to two neighbours. Each workgroup determines the ranks of RANKED sampled
+// spheres by one of these quantities. Twin of `src/cpu/measure/ranks.rs`.
 
 #import sortable::{sortable}
 #import types::{Params, Ranks, Sampled}
@@ -14,13 +13,12 @@ const MEASURE_RANKS_WORKGROUP = 256u;
 // Sort key of entries past the end of the sample, above all other keys.
 const NO_KEY = 0xffffffffu;
 
-// Sort keys of all sampled spheres, four per vector. A key is an unsigned integer that sortable()
-// computes from a quantity of the sphere, such as a coordinate. A larger quantity has a larger key.
+// Sort keys of the sample, four per vector. sortable() computes a key from a quantity of the sphere.
 var<workgroup> sh_keys: array<vec4<u32>, MAX_SAMPLE / 4u>;
 var<workgroup> sh_rank: array<atomic<u32>, RANKED>;
 
-// Returns one component of a vector. Uses select() instead of a dynamic vector index. With such an
-// index, some compilers move the vector from registers to memory.
+// Returns one component of a vector. With a dynamic vector index instead of select(), some compilers move the
+// vector from registers to memory.
 fn component(v: vec3<f32>, axis: u32) -> f32 {
     return select(select(v.z, v.y, axis == 1u), v.x, axis == 0u);
 }
@@ -42,10 +40,9 @@ fn key_of(k: u32, quantity: u32) -> u32 {
     return sortable(value_of(k, quantity));
 }
 
-// Handles RANKED of the sampled spheres, from index `first` on. For each of them, counts how many
-// sampled spheres come before it in the order of sort keys. If two spheres have equal keys, the one with
-// the lower index comes first. Several invocations work for each of the RANKED spheres: each compares it
-// with another part of the sample.
+// For each of RANKED sampled spheres, from index `first` on, counts how many come before it in the order of
+// keys. Of equal keys, that of the lower index comes first. Several invocations work for each sphere, and
+// compare it with different parts of the sample.
 fn count_before(first: u32, local: u32) {
     let own = local % RANKED;
     let k = first + own;
@@ -58,15 +55,12 @@ fn count_before(first: u32, local: u32) {
         let key = sh_keys[own_four][k % 4u];
         var counts = vec4<u32>(0u);
         for (var four = begin; four < min(begin + part, fours); four++) {
-            // Counts how many of the four keys in one vector come before the key of sphere k. The
-            // vectors before the one with this key hold the keys of spheres with lower indices, so equal
-            // keys in those vectors count as well.
+            // The vectors before the one with this key hold the keys of lower indices, so equal keys in them
+            // count as well.
             let limit = key + select(0u, 1u, four < own_four);
             counts += select(vec4<u32>(0u), vec4<u32>(1u), sh_keys[four] < vec4<u32>(limit));
         }
-        // If two sort keys are equal, the key of the sphere with the lower index comes first. So in the
-        // vector that contains the key of sphere k, an equal key comes before this key only if it is in an
-        // earlier component.
+        // In the vector that contains the key itself, an equal key counts only in an earlier component.
         if local < RANKED {
             let earlier = vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(k % 4u);
             let equal = sh_keys[own_four] == vec4<u32>(key);

@@ -1,5 +1,5 @@
-// Determines into how many time segments each sphere is cut, lists the segments, and counts uncut spheres
-// and segments in a histogram of sizes. Twin of `src/cpu/measure/sizes.rs`.
+// Determines into how many time segments each sphere is cut, lists the segments, and counts the proxies in a
+// histogram of size classes. Twin of `src/cpu/measure/sizes.rs`.
 
 #import invocation::{invocation}
 #import scan_block::{sh_sums, sum_before}
@@ -18,23 +18,23 @@
 @group(0) @binding(5) var<storage, read_write> size_classes: array<SizeClass>;
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 
-// The contribution of one or more spheres to the histogram of sizes, for one size class.
+// The contribution of one or more spheres to one size class of the histogram.
 struct Addition {
-    // Low 16 bits: number of spheres in this contribution to the histogram of sizes. High 16 bits: how
-    // many of them are inside the trimmed box, which excludes far outliers.
+    // Low 16 bits: number of spheres. High 16 bits: how many of them are inside the trimmed box, which leaves
+    // out far outliers.
     spheres: u32,
-    // Half the edge of the smallest grid cell that is large enough for each sphere counted here or, if the
-    // sphere is cut, for each of its time segments. Stored as the bits of a float32 number.
+    // Half the edge of the smallest cell that is large enough for each proxy counted here, as the bits of a
+    // float32.
     half_cell: u32,
-    // Bounding box of the sphere centres in the middle of each time segment. sortable() converts each
-    // bound to an unsigned integer with the same order. Lower bounds are negated before this conversion,
-    // so that atomicMax() works for them, too.
+    // Bounding box of the sphere centres in the middle of each time segment. sortable() converts each bound
+    // to an unsigned integer with the same order. Lower bounds are negated first, so that atomicMax() works
+    // for them, too.
     low: vec3<u32>,
     high: vec3<u32>,
 }
 
-// Sum of the contributions of one workgroup's spheres to one size class (spheres of similar size). It is
-// formed in workgroup memory, because additions to one word of global memory are serialized.
+// Sum of the contributions of one workgroup's spheres to one size class. It is formed in workgroup memory,
+// because additions to one word of global memory are serialized.
 struct GatheredClass {
     // Number of the size class plus 1, or 0 if this entry of the hash table is free.
     size_class: atomic<u32>,
@@ -44,17 +44,17 @@ struct GatheredClass {
     high: array<atomic<u32>, 3>,
 }
 
-// Number of entries in each workgroup's hash table of size classes.
+// Size of the hash table.
 const PLACES = 32u;
 var<workgroup> sh_gathered: array<GatheredClass, PLACES>;
 var<workgroup> sh_base: u32;
-// Whether any sphere of the workgroup is cut into time segments, as 1 or 0. `sh_any_cut` is a copy of `sh_cut`,
-// because workgroupUniformLoad() cannot read an atomic.
+// Whether any sphere of the workgroup is cut, as 1 or 0. `sh_any_cut` is a copy, because
+// workgroupUniformLoad() cannot read an atomic.
 var<workgroup> sh_cut: atomic<u32>;
 var<workgroup> sh_any_cut: u32;
 
-// Returns the place of a size class in the workgroup's hash table. Inserts the size class if the table
-// does not contain it yet. Returns PLACES if the table is full.
+// Returns the place of a size class in the hash table, where it is inserted if it is new, or PLACES if the
+// table is full.
 fn place_of(size_class: u32) -> u32 {
     var place = (size_class + (size_class >> SIZE_BITS)) % PLACES;
     for (var tries = 0u; tries < 2u * PLACES; tries++) {
@@ -66,15 +66,12 @@ fn place_of(size_class: u32) -> u32 {
         if found == size_class + 1u {
             return place;
         }
-        // A weak compare-and-exchange may fail although the entry of the hash table is free. Then the same
-        // entry is tried again.
+        // A weak compare-and-exchange may fail although the entry is free. Then it is tried again.
         place = (place + select(0u, 1u, found != 0u)) % PLACES;
     }
     return PLACES;
 }
 
-// Returns the number, the largest size and the bounding box of the spheres of one size class in the workgroup.
-// `place` is the index of the size class in the hash table of the workgroup.
 fn gathered_at(place: u32) -> Addition {
     return Addition(
         atomicLoad(&sh_gathered[place].spheres),
@@ -95,8 +92,8 @@ fn gathered_at(place: u32) -> Addition {
 fn gather(place: u32, own: Addition) {
     let gathered = gathered_at(place);
     atomicAdd(&sh_gathered[place].spheres, own.spheres);
-    // Most spheres change neither the largest size nor the bounding box of the spheres that the workgroup has
-    // gathered so far. For these spheres, this test avoids seven atomic operations.
+    // Most spheres change neither the largest size nor the bounding box. For them, this test avoids seven
+    // atomic operations.
     if gathered.half_cell < own.half_cell || any(gathered.low < own.low) || any(gathered.high < own.high) {
         atomicMax(&sh_gathered[place].half_cell, own.half_cell);
         atomicMax(&sh_gathered[place].low[0], own.low.x);
@@ -149,9 +146,9 @@ fn add(size_class: u32, own: Addition) {
     }
 }
 
-// Returns the index of the invocation whose sphere has time segment number k of the workgroup. The binary
-// search has no loop, because some drivers end an invocation after too many loop iterations (docs/design.md,
-// "Limits that are kept").
+// Returns the index of the invocation whose sphere has segment number k of the workgroup. The binary search
+// has no loop, because some drivers end an invocation after too many iterations (docs/design.md, "Limits that
+// are kept").
 fn owner_of(k: u32) -> u32 {
     var owner = select(0u, 128u, sh_sums[127] <= k);
     owner += select(0u, 64u, sh_sums[owner + 63u] <= k);
@@ -203,9 +200,8 @@ fn size_of(i: u32) -> Sized {
 }
 
 fn gather_all(size_class: u32, own: Addition, local: u32) {
-    // One invocation in 16 adds its sphere to the hash table of size classes first. This gives bounding
-    // boxes that contain most other spheres of the workgroup, whose invocations then need not enlarge
-    // the boxes.
+    // One invocation in 16 adds its sphere first. The bounding boxes then contain most other spheres of the
+    // workgroup, whose invocations need not enlarge them.
     for (var turn = 0u; turn < 2u; turn++) {
         if size_class != NO_SIZE_CLASS && (local % 16u == 0u) == (turn == 0u) {
             let place = place_of(size_class);
@@ -234,17 +230,16 @@ fn take_segments(count: u32) -> u32 {
     return base;
 }
 
-// Writes the time segments of the workgroup's spheres, except the first segment of each sphere. `further` is
-// the number of such segments of this invocation's sphere. `begin` is the index of the workgroup's first
-// sphere.
+// Writes the segments of the workgroup's spheres, except the first of each sphere. `further` is the number of
+// segments that this invocation's sphere writes. `begin` is the index of the workgroup's first sphere.
 fn write_segments(further: u32, begin: u32, local: u32) {
     let before = sum_before(further, local);
     if local == SCAN_WORKGROUP - 1u && before + further > 0u {
         sh_base = take_segments(before + further);
     }
     workgroupBarrier();
-    // If the low word of the segment counter has wrapped around, workgroups overwrite each other's time
-    // segments. This does no harm, because a step with so many segments searches nothing.
+    // If the low word of the counter has wrapped around, workgroups overwrite each other's segments. This
+    // does no harm, because such a step searches nothing.
     let room = params.segment_capacity - min(sh_base, params.segment_capacity);
     for (var k = local; k < min(sh_sums[SCAN_WORKGROUP - 1u], room); k += SCAN_WORKGROUP) {
         let owner = owner_of(k);

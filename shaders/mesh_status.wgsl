@@ -1,5 +1,5 @@
-// Adds the status of the step that searches for spheres near triangles to the status of the whole step. Dispatched
-// as one invocation, after `wall_results.wgsl`.
+// Adds the status of the step between spheres and triangles to the status of the whole step. Dispatched as
+// one invocation, after `wall_results.wgsl`.
 
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_MESH_TRUNCATED, CAROM_NONE, CAROM_TOO_CROWDED}
 #import carom::{CAROM_TOO_MANY_SEGMENTS, CAROM_TRUNCATED, CAROM_UNFINISHED, CAROM_WALL, CaromResults}
@@ -16,8 +16,8 @@ fn main() {
     let sphere = mesh_results.out_of_range;
     if results.out_of_range == CAROM_NONE && sphere != CAROM_NONE {
         let first = mesh_results.b_offset;
-        // In the step that searches for spheres near triangles, indices below `first` mean spheres, and the
-        // others mean triangles.
+        // In the step between spheres and triangles, indices below `first` mean spheres, and the others mean
+        // triangles.
         results.out_of_range = select(sphere, (sphere - first) | CAROM_WALL, sphere >= first);
     }
 }

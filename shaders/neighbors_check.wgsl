@@ -1,6 +1,6 @@
-// Decides whether the neighbour list of an earlier step is still valid. The entry point `compare` checks
-// whether any particle has moved too far. `decide` then writes the sizes of the indirect dispatches that make a
-// new list, which are 0 if the old list is kept.
+// Decides whether the neighbour list of an earlier step is still valid. `compare` checks whether any particle
+// has moved too far. `decide` then writes the sizes of the indirect dispatches that make a new list: 0 if the
+// old list is kept.
 
 #import dispatch::{DispatchArguments}
 #import invocation::{invocation}
@@ -9,21 +9,20 @@
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> neighbor_request: NeighborRequest;
-// `given_spheres` are the particles of the current search for neighbours. `spheres` are the particles for
-// which the existing neighbour list was made, with enlarged radii.
+// `given_spheres` are the particles of the current search. `spheres` are those for which the existing list
+// was made, with enlarged radii.
 @group(0) @binding(2) var<storage, read> given_spheres: array<Sphere>;
 @group(0) @binding(3) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(4) var<storage, read_write> neighbor_state: NeighborState;
-// For each dispatch of the stages that make a new neighbour list: its number of workgroups along x and y.
+// For each dispatch of the stages that make a new list: its number of workgroups along x and y.
 @group(0) @binding(5) var<storage, read> list_sizes: array<vec2<u32>>;
 @group(0) @binding(6) var<storage, read_write> list_dispatches: array<DispatchArguments>;
 
-// Square of the largest allowed movement, as a fraction of half the skin. It is a little less than 1, by more
-// than the rounding errors of the comparison: docs/exact.md, "Neighbour lists".
+// Square of the largest allowed movement, as a fraction of half the skin. It is less than 1 by more than the
+// rounding errors of the comparison: docs/exact.md, "Neighbour lists".
 const MOST_MOVED = 1.0 - 1.0 / 262144.0;
 
-// Returns whether a list made for the particle `old` is still valid for the same particle in its new state
-// `now`.
+// Returns whether a list made for the particle `old` is still valid for its new state `now`.
 fn is_near(old: Sphere, now: Sphere) -> bool {
     let same = all(old.center == now.center);
     if neighbor_request.inverse_reach == 0.0 {
@@ -60,8 +59,8 @@ fn decide(@builtin(local_invocation_index) local: u32) {
         let size = select(list_sizes[i], vec2<u32>(0u), kept);
         list_dispatches[i] = DispatchArguments(size.x, size.y, 1u);
     }
-    // Every invocation reads the state of the neighbour list before this barrier. One invocation
-    // changes this state after the barrier.
+    // Every invocation reads the state of the list before this barrier. One invocation changes it after the
+    // barrier.
     storageBarrier();
     if local == 0u {
         atomicStore(&neighbor_state.moved, 0u);

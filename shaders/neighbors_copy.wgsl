@@ -1,5 +1,5 @@
-// Makes the spheres that stand for the particles of a new neighbour list: two of them touch if their particles
-// are neighbours.
+// Makes the spheres that stand for the particles of a new neighbour list: two of them touch if their
+// particles are neighbours.
 
 #import invocation::{invocation}
 #import neighbors::{NeighborRequest, padded_radius}
@@ -24,8 +24,8 @@ fn main(
     var sphere = given_spheres[index];
     sphere.radius = padded_radius(sphere.radius);
     if sphere.radius > MAX_MAGNITUDE {
-        // The padding of the neighbour search may enlarge a radius beyond the allowed range. Such a
-        // sphere is marked as invalid by a negative radius, as in `load_spheres`.
+        // The padding of the search may enlarge a radius beyond the allowed range. Such a sphere is marked as
+        // invalid, as in `load_spheres`.
         sphere = Sphere(vec3<f32>(0.0), -1.0, vec3<f32>(0.0), 0u);
         let place = atomicAdd(&counters.invalid, 1u);
         if place < INVALID_LISTED {

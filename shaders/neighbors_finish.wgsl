@@ -15,8 +15,7 @@
 fn main() {
     results.kept = neighbor_state.kept;
     if neighbor_state.kept != 0u {
-        // If the old neighbour list is kept, only the fields `kept` and `serial` of the results change. All
-        // other fields keep the values from the step that made the list.
+        // If the old list is kept, all other fields keep the values from the step that made it.
         results.serial = params.serial;
         return;
     }

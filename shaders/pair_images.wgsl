@@ -1,6 +1,5 @@
-// In a periodic domain, the kernel `pairs_periodic` lists pairs of objects in the grids, each of which is an
-// image (periodic copy) of a sphere. This kernel replaces each object by its sphere, and writes for each
-// pair which image of the second sphere touches the first sphere.
+// The kernel `pairs_periodic` lists pairs of entries. This kernel replaces each entry by its sphere, and
+// writes which image of the second sphere of the pair touches the first.
 
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults, carom_image}
 #import invocation::{invocation}

@@ -1,5 +1,5 @@
-// Tests every sphere (or time segment of a fast sphere) against the spheres near it in the grids, and lists
-// the pairs that touch. `pairs_periodic.wgsl` does the same in a periodic domain. Twin of `src/cpu/pairs`.
+// Tests every proxy against the proxies near it, and lists the pairs that touch. `pairs_periodic.wgsl` does
+// the same in a periodic domain. Twin of `src/cpu/pairs`.
 
 #import carom::{CaromCollision}
 #import filter::{filter_pair}
@@ -19,12 +19,11 @@
 @group(0) @binding(6) var<storage, read_write> counters: Counters;
 @group(0) @binding(7) var<storage, read_write> pairs: array<CaromCollision>;
 
-// Tests a candidate pair in float32, and adds it to the list of pairs unless its spheres certainly do
-// not touch. Pairs that ignore each other by their collision groups are left out, and so are two time
-// segments of the same sphere.
+// Tests a candidate with the filter, and adds it to the list of pairs unless it is a certain miss. Leaves out
+// pairs that ignore each other by their groups, and two segments of the same sphere.
 fn filter_and_report(searcher: Searcher, place: u32) {
-    // params.zero is always 0, but the compiler does not know its value. So the XOR makes it load the
-    // searching sphere again here. This costs less than to keep the sphere in registers.
+    // params.zero is always 0, but the compiler does not know it. So the XOR makes it load the searching
+    // sphere again here, which costs less than to keep it in registers.
     let proxy = proxy_of(sorted_proxies[searcher.index ^ params.zero]);
     let candidate = proxy_of(sorted_proxies[place]);
     let s = filter_pair(proxy, candidate, params.dt);
@@ -46,8 +45,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call of `list_staged` writes at most one pair to the list. The calls are not in a loop, because
-    // some drivers end long loops early.
+    // Each call writes at most one pair. The calls are not in a loop, because some drivers end long loops
+    // early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

@@ -1,6 +1,5 @@
-// Tests the objects in the grids of a periodic domain against one another, and lists the pairs that touch.
-// The grids contain every image (periodic copy) of a sphere or time segment that reaches into the domain's
-// cell. `pair_images.wgsl` later replaces the images by their spheres. Twin of `src/cpu/pairs` and
+// Tests the entries of a periodic domain against one another, and lists the pairs that touch.
+// `pair_images.wgsl` later replaces the entries by their spheres. Twin of `src/cpu/pairs` and
 // `src/cpu/images/space.rs`.
 
 #import carom::{CaromCollision, carom_image}
@@ -31,19 +30,17 @@ fn sphere_of(entry: Entry) -> u32 {
     return entry.sphere_and_several & ~SEVERAL_IMAGES;
 }
 
-// Returns whether the grids contain several images (periodic copies) of the time segment that `tag`
-// identifies. If so, the segment has an `Entry` of its own, in which the bit SEVERAL_IMAGES is set. If a
-// later segment of a sphere has only one image, the segment may share the `Entry` of the first segment. In a
-// shared `Entry`, the bit describes only the first segment, so the function ignores the bit for later
-// segments.
+// Returns whether several images of the time segment with this `tag` are entries. If so, the segment has an
+// `Entry` of its own, with the bit SEVERAL_IMAGES. A later segment with only one image may share the `Entry`
+// of the first segment, whose bit describes only the first segment. So the bit is ignored for later segments.
 fn is_one_of_several(entry: Entry, index: u32, tag: u32) -> bool {
     let own = index >= params.spheres || segment_of(tag) == 0u;
     return own && (entry.sphere_and_several & SEVERAL_IMAGES) != 0u;
 }
 
-// Returns whether this copy of a pair reports the pair. The grids may contain several copies of a pair,
-// displaced by edges of the domain. In each copy, the bounding boxes of the two spheres intersect in a box.
-// The copy reports the pair if the lower corner of this box is in the domain's cell.
+// The entries may contain several copies of a pair, displaced by edges of the domain. In each, the bounding
+// boxes of the two spheres intersect in a box. Returns whether this copy reports the pair: the lower corner
+// of that box is in the periodic cell.
 fn is_in_cell(one: Entry, other: Entry) -> bool {
     let x = max(one.low[0], other.low[0]);
     let y = max(one.low[1], other.low[1]);
@@ -51,8 +48,7 @@ fn is_in_cell(one: Entry, other: Entry) -> bool {
     return all((vec3<i32>(x, y, z) >> vec3<u32>(FRACTION_BITS)) == vec3<i32>(0));
 }
 
-// Tests in float32 whether two spheres touch during the step, if the second one is displaced by
-// `image`.
+// The filter, with the second sphere displaced by `image`.
 fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let apart = opaque3(j.center - i.center);
     let p = opaque3(apart + displacement(image));
@@ -60,9 +56,7 @@ fn filter_images(i: Sphere, j: Sphere, image: vec3<i32>) -> Filtered {
     let r = opaque(j.radius + i.radius);
     var distance = sum(abs(p));
     if any(image != vec3<i32>(0)) {
-        // If the second sphere is displaced by edges of the lattice, length_bound() is an upper bound of
-        // its displacement along one axis. `distance` is a sum over three axes, so it contains three
-        // times this bound.
+        // length_bound() bounds the displacement along one axis. `distance` is a sum over three axes.
         distance = AWAY * (sum(abs(apart)) + 3.0 * length_bound(image));
     }
     return filter_motion(p, v, r, distance, params.dt);
@@ -98,8 +92,8 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     search_all(invocation(workgroup, workgroups, local, WORKGROUP), local);
-    // Each call of `list_staged` writes at most one pair to the list. The calls are not in a loop, because some
-    // drivers end long loops early.
+    // Each call writes at most one pair. The calls are not in a loop, because some drivers end long loops
+    // early.
     list_staged(local);
     list_staged(local + WORKGROUP);
 }

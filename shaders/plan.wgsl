@@ -1,6 +1,5 @@
-// Chooses the grids (levels) of the step, their cell sizes, and their parts of the table of cells.
-// Dispatched as one workgroup. Twin of `src/cpu/plan`, which has the same parts and explains the reasons in
-// more detail.
+// Chooses the levels of the step, their cells, and their slots. Dispatched as one workgroup. Twin of
+// `src/cpu/plan`, which has the same parts and explains the reasons in more detail.
 
 #import plan_layout::{best_layout, cheapest, lay_out, sh_layout}
 #import plan_levels::{begin_cut, find_best_cut, list_levels, sh_before, sh_level, sh_level_count}
@@ -19,8 +18,7 @@
 
 var<workgroup> sh_range_count: u32;
 var<workgroup> sh_edge: array<f32, MAX_LEVELS>;
-// Number of entries in the table of cells for each grid. The grids are in the order of their cell edges,
-// finest first.
+// Number of slots of each level. The levels are in the order of their cell edges, finest first.
 var<workgroup> sh_slots_of: array<u32, MAX_LEVELS>;
 var<workgroup> sh_place: array<u32, MAX_LEVELS>;
 
@@ -33,16 +31,15 @@ fn ranges_of_level(number: u32) -> SizeRange {
     return all;
 }
 
-// Returns the number of entries in the table of cells for one grid, in proportion to its number of spheres
-// and time segments. Some entries are kept back, because every grid gets at least MIN_HASHED_SLOTS entries
-// for cells outside its box.
+// Returns the number of slots of a level, in proportion to its number of proxies. Some slots are kept back,
+// because every level gets at least MIN_HASHED_SLOTS for cells outside its box.
 fn share_of_slots(level: SizeRange, ranges: u32) -> f32 {
     let available = f32(params.slots) - f32(ranges * 2u * MIN_HASHED_SLOTS);
     return available * (level.proxies / sh_before[ranges]) * USABLE_SLOTS;
 }
 
-// Computes the place of grid `thread` when the grids are sorted by cell edge, finest first. Stores this
-// place, and the grid's number of entries in the table of cells.
+// Computes the place of level `thread` in the order of cell edges, and stores it and the level's number of
+// slots.
 fn place_level(level: Level, levels: u32, thread: u32) {
     var place = 0u;
     for (var k = 0u; k < levels; k++) {
@@ -53,8 +50,7 @@ fn place_level(level: Level, levels: u32, thread: u32) {
     sh_slots_of[place] = level.first_hashed + level.hash_mask + 1u;
 }
 
-// Writes a grid to its place in the plan. Its part of the table of cells begins after those of the grids
-// before it.
+// Writes a level to its place in the plan. Its slots begin after those of the levels before it.
 fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     var level = counted_from_0;
     var first_slot = 0u;
@@ -69,9 +65,8 @@ fn write_level(counted_from_0: Level, levels: u32, place: u32) {
     }
 }
 
-// Writes for each size class of this thread which grid holds its spheres. Each grid holds a range of
-// neighbouring size classes, and the grids are sorted by size class. So the grid of a class is the first one
-// whose last class is not smaller.
+// Writes the level of each size class of this thread. The levels are sorted by size class, so it is the first
+// one whose last class is not smaller.
 fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
     var rest = used;
     while any(rest != vec4<u32>(0u)) {
@@ -89,8 +84,8 @@ fn write_levels_of_classes(used: vec4<u32>, levels: u32, thread: u32) {
 fn write_totals(levels: u32) {
     plan.levels = levels;
     plan.frame = space.frame;
-    // If there are more time segments than the buffers can hold, the plan says that there are no spheres.
-    // Then the following stages do nothing, and the stage `results` reports the overflow.
+    // If there are more segments than the buffers can hold, the plan says that there are no spheres. Then the
+    // following stages do nothing, and the stage `results` reports the overflow.
     let segments = atomicLoad(&counters.segments[0]);
     let fits = atomicLoad(&counters.segments[1]) == 0u && segments <= params.segment_capacity;
     plan.proxies = select(0u, params.spheres + segments, fits);
@@ -111,7 +106,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     }
     sh_ranges_of[thread] = count_ranges(used, finest.x);
     // The following loops contain barriers, so all invocations must do the same number of iterations.
-    // workgroupUniformLoad() ensures this. As a barrier, it also makes the writes to sh_ranges_of visible.
+    // workgroupUniformLoad() ensures this, and makes the writes to sh_ranges_of visible.
     let ranges = workgroupUniformLoad(&sh_range_count);
     make_ranges(used, finest.x, thread);
     workgroupBarrier();
@@ -126,8 +121,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
         list_levels(ranges);
     }
-    // workgroupUniformLoad() contains a workgroup barrier. So no other barrier is needed after thread 0
-    // has written the array sh_level.
+    // workgroupUniformLoad() contains the barrier that is needed after thread 0 has written sh_level.
     let levels = workgroupUniformLoad(&sh_level_count);
 
     var own: SizeRange;
@@ -155,7 +149,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
         write_level(level, levels, sh_place[thread]);
         sh_side[sh_place[thread]] = side_of(own, level);
     }
-    // This barrier makes the grids that write_level() has stored visible to the whole workgroup.
+    // Makes the levels that write_level() has stored visible to the whole workgroup.
     storageBarrier();
     workgroupBarrier();
     if thread < levels {

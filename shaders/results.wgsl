@@ -32,8 +32,7 @@ fn segments() -> vec2<u32> {
 
 fn status() -> u32 {
     let crowded = more(candidates(), vec2<u32>(params.most_candidates_low, params.most_candidates_high));
-    // If a step has too many candidates, the kernel `pairs` ends most searches early on purpose. Then a
-    // low number of finished searches is no sign of an error.
+    // If a step has too many candidates, `pairs` ends most searches early on purpose.
     let finished = crowded || atomicLoad(&counters.finished) == plan.sorted;
     var status = 0u;
     status |= select(0u, CAROM_TRUNCATED, more(found(), vec2<u32>(params.pair_capacity, 0u)));
@@ -59,8 +58,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
     results.candidates = candidates();
     results.segments = segments();
     results.images = vec2<u32>(atomicLoad(&counters.images[0]), atomicLoad(&counters.images[1]));
-    // The counter `out_of_range` is 1 plus the index of a sphere or triangle that is out of range, or 0
-    // if there is none. Subtracting 1 from 0 wraps around to CAROM_NONE.
+    // 1 plus the index of a sphere or triangle that is out of range, or 0: 0 - 1 wraps around to CAROM_NONE.
     results.out_of_range = atomicLoad(&counters.out_of_range) - 1u;
     results.spheres = params.spheres;
     results.b_offset = params.b_offset;

@@ -1,5 +1,5 @@
-// Sorts the spheres (and time segments) by their entry in the table of grid cells. Copies the values of the
-// spheres in this order for the search for pairs. Twin of `src/cpu/scatter.rs`.
+// Sorts the proxies by slot, and copies their values in this order for the stage `pairs`. Twin of
+// `src/cpu/scatter.rs`.
 
 #import invocation::{invocation}
 #import sorted::{SortedProxy, stored_proxy}

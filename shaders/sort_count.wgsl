@@ -1,7 +1,6 @@
-// Counts, for one pass of a radix sort, how many items of each block have each digit. The table of counts
-// has a row for each digit and a column for each block. The prefix sums of the table, row by row, are the
-// positions to which the items move. Blocks without items write zeros. Twin of `src/reduce/sort.rs`, which
-// sorts with a library function.
+// Counts, for one pass of a radix sort, how many items of each block have each digit. The table has a row for
+// each digit and a column for each block. Its prefix sums, row by row, are the positions to which the items
+// move. Twin of `src/reduce/sort.rs`, which sorts with a library function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
@@ -28,8 +27,8 @@ fn main(
     }
     workgroupBarrier();
     let blocks = arrayLength(&sort_counts) / DIGITS;
-    // Each workgroup handles one block of items. A dispatch with several rows of workgroups may have more
-    // workgroups than there are blocks. The surplus workgroups write nothing.
+    // A dispatch with several rows may have more workgroups than there are blocks. The surplus workgroups
+    // write nothing.
     if local < DIGITS && block < blocks {
         sort_counts[local * blocks + block] = atomicLoad(&sh_counts[local]);
     }

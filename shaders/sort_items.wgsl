@@ -1,5 +1,5 @@
-// Prepares the pairs of a periodic domain for sorting. An item has four words: a, b, the image (periodic
-// copy) of sphere b, and the index of the pair.
+// Prepares the pairs of a periodic domain for sorting. An item has four words: a, b, the image of sphere b,
+// and the index of the pair.
 
 #import carom::{CaromResults}
 #import invocation::{invocation}

@@ -1,16 +1,15 @@
 // Moves the items of each block to their positions in the order of their digits, in one pass of a radix sort.
-// Items with equal digits keep their order.
-// Twin of `src/reduce/sort.rs`, which sorts with a library function.
+// Items with equal digits keep their order. Twin of `src/reduce/sort.rs`, which sorts with a library
+// function.
 
 #import carom::{CaromResults}
 #import digit::{Digit, digit_of, item_count}
 
-// Number of words that hold one 16-bit count for each value of a sort digit.
+// Number of words that hold one 16-bit count for each value of a digit.
 const WORDS = DIGITS / 2u;
 const EACH = SORT_BLOCK / WORKGROUP;
-// Each invocation has counted the sort digits of its items. Its counts fill WORDS words, with two 16-bit
-// counts in each word. For each of these words, ADDERS invocations compute the prefix sums over all
-// invocations of the workgroup. Each of the ADDERS invocations adds up COUNTS values.
+// For each of the WORDS words, ADDERS invocations compute the prefix sums over all invocations of the
+// workgroup. Each of them adds up COUNTS values.
 const ADDERS = WORKGROUP / WORDS;
 const COUNTS = WORKGROUP / ADDERS;
 
@@ -20,14 +19,11 @@ const COUNTS = WORKGROUP / ADDERS;
 @group(0) @binding(3) var<storage, read> sort_counts: array<u32>;
 @group(0) @binding(4) var<storage, read_write> items_after: array<vec4<u32>>;
 
-// The digit counts of all invocations of the workgroup. Each invocation has WORDS words, with two 16-bit
-// counts in each word. The array holds word 0 of every invocation, then word 1 of every invocation, and
-// so on.
+// The counts of all invocations: word 0 of every invocation, then word 1 of every invocation, and so on.
 var<workgroup> sh_counts: array<u32, WORDS * WORKGROUP>;
 var<workgroup> sh_sums: array<u32, WORKGROUP>;
 
-// The digit counts of one invocation: for each value of a sort digit, the number of its items with this
-// digit. Each word holds two counts of 16 bits.
+// For each value of a digit, the number of an invocation's items with it.
 alias Counts = array<u32, WORDS>;
 
 fn count_digits(begin: u32, end: u32) -> Counts {
@@ -39,9 +35,7 @@ fn count_digits(begin: u32, end: u32) -> Counts {
     return counts;
 }
 
-// Replaces the digit counts in sh_counts by their exclusive prefix sums over the invocations. Each
-// invocation has WORDS words, with two 16-bit counts in each word. The sums are computed separately for
-// word 0 of all invocations, word 1 of all invocations, and so on.
+// Replaces the words in sh_counts by their exclusive prefix sums over the invocations.
 fn sum_counts(local: u32) {
     let first = local * COUNTS;
     var sum = 0u;

@@ -1,7 +1,6 @@
-// An earlier search lists the pairs of a sphere and a triangle in which the sphere may touch the
-// triangle's bounding sphere. This shader tests the sphere of each such pair against the triangle
-// itself. It adds the sphere to the list of wall collisions if the two may touch. Twin of
-// `src/cpu/bounded_walls.rs`.
+// The step between spheres and triangles lists the pairs in which the sphere may touch the triangle's
+// bounding sphere. This shader tests each such sphere against the triangle itself, and lists the wall
+// collision if the two may touch. Twin of `src/cpu/bounded_walls.rs`.
 
 #import carom::{CAROM_GRAZING, CaromCollision, CaromResults, CaromTriangle, CaromWallCollision, carom_b, carom_image}
 #import carom::{carom_is_grazing}
@@ -55,9 +54,8 @@ fn main(
     var shift = vec3<f32>(0.0);
     var shift_size = 0.0;
     if wall_params.periodic != 0u {
-        // Each listed pair names the image (periodic copy) of a triangle that a sphere may touch. This
-        // shader instead displaces the sphere, in the opposite direction. So it negates the components
-        // of the image.
+        // Each pair names an image of a triangle. Here the sphere is displaced instead, in the opposite
+        // direction.
         image = -carom_image(mesh_images[place]);
         let n = vec3<f32>(image);
         let x = edge(0u);
@@ -69,10 +67,8 @@ fn main(
     let triangle = carom_b(pair);
     let found = filter_triangle(triangle_at(triangle), sphere_at(pair.a), shift, shift_size, params.dt);
     if found.may {
-        // The search finds pairs of a sphere and a triangle's bounding sphere. It may list a pair
-        // several times if the pair is grazing (undecided in float32). Then the wall collision is listed
-        // several times, too. This is allowed only for grazing wall collisions, so it is marked as
-        // grazing.
+        // A grazing pair may be listed several times, and so may its wall collision. This is allowed only for
+        // grazing wall collisions.
         let certain = found.certain && !carom_is_grazing(pair);
         let collision = CaromWallCollision(
             pair.a,

@@ -1,7 +1,6 @@
-// Copies each pair once from a sorted list in which repeats of a pair are adjacent. The entry point `flag`
-// marks the first occurrence of each pair. After the prefix sum of these flags, `write` copies the marked
-// pairs.
-// Twin of `src/reduce/sort.rs`.
+// Copies each pair once from a sorted list in which repeats of a pair are adjacent. `flag` marks the first
+// occurrence of each pair. After the prefix sum of these flags, `write` copies the marked pairs. Twin of
+// `src/reduce/sort.rs`.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments}
@@ -9,8 +8,7 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// The sorted list of pairs, in which a pair may occur several times. Each element has the bits of a
-// CaromCollision.
+// The sorted list with repeats. Each element has the bits of a CaromCollision.
 @group(0) @binding(1) var<storage, read> repeated_pairs: array<vec4<u32>>;
 // 1 for the first occurrence of each pair, and 0 for its repeats. Later the exclusive prefix sums of these
 // flags.
@@ -18,8 +16,7 @@
 @group(0) @binding(3) var<storage, read_write> sorted_bits: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether entry `index` of the sorted list is the first occurrence of its pair. Equal pairs have
-// the same two spheres. The flag of a grazing (undecided) pair is ignored.
+// Returns whether entry `index` is the first occurrence of its two spheres. The bit CAROM_GRAZING is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

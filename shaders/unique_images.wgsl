@@ -1,6 +1,4 @@
-// Writes the sorted list of pairs of a periodic domain. Each pair is listed once, with the image (periodic
-// copy) of its second sphere. The entry point `flag` marks the first of several equal items. After the
-// prefix sum of these flags, `write` copies the pairs of the marked items.
+// As `unique.wgsl`, for a periodic domain: each pair is listed once with each image of its second sphere.
 
 #import carom::{CAROM_GRAZING, CaromResults}
 #import dispatch::{DispatchArguments}
@@ -8,8 +6,8 @@
 #import invocation::{invocation}
 
 @group(0) @binding(0) var<storage, read_write> results: CaromResults;
-// One item for each pair, in sorted order: a, b, the image of sphere b, and the index of the pair in the
-// unsorted list.
+// For each pair, in sorted order: a, b, the image of sphere b, and the index of the pair in the unsorted
+// list.
 @group(0) @binding(1) var<storage, read> sorted_items: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> pair_bits: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> first_flags: array<u32>;
@@ -17,8 +15,8 @@
 @group(0) @binding(5) var<storage, read_write> sorted_images: array<u32>;
 @group(0) @binding(6) var<storage, read_write> sorted_dispatch: DispatchArguments;
 
-// Returns whether item `index` is the first one, or differs from the item before it in a sphere or the
-// image. The flag of a grazing (undecided) pair is ignored.
+// Returns whether item `index` differs from the item before it in a sphere or the image. The bit
+// CAROM_GRAZING is ignored.
 fn is_first(index: u32) -> bool {
     if index >= results.pairs {
         return false;

@@ -1,23 +1,21 @@
-// Includes walls in the first impact of each sphere. The entry points `times` and `partners` run after
-// the entry points of `earliest.wgsl` with the same names. If a sphere hits another sphere and a wall at
-// the same time, the hit of the other sphere is its first impact. Twin of `with_walls` in
-// `src/reduce/earliest.rs`.
+// Includes walls in the first impact of each sphere. `times` and `partners` run after the entry points of
+// `earliest.wgsl` with the same names. If a sphere hits a sphere and a wall at the same time, the sphere is
+// its first impact. Twin of `with_walls` in `src/reduce/earliest.rs`.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults}
 #import invocation::{invocation}
 
-// The first impact of a sphere: its time of impact, and the sphere or wall that it hits.
 struct Earliest {
     toi: atomic<u32>,
     partner: atomic<u32>,
 }
 
 @group(0) @binding(0) var<storage, read> results: CaromResults;
-// The wall collisions as integers, in the layout of CaromWallCollision.
+// In the layout of CaromWallCollision.
 @group(0) @binding(1) var<storage, read> wall_bits: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> earliest: array<Earliest>;
 
-// Returns the bits of a time of impact. The sign bit is cleared because the time may be -0.
+// Returns the bits of a time of impact, without the sign bit, because the time may be -0.
 fn time_of(hit: vec4<u32>) -> u32 {
     return hit.z & 0x7fffffffu;
 }

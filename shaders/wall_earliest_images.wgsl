@@ -1,7 +1,6 @@
-// This kernel runs after those of `earliest_images.wgsl`. For each sphere whose first impact in a
-// periodic domain is with a wall, it finds which image (periodic copy) of the wall the sphere hits. In
-// the list of wall collisions, the sphere is displaced by n periodic edges, and the wall is not
-// displaced. In the result, the wall is displaced by −n, and the sphere is not.
+// Runs after `earliest_images.wgsl`, for each sphere whose first impact is with a wall. In the list of wall
+// collisions, the sphere is displaced by n periodic edges. In the result, the wall is displaced by −n, and
+// the sphere is not.
 
 #import carom::{CAROM_GRAZING, CAROM_WALL, CaromResults, carom_image}
 #import image_word::{pack_image}

@@ -1,5 +1,5 @@
-// Writes the results of the stage `walls` for users' shaders, and the size of the indirect dispatches over the
-// wall collisions. Dispatched as one invocation, after `results.wgsl`.
+// Writes the results of the stage `walls` for users' shaders, and the size of the indirect dispatches over
+// the wall collisions. Dispatched as one invocation, after `results.wgsl`.
 
 #import carom::{CAROM_IMAGE_OUT_OF_RANGE, CAROM_NONE, CAROM_UNFINISHED, CAROM_WALLS_TRUNCATED, CaromResults}
 #import dispatch::{DispatchArguments, dispatch_over}
@@ -22,8 +22,7 @@ fn main() {
         | select(0u, CAROM_IMAGE_OUT_OF_RANGE, out_of_range > 0u)
         | select(0u, CAROM_UNFINISHED, unfinished);
     if results.out_of_range == CAROM_NONE {
-        // `out_of_range` is 1 plus the index of a sphere, or 0 if there is no such sphere. 0 - 1 wraps around
-        // to CAROM_NONE.
+        // 1 plus the index of a sphere, or 0: 0 - 1 wraps around to CAROM_NONE.
         results.out_of_range = out_of_range - 1u;
     }
     results.walls_found = found;

@@ -1,6 +1,5 @@
-// Tests every sphere against every wall of a simple shape, and lists the spheres that touch walls. Each
-// invocation tests one sphere.
-// Twin of `src/cpu/walls.rs`.
+// Tests every sphere against every wall of a simple shape, and lists the spheres that touch walls. One
+// invocation per sphere. Twin of `src/cpu/walls.rs`.
 
 #import carom::{CAROM_GRAZING, CaromWall, CaromWallCollision}
 #import groups::{ignore_each_other}
@@ -56,8 +55,7 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> ImageBlock {
         }
         let begin = dot(dual.xyz, apart);
         let end = begin + dot(dual.xyz, motion);
-        // `around` includes a margin for rounding errors. So the range from `first` to `last` omits no
-        // image (periodic copy) of the sphere that may touch the wall.
+        // `around` includes a margin for rounding errors, so no image that may touch the wall is omitted.
         let around = dual.w * (wall.size + sphere.radius) * (1.0 + WALL_ERROR * EPSILON)
             + WALL_ERROR * EPSILON * dual.w * size + IMAGE_MARGIN;
         let first = ceil(-max(begin, end) - around);
@@ -73,7 +71,6 @@ fn block_of(index: u32, wall: CaromWall, sphere: Sphere) -> ImageBlock {
     return block;
 }
 
-// Tests one image (periodic copy) of sphere `i` against a wall.
 fn test_image(i: u32, sphere: Sphere, index: u32, wall: CaromWall, image: vec3<i32>) {
     let n = vec3<f32>(image);
     let edges = array<vec4<f32>, 3>(edge_at(index, 0u), edge_at(index, 1u), edge_at(index, 2u));
@@ -119,8 +116,8 @@ fn main(
     }
     let sphere = sphere_at(i);
     let count = select(wall_params.count, 0u, is_invalid(sphere));
-    // The last iteration of this loop tests no wall, but adds 1 to the number of finished spheres. If
-    // the driver wrongly ends the loop early, this number is too small, which reveals the error.
+    // The last iteration tests no wall, but adds 1 to the number of finished spheres. If the driver ends the
+    // loop early, this number is too small, which reveals the error.
     for (var wall = 0u; wall <= count; wall++) {
         if wall < count {
             test_wall(i, sphere, wall);

@@ -1,5 +1,5 @@
-// Replaces each sphere by its image (periodic copy) with its centre in the cell of the periodic domain
-// half-way through the step. The stages that make the grids then read these images.
+// Replaces each sphere by its image with its centre in the periodic cell half-way through the step. The later
+// stages read these images.
 
 #import invocation::{invocation}
 #import image_word::{pack_image}

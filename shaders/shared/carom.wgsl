@@ -1,15 +1,23 @@
 // WGSL structs, constants and functions for shaders that read carom's results. Append
-// this text to your shader. All names begin with `Carom`, `CAROM` or `carom`. Lengths
-// and times are in your units.
+// this text to your shader. All names begin with `Carom`, `CAROM` or `carom`. Lengths and
+// times are in your units.
+//
+// In a periodic domain, an image is a copy of a sphere, displaced by whole multiples of
+// the edges. The path of a fast sphere is cut into time segments of equal duration. Two
+// spheres or segments that are tested are a candidate.
+//
+// Counts of two words have the low word first. With two sets, sphere i of the second set
+// has row (index across both sets) b_offset + i, where b_offset is a field of
+// CaromResults.
 
-// Two spheres that touch or may touch (see CAROM_GRAZING) during the step. `toi` and
-// `depth` are float32 estimates, and the Rust module `carom::gpu` states their error.
+// Two spheres that touch or may touch during the step. `toi` and `depth` are float32
+// estimates, and the Rust module `carom::gpu` states their error.
 struct CaromCollision {
-    // Index of the pair's first sphere: the smaller index or, with two sets, the index
-    // in the first set.
+    // Index of the first sphere: the smaller index or, with two sets, the index in the
+    // first set.
     a: u32,
-    // The low 31 bits are the index of the pair's second sphere (see carom_b()). The
-    // highest bit is CAROM_GRAZING.
+    // The index of the second sphere (see carom_b()), and CAROM_GRAZING as the highest
+    // bit.
     b_and_grazing: u32,
     // Time of impact, from the start of the step. 0 if the spheres touch at the start.
     toi: f32,
@@ -17,76 +25,62 @@ struct CaromCollision {
     depth: f32,
 }
 
-// Bit of `b_and_grazing` that marks a grazing pair: float32 rounding leaves open
-// whether the spheres touch, or in which time segments (equal parts of a fast sphere's
-// path) they come closest. Treat grazing pairs as touching. The list may hold a grazing
-// pair several times, but the sorted list holds it once.
+// Bit that marks a grazing pair: float32 rounding leaves open whether the spheres touch,
+// or in which time segments they come closest. Treat grazing pairs as touching. The list
+// may hold a grazing pair several times, but the sorted list holds it once.
 const CAROM_GRAZING = 0x80000000u;
 
-// Returns the index of a pair's second sphere: the larger index or, with two sets, the
-// index in the second set.
+// Returns the index of the second sphere: the larger one or, with two sets, the index in
+// the second set.
 fn carom_b(collision: CaromCollision) -> u32 {
     return collision.b_and_grazing & ~CAROM_GRAZING;
 }
 
 // Returns how many times the second sphere of a pair is displaced by each edge of the
-// periodic domain. `word` is the entry of the pair in the buffer of images (periodic
-// copies).
+// periodic domain. `word` is the entry of the pair in the buffer of images.
 fn carom_image(word: u32) -> vec3<i32> {
     return vec3<i32>(vec3<u32>(word >> 20u, word >> 10u, word) & vec3<u32>(1023u)) - 512;
 }
 
-// Returns whether a pair is grazing: float32 rounding leaves open whether its spheres
-// touch. See CAROM_GRAZING.
 fn carom_is_grazing(collision: CaromCollision) -> bool {
     return (collision.b_and_grazing & CAROM_GRAZING) != 0u;
 }
 
-// Results of one step, written by the GPU. Counts of two words have the low word first.
+// Results of one step, written by the GPU.
 struct CaromResults {
-    // Status of the step: 0, or a combination of the bits CAROM_TRUNCATED to
-    // CAROM_MESH_TRUNCATED.
+    // 0, or a combination of the bits CAROM_TRUNCATED to CAROM_MESH_TRUNCATED.
     status: u32,
     // Number of pairs in the list of pairs.
     pairs: u32,
-    // Number of pairs found. It exceeds `pairs` if the list overflowed. A pair that is
+    // Number of pairs found, which exceeds `pairs` if the list overflowed. A pair that is
     // found several times counts several times.
     found: vec2<u32>,
-    // Number of candidates: pairs of spheres (or time segments) to be tested.
     candidates: vec2<u32>,
-    // Number of time segments of fast spheres, without the first segment of each sphere.
-    // In a periodic domain, the number of images (periodic copies) of spheres and time
-    // segments is included.
+    // Number of time segments, without the first of each sphere, and of `images`.
     segments: vec2<u32>,
-    // In a periodic domain: number of images (periodic copies) of spheres or time
-    // segments that are added to the grids because they reach into the domain's cell.
+    // In a periodic domain: number of images that reach into the domain's cell, and so
+    // are added to the grids.
     images: vec2<u32>,
-    // Number of spheres, in both sets together if there are two. If one of two sets is
-    // empty, nothing is searched, and `spheres` and `b_offset` are 0.
+    // Number of spheres, in both sets together. If one of two sets is empty, nothing is
+    // searched, and `spheres` and `b_offset` are 0.
     spheres: u32,
-    // Number of spheres in the first of two sets, or 0 with one set. Results with one row
-    // per sphere begin with the rows of the first set, and those of the second set
-    // follow. So sphere b of a pair has row carom_b() + b_offset, where b_offset is this
-    // number.
+    // Number of spheres in the first of two sets, or 0 with one set.
     b_offset: u32,
-    // Number of spheres that were left out because of an invalid value, such as NaN or
-    // a negative radius.
+    // Number of spheres that were left out because of an invalid value, such as NaN or a
+    // negative radius.
     invalid: u32,
-    // Number of spheres for which the step needs room. If the status has the bit
-    // CAROM_TOO_MANY_SPHERES, this is the number of spheres in the input, and `spheres`
-    // is 0.
+    // Number of spheres for which the step needs room. With CAROM_TOO_MANY_SPHERES, it is
+    // the number in the input, and `spheres` is 0.
     spheres_needed: u32,
     // Number of entries in the grids: uncut spheres, and time segments of cut spheres.
     proxies: u32,
     // Number of uniform grids that the step uses.
     levels: u32,
-    // Length limit of time segments. The motion of a sphere is divided into 2^n segments
-    // of equal duration. n is the smallest number, up to 15, for which the sphere moves
-    // in each segment no farther along any axis than this limit or its diameter,
-    // whichever is greater. The limit is in your unit of length. But if every
-    // coordinate, radius and displacement is below 1/256, carom computes in a smaller
-    // unit, which is your unit divided by a power of two, and the limit is in the
-    // smaller unit.
+    // Length limit of time segments: the path of a sphere is cut into 2^n segments, with
+    // the smallest n, up to 15, for which the sphere moves in each segment no farther
+    // along any axis than this limit or its diameter, whichever is greater. In your unit
+    // of length, except if every coordinate, radius and displacement is below 1/256. Then
+    // it is in a smaller unit: yours, divided by a power of two.
     segment: f32,
     // Number of pairs in the sorted list of pairs.
     sorted: u32,
@@ -95,69 +89,59 @@ struct CaromResults {
     began: u32,
     lasted: u32,
     ended: u32,
-    // Number of workgroups along x in an indirect dispatch over the pairs (`columns`)
-    // or over the sorted pairs (`sorted_columns`). Pass it to carom_index().
+    // Number of workgroups along x in an indirect dispatch over the pairs, or over the
+    // sorted pairs. Pass it to carom_index().
     columns: u32,
     sorted_columns: u32,
-    // Serial number of the step, which distinguishes recorded steps.
+    // Serial number of the recorded step.
     serial: u32,
-    // If the status has the bit CAROM_IMAGE_OUT_OF_RANGE: the index of a sphere or a
-    // triangle that caused it. Otherwise CAROM_NONE. With two sets, sphere i of the
-    // second set has index b_offset + i. Triangle i of all meshes has index
-    // CAROM_WALL + i.
+    // With CAROM_IMAGE_OUT_OF_RANGE: the row of a sphere that caused it, or CAROM_WALL +
+    // i for triangle i of all meshes. Otherwise CAROM_NONE.
     out_of_range: u32,
     // Number of entries in the neighbour list. Only searches for neighbours write this
-    // field.
+    // field and the next two.
     neighbors: u32,
-    // Number of workgroups along x in an indirect dispatch over the neighbour list. A
-    // kernel passes it to carom_index(), which returns the index of an invocation's
-    // entry. Only searches for neighbours write this field.
+    // Number of workgroups along x in an indirect dispatch over the neighbour list. Pass
+    // it to carom_index().
     neighbor_columns: u32,
-    // 1 if the search kept the neighbour list of an earlier search, because no particle
-    // has moved too far. The other results are then those of the earlier search. Only
-    // searches for neighbours write this field.
+    // 1 if the search kept the neighbour list of an earlier search. The other results are
+    // then those of the earlier search.
     kept: u32,
-    // Indices of at most 32 spheres that were left out because of an invalid value.
-    // With two sets, sphere i of the second set has index b_offset + i.
+    // Rows of at most 32 spheres that were left out because of an invalid value.
     invalid_index: array<u32, 32>,
-    // Number of wall collisions (spheres that touch walls) in their list, and number of
-    // workgroups along x in an indirect dispatch over this list. Both are 0 in buffers
-    // without walls.
+    // Number of wall collisions, and of workgroups along x in an indirect dispatch over
+    // them. Both are 0 in buffers without walls.
     walls: u32,
     wall_columns: u32,
-    // Number of wall collisions found. It exceeds `walls` if the list of wall collisions
-    // overflowed.
+    // Number of wall collisions found, which exceeds `walls` if the list overflowed.
     walls_found: vec2<u32>,
     // Number of walls of simple shapes. Wall `first_triangle` + i is triangle i.
     first_triangle: u32,
     unused_too: u32,
 }
 
-// Status bit: the list of pairs has no room for all pairs found. It holds only some of
-// them, and results.pairs is the number of these.
+// Bits of CaromResults.status. CAROM_TRUNCATED: the list of pairs has no room for all
+// pairs found, and holds only some of them.
 const CAROM_TRUNCATED = 1u;
-// Status bit: there are more time segments than the buffers can hold. Nothing was
-// searched.
+// There are more time segments than the buffers can hold. Nothing was searched.
 const CAROM_TOO_MANY_SEGMENTS = 2u;
-// Status bit: there are more candidates (pairs to be tested) than allowed. Most were
-// not tested, so the list of pairs is incomplete.
+// There are more candidates than allowed. Most were not tested.
 const CAROM_TOO_CROWDED = 4u;
-// Status bit: there are more spheres than the buffers can hold, or than the description
-// of the input allows. Nothing was searched.
+// There are more spheres than the buffers can hold, or than the description of the input
+// allows. Nothing was searched.
 const CAROM_TOO_MANY_SPHERES = 8u;
-// Status bit: spheres were left out because of invalid values. This does not affect the
-// pairs of the other spheres.
+// Spheres were left out because of invalid values. This does not affect the pairs of the
+// other spheres.
 const CAROM_INVALID_SPHERES = 16u;
-// Status bit: the driver ended shader loops early. Pairs may be missing.
+// The driver ended shader loops early. Pairs may be missing.
 const CAROM_UNFINISHED = 32u;
-// Status bit: a sphere is too far from the cell of the periodic domain, or reaches into
-// too many images of the cell. Pairs are missing.
+// A sphere is too far from the cell of the periodic domain, or reaches into too many
+// images of the cell. Pairs are missing.
 const CAROM_IMAGE_OUT_OF_RANGE = 64u;
-// Status bit: the list of wall collisions has no room for all wall collisions found. It
-// holds only some of them, and results.walls is the number of these.
+// The list of wall collisions has no room for all found, and holds only some of them.
 const CAROM_WALLS_TRUNCATED = 128u;
-// Status bit: more spheres are near triangles than the buffers can hold. Wall collisions
-// with triangles are missing.
+// More spheres are near triangles than the buffers can hold. Wall collisions with
+// triangles are missing.
 const CAROM_MESH_TRUNCATED = 256u;
 // All status bits that mean that pairs or wall collisions may be missing.
 const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_CROWDED
@@ -167,71 +151,62 @@ const CAROM_INCOMPLETE = CAROM_TRUNCATED | CAROM_TOO_MANY_SEGMENTS | CAROM_TOO_C
 // Workgroup size of the indirect dispatches over pairs.
 const CAROM_WORKGROUP = 64u;
 
-// Returns the index of the pair that an invocation handles, in an indirect dispatch with
-// workgroups of (CAROM_WORKGROUP, 1, 1). For the list of pairs, pass results.columns. An
-// invocation has no pair if its index is at least results.pairs. For the sorted list,
-// pass results.sorted_columns. An invocation has no pair if its index is at least
-// results.sorted.
+// Returns the index of the entry that an invocation handles, in an indirect dispatch over
+// a list with workgroups of (CAROM_WORKGROUP, 1, 1). For the list of pairs, pass
+// results.columns; for the sorted list, results.sorted_columns. An invocation has no
+// entry if its index is at least the length of the list.
 fn carom_index(columns: u32, workgroup_id: vec3<u32>, local_invocation_index: u32) -> u32 {
     return (workgroup_id.x + workgroup_id.y * columns) * CAROM_WORKGROUP + local_invocation_index;
 }
 
-// Reductions are results that carom computes on request from the list of pairs. Pairs
-// that are missing from this list (see CAROM_TRUNCATED) are also missing from the
-// reductions. Some reductions have one row per sphere. In a step of two sets, the rows
-// of the second set follow those of the first: sphere i of the second set has row
-// results.b_offset + i.
+// Reductions are computed on request from the list of pairs. Pairs that are missing from
+// the list are also missing from them.
 
-// First impact of a sphere: its time, and the index of the sphere that is hit, or the
-// smallest index if several are hit. With two sets, it is an index in the set of that
-// sphere. Grazing pairs count as touching. Bind as array<CaromEarliest>, with one row
-// per sphere.
+// First impact of a sphere. Bind as array<CaromEarliest>, with one row per sphere.
+// Grazing pairs count as touching.
 struct CaromEarliest {
     // Time of the first impact, or the largest float32 if the sphere touches nothing.
     toi: f32,
-    // Index of the sphere that is hit, or CAROM_NONE if there is no impact. If a wall is
-    // hit earlier than any sphere, the value is CAROM_WALL plus the number of the wall.
+    // Index of the sphere that is hit, in its own set, the smallest if several are hit.
+    // CAROM_NONE if there is no impact, and CAROM_WALL plus the number of the wall if a
+    // wall is hit earlier than any sphere.
     partner: u32,
 }
 
-// Bit of `CaromEarliest.partner` that marks a wall.
 const CAROM_WALL = 0x80000000u;
 
 const CAROM_NONE = 0xffffffffu;
 
 // The sorted list of pairs is an array<CaromCollision> in ascending order of (a, b), each
-// pair once. The field `sorted` of CaromResults is its length. A kernel that is
-// dispatched indirectly over the list passes the field `sorted_columns` to carom_index(),
-// which returns the index of its pair.
+// pair once, with results.sorted entries.
 
-// Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind
-// two array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
+// Contacts: for each sphere, the indices of its pairs (a, b) in the sorted list. Bind two
+// array<u32>, `offsets` and `indices`. Row i is indices[k] with offsets[i] <= k <
 // offsets[i + 1]. Pairs in which the sphere is b come first, by ascending a, then pairs
 // in which it is a, by ascending b. So each pair is in two rows.
 
 // Changes since the last complete step: an array<vec2<u32>> of pairs (a, b). First come
 // results.began new pairs, then results.lasted pairs that were already there, then
-// results.ended pairs that are gone. Each part is sorted. In the first complete step
-// all pairs are new. A step with a status bit of CAROM_INCOMPLETE has no changes, and
-// the next step is compared with the last complete one.
+// results.ended pairs that are gone, each part sorted. In the first complete step all
+// pairs are new. A step with a status bit of CAROM_INCOMPLETE has no changes, and the
+// next step is compared with the last complete one.
 
 // Entry of a neighbour list: particle j is a neighbour of particle i. Bind as
-// array<CaromNeighbor>, with results.neighbors entries in ascending order of (i, j),
-// and beside it an array<vec4<f32>> with the vector from i to j in xyz and its length
-// in w. The entries of particle i have the indices k with offsets[i] <= k < offsets[i +
-// 1].
+// array<CaromNeighbor>, with results.neighbors entries in ascending order of (i, j), and
+// beside it an array<vec4<f32>> with the vector from i to j in xyz and its length in w.
+// The entries of particle i are k with offsets[i] <= k < offsets[i + 1].
 struct CaromNeighbor {
     i: u32,
     j: u32,
-    // Image (periodic copy) of particle j, to be read with carom_image().
+    // Image of particle j, to be read with carom_image().
     image: u32,
     // 1 if float32 rounding leaves open whether the particles were neighbours when the
-    // list was made, otherwise 0. Two particles are neighbours if their distance is at
-    // most the cutoff (or the sum of their radii) plus the skin.
+    // list was made: within the cutoff (or the sum of their radii) plus the skin.
+    // Otherwise 0.
     grazing: u32,
 }
 
-// Walls of simple shapes (see `CaromWall.kind`).
+// Values of `CaromWall.kind`.
 const CAROM_HALF_SPACE = 0u;
 const CAROM_SOLID_SPHERE = 1u;
 const CAROM_HOLLOW_SPHERE = 2u;
@@ -243,21 +218,19 @@ const CAROM_HOLLOW_CYLINDER = 4u;
 struct CaromWall {
     // Centre of a sphere, or a point on the axis of a cylinder. 0 for a half-space.
     point: vec3<f32>,
-    // Radius. For a half-space, its plane consists of the points x with
-    // dot(direction, x) = size.
+    // Radius. The plane of a half-space consists of the points x with dot(direction, x) =
+    // size.
     size: f32,
     // Unit normal of a half-space, towards the free side, or unit vector along the axis
     // of a cylinder. 0 for a sphere.
     direction: vec3<f32>,
-    // Kind of the wall, CAROM_HALF_SPACE to CAROM_HOLLOW_CYLINDER.
+    // CAROM_HALF_SPACE to CAROM_HOLLOW_CYLINDER.
     kind: u32,
     velocity: vec3<f32>,
     groups: u32,
 }
 
-// A triangle of a mesh. Triangles are numbered as walls, after the half-spaces, spheres
-// and cylinders: triangle i is wall n + i, where n is the number of walls with these
-// simple shapes.
+// A triangle of a mesh. Triangle i is wall number results.first_triangle + i.
 struct CaromTriangle {
     a: vec3<f32>,
     unused: f32,
@@ -269,50 +242,39 @@ struct CaromTriangle {
     groups: u32,
 }
 
-// A sphere and a wall that touch or may touch (see CAROM_GRAZING) during the step. `toi`
-// and `depth` are float32 estimates. Each sphere and wall is listed once or, in a
-// periodic domain, once for each image (periodic copy) of the sphere. A grazing triangle
-// may be listed several times.
+// A sphere and a wall that touch or may touch during the step, in float32 like
+// CaromCollision. Each sphere and wall is listed once or, in a periodic domain, once for
+// each image of the sphere. A grazing triangle may be listed several times.
 struct CaromWallCollision {
-    // Index of the sphere. With two sets, index b_offset + i means sphere i of the
-    // second set.
+    // Row of the sphere.
     sphere: u32,
-    // Number of the wall in the low 31 bits (see carom_wall()), and CAROM_GRAZING as the
-    // highest bit.
+    // The number of the wall (see carom_wall()), and CAROM_GRAZING as the highest bit.
     wall_and_grazing: u32,
-    // Time of impact from the start of the step; 0 if the sphere touches the wall at
-    // the start.
+    // As in CaromCollision.
     toi: f32,
-    // Penetration depth at the start of the step; 0 if the sphere touches the wall only
-    // later.
     depth: f32,
 }
 
-// Returns the number of the wall that the sphere touches. Walls of simple shapes are
-// counted first, and then the triangles.
+// Returns the number of the wall. Triangles are numbered after the other walls.
 fn carom_wall(collision: CaromWallCollision) -> u32 {
     return collision.wall_and_grazing & ~CAROM_GRAZING;
 }
 
-// Returns whether float32 rounding leaves open whether the sphere touches the wall. See
-// CAROM_GRAZING.
 fn carom_is_grazing_wall(collision: CaromWallCollision) -> bool {
     return (collision.wall_and_grazing & CAROM_GRAZING) != 0u;
 }
 
-// Geometry of the contact of a sphere with a wall, in float32.
+// Geometry of the contact of a sphere with a wall at the time of impact, in float32.
 struct CaromWallContact {
-    // The contact point: the point of the sphere's surface in the direction of `normal`,
-    // at the time of impact.
+    // The point of the sphere's surface in the direction of `normal`.
     point: vec3<f32>,
     // Speed at which sphere and wall approach along the normal. Negative for a sphere
     // that leaves the wall.
     approach_speed: f32,
-    // Unit vector from the centre of the sphere into the wall, at the time of impact.
+    // Unit vector from the centre of the sphere into the wall.
     normal: vec3<f32>,
-    // The part of the wall that the sphere touches: CAROM_FACE, or CAROM_EDGE or CAROM_CORNER
-    // plus the number of the edge or corner of a triangle. Only triangles have edges and
-    // corners.
+    // The part of the wall that the sphere touches: CAROM_FACE, or CAROM_EDGE or
+    // CAROM_CORNER plus the number of the edge or corner of a triangle.
     feature: u32,
 }
 
@@ -323,8 +285,8 @@ const CAROM_EDGE = 1u;
 const CAROM_CORNER = 4u;
 
 // Returns the contact of a sphere with a wall at the time `toi`. `center`, `radius` and
-// `velocity` are those of the sphere at the start of the step. In a periodic domain, add
-// the displacement of the image (periodic copy) of the sphere to `center`.
+// `velocity` are those at the start of the step. In a periodic domain, add the
+// displacement of the image to `center`.
 fn carom_wall_contact(
     wall: CaromWall,
     center: vec3<f32>,
@@ -337,11 +299,11 @@ fn carom_wall_contact(
     if wall.kind != CAROM_HALF_SPACE {
         var away = center - wall.point + approach * toi;
         away -= wall.direction * dot(wall.direction, away);
-        // The vector is divided by its largest component before it is normalized,
-        // because the square of its length may overflow or underflow.
+        // Divided by the largest component first, because the square of the length may
+        // overflow or underflow.
         let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-        // A direction perpendicular to the axis of the wall. It is the normal if the centre
-        // of the sphere lies on the axis, at the same distance from all sides of the wall.
+        // A direction perpendicular to the axis of the wall. It is the normal if the
+        // centre of the sphere lies on the axis.
         let across = select(
             vec3<f32>(0.0, -wall.direction.z, wall.direction.y),
             vec3<f32>(wall.direction.z, 0.0, -wall.direction.x),
@@ -372,14 +334,14 @@ struct CaromNearest {
 }
 
 // Returns the code of the part of a triangle on which a point of an edge lies: a corner
-// if the point is at an end of the edge, otherwise the edge. `share` is the position of
-// the point on the edge, from 0 at the first corner to 1 at the second.
+// at an end of the edge, otherwise the edge. `share` is the position on the edge, from 0
+// at the first corner to 1 at the second.
 fn carom_part_of_edge(share: f32, edge: u32, corners: vec2<u32>) -> u32 {
     let inside_or_end = select(CAROM_EDGE + edge, CAROM_CORNER + corners.y, share >= 1.0);
     return select(inside_or_end, CAROM_CORNER + corners.x, share <= 0.0);
 }
 
-// Does the same as carom_nearest(), and also tells whether the point is in the face, on an edge or at a corner.
+// As carom_nearest(), and also tells in which part of the triangle the point is.
 fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest {
     // Dividing all lengths by the largest one avoids overflow.
     let largest = max(max(abs(p), abs(b)), abs(c));
@@ -393,8 +355,8 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     let xy = dot(x, y);
     let yy = dot(y, y);
     // In units of `scale`, the triangle has the corners 0, x and y, and q is the given
-    // point. The point nearest to q in the triangle's plane is a·x + b·y, with the
-    // quotients a = of_x / all and b = of_y / all.
+    // point. The point nearest to q in the triangle's plane is a·x + b·y, with a = of_x /
+    // all and b = of_y / all.
     let of_x = yy * xq - xy * yq;
     let of_y = xx * yq - xy * xq;
     let rest = xx * yy - xy * xy - of_x - of_y;
@@ -402,11 +364,9 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     if of_x > 0.0 && of_y > 0.0 && rest > 0.0 && all > 1e-30 {
         return CaromNearest(b * (of_x / all) + c * (of_y / all), CAROM_FACE);
     }
-    // If the nearest point of the triangle is not inside its face, it is on one of the
-    // three edges. The vectors x and y are the edges that start at corner a, and the
-    // vector z is the third edge. `on_x` is the position of the nearest point on edge x,
-    // from 0 at the start of the edge to 1 at its end. `on_y` and `on_z` are the same for
-    // edges y and z.
+    // If the nearest point is not inside the face, it is on one of the edges x, y and z.
+    // `on_x` is the position of the nearest point on edge x, from 0 at its start to 1 at
+    // its end.
     let z = y - x;
     let on_x = clamp(xq / max(xx, 1e-30), 0.0, 1.0);
     let on_y = clamp(yq / max(yy, 1e-30), 0.0, 1.0);
@@ -423,8 +383,7 @@ fn carom_nearest_part(p: vec3<f32>, b: vec3<f32>, c: vec3<f32>) -> CaromNearest 
     return CaromNearest(b * on_x, carom_part_of_edge(on_x, 0u, vec2(0u, 1u)));
 }
 
-// Returns the contact of a sphere with a triangle of a mesh at the time `toi`, like
-// carom_wall_contact().
+// As carom_wall_contact(), for a triangle of a mesh.
 fn carom_triangle_contact(
     triangle: CaromTriangle,
     center: vec3<f32>,
@@ -439,7 +398,7 @@ fn carom_triangle_contact(
     let nearest = carom_nearest_part(p, b, c);
     let away = nearest.point - p;
     let largest = max(max(abs(away.x), abs(away.y)), abs(away.z));
-    // If the centre is on the triangle, the normal is one of the two normals of the face.
+    // If the centre is on the triangle, this is one of the two normals of the face.
     var normal = cross(b, c);
     if largest > 0.0 {
         normal = away / largest;
@@ -449,31 +408,33 @@ fn carom_triangle_contact(
     return CaromWallContact(point, dot(approach, normal), normal, nearest.feature);
 }
 
-// Bits of `CaromSimulation.status` tell why substeps of the last recording were rolled back,
-// or that spheres were left out.
-// This bit: the search for candidate pairs was incomplete. See `search_status`.
+// Bits of `CaromSimulation.status`: why substeps of the last recording were rolled back,
+// or that spheres were left out. The search for candidates was incomplete: see
+// `search_status`.
 const CAROM_SEARCH_INCOMPLETE = 1u;
-// Status bit: a substep needed more rounds than the option `rounds` allows.
+// A substep needed more rounds than the option `rounds` allows.
 const CAROM_TOO_FEW_ROUNDS = 2u;
-// Status bit: a sphere moved farther than the search for candidate pairs assumed.
+// A sphere moved farther than the search for candidates assumed.
 const CAROM_LEFT_PAD = 4u;
-// Status bit: some spheres have invalid values and were left out.
+// Some spheres have invalid values and were left out.
 const CAROM_SPHERES_LEFT_OUT = 8u;
-// Status bit: the list of impacts had no room for the impacts of a substep.
+// The list of impacts had no room for the impacts of a substep.
 const CAROM_IMPACTS_FULL = 16u;
 
 // State of a hard-sphere simulation, written by the GPU. A recording is a call of
-// `SimulationBuffers::record` in Rust: its commands move the spheres by a number of
-// substeps. A field of type vec2<u32> is a 64-bit count, low word first. A field of type
-// vec2<f32> is one number, split into two float32 that have to be added up.
+// `SimulationBuffers::record` in Rust, whose commands move the spheres by a number of
+// substeps. In the rounds of a substep, impacts are added to the paths of spheres and
+// removed from them, until no path changes. The pad of a sphere is the assumed bound on
+// its displacement in a substep. A field of type vec2<f32> is one number, split into two
+// float32 that have to be added up.
 struct CaromSimulation {
     // Simulated time so far.
     time: vec2<f32>,
-    // Time that recordings have requested and that has not been simulated yet, rounded to float32.
-    // If it is not 0, the exact value is `remaining + carried`.
+    // Time that recordings have requested and that has not been simulated yet, rounded to
+    // float32. If it is not 0, the exact value is `remaining + carried`.
     remaining: f32,
-    // Status of the last recording: 0, or a combination of the bits
-    // CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL.
+    // 0, or a combination of the bits CAROM_SEARCH_INCOMPLETE to CAROM_IMPACTS_FULL, for
+    // the last recording.
     status: u32,
     // Numbers of impacts of two spheres, and of a sphere and a wall, so far.
     impacts: vec2<u32>,
@@ -486,14 +447,12 @@ struct CaromSimulation {
     // Numbers of complete substeps and of substeps that were rolled back, so far.
     substeps: u32,
     rollbacks: u32,
-    // Largest number of rounds in any complete substep of the last recording. In each
-    // round, impacts are added to the paths of spheres and removed from them.
+    // Largest number of rounds in any complete substep of the last recording.
     rounds: u32,
-    // The status of the last search for candidate pairs that was incomplete. Its bits are those of
-    // `CaromResults.status`, and tell why the search was incomplete.
+    // `CaromResults.status` of the last search for candidates that was incomplete.
     search_status: u32,
-    // Number of candidate pairs of spheres in the last substep, or of pairs of a sphere and a triangle if
-    // that number is larger.
+    // Number of candidates of two spheres in the last substep, or of a sphere and a
+    // triangle if it is larger.
     candidates: u32,
     // Number of spheres in the current substep, or 0 if the requested time is reached.
     spheres: u32,
@@ -501,20 +460,16 @@ struct CaromSimulation {
     // the first.
     substep: f32,
     pace: f32,
-    // The assumed bound on the displacement of a sphere in a substep is at least this
-    // speed times the duration of the substep.
+    // A pad is at least this speed times the duration of the substep.
     pad_speed: f32,
-    // Edge of the cells of a coarse grid. In this grid, cells are marked near spheres
-    // that have moved farther than the assumed bounds on their displacements.
+    // Edge of the cells of the coarse grid that marks spheres outside their pads.
     cell: f32,
-    // Number of the current round. In each round of a substep, impacts are added to the
-    // paths of spheres and removed from them. `settled` is 0 in the rounds. It is 1 if
-    // no path has changed in the last round, 2 if also no sphere has moved farther than
-    // the assumed bound on its displacement, and 3 if too many spheres have.
+    // Number of the current round. `settled` is 0 in the rounds, 1 if no path has changed
+    // in the last round, 2 if also no sphere has left its pad, and 3 if too many spheres
+    // have.
     round: u32,
     settled: u32,
-    // Number of spheres whose next impact the current round has to find. Rounds are
-    // repeated until no path of a sphere changes.
+    // Number of spheres whose next impact the current round has to find.
     in_round: u32,
     // 1 if the substep is complete.
     accepted: u32,
@@ -522,33 +477,33 @@ struct CaromSimulation {
     committed: u32,
     // Number of substeps in a row that were rolled back.
     failures: u32,
-    // Serial number of the last recording: 1 for the first recording of the simulation.
+    // Serial number of the last recording, from 1.
     serial: u32,
-    // Number of impacts in the list of impacts: those of the last recording.
+    // Number of impacts of the last recording, which are in the list of impacts.
     listed: u32,
-    // Duration that the current substep was planned to have. The substep ends earlier if the
-    // path of a sphere has no room for a further impact.
+    // Planned duration of the current substep. It ends earlier if the path of a sphere
+    // has no room for a further impact.
     planned: f32,
-    // The rounding error of `remaining`, positive or negative. If `remaining` is 0, the requested
-    // time counts as reached, and the next recording with a duration above 0 adds this error to its
-    // own time.
+    // The rounding error of `remaining`, positive or negative. If `remaining` is 0, the
+    // requested time counts as reached, and the next recording with a duration above 0
+    // adds this error to its own time.
     carried: f32,
     unused: u32,
 }
 
 // An impact of two spheres, or of a sphere and a wall, in a hard-sphere simulation.
 struct CaromImpact {
-    // Simulated time of the impact, like `CaromSimulation.time`: the sum of two float32.
+    // Simulated time of the impact, like `CaromSimulation.time`.
     time: vec2<f32>,
-    // Index of the sphere, or the smaller of the two indices for an impact of two spheres.
+    // Index of the sphere, or the smaller of two indices.
     a: u32,
     // Index of the other sphere, or the number of the wall plus CAROM_WALL.
     b: u32,
-    // The contact point on the surface of sphere a or, at a wall, on the surface of the image of sphere a
-    // that hits the wall.
+    // The contact point on the surface of sphere a or, at a wall, of the image of sphere
+    // a that hits it.
     point: vec3<f32>,
-    // In a periodic domain, the image (periodic copy) of sphere b, or the image of sphere a
-    // that hits a wall. Pass it to carom_image().
+    // In a periodic domain, the image of sphere b, or the image of sphere a that hits a
+    // wall. Pass it to carom_image().
     image: u32,
     // Unit vector from the centre of sphere a to the contact point.
     normal: vec3<f32>,

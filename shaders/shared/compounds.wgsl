@@ -2,7 +2,6 @@
 
 #needs compounds
 
-// Returns whether two spheres a < b belong to one compound body.
 fn is_one_body(a: u32, b: u32) -> bool {
     return b < arrayLength(&compounds) && compounds[a] == compounds[b];
 }

@@ -4,19 +4,17 @@
 #needs digit, results
 
 struct Digit {
-    // `word` is the index of the word of an item that contains the sort digit. `shift` is the position of
-    // the digit's lowest bit in this word.
+    // The index of the word of an item, and the position of the digit's lowest bit in it.
     word: u32,
     shift: u32,
-    // Selects the list of pairs from which the sort items are made, one item for each pair. 0: the
-    // found pairs, which may have a pair several times. 1: the sorted list, which has each pair once.
+    // The list from which the items are made. 0: the found pairs, which may have a pair several times. 1: the
+    // sorted list.
     distinct: u32,
     unused: u32,
 }
 
 fn digit_of(item: vec4<u32>) -> u32 {
-    // Uses select() instead of a dynamic vector index. With such an index, compilers move the vector
-    // from registers to memory.
+    // With a dynamic vector index instead of select(), compilers move the vector from registers to memory.
     let word = select(select(item.x, item.y, digit.word == 1u), item.z, digit.word == 2u);
     return ((word & ~CAROM_GRAZING) >> digit.shift) % DIGITS;
 }

@@ -1,27 +1,26 @@
 // The filter tests in float32, with an error bound, whether two spheres touch during the step. docs/exact.md
-// has the proof, and `src/shared/filter.rs` the constants. The CPU uses a float64 test instead.
+// has the proof, and `src/shared/filter.rs` the constants.
 
 #import opaque::{opaque, opaque3}
 #import sorted::{SortedProxy}
 
-// Result of the filter (the float32 contact test). The spheres certainly touch if margin > bound, and
-// certainly miss if margin < -bound. Otherwise the pair is grazing (undecided).
+// The spheres certainly touch if margin > bound, and certainly miss if margin < -bound. Otherwise the pair is
+// grazing.
 struct Filtered {
-    // Relative position of the two spheres at the start of the step, their relative velocity, and the sum of
-    // their radii.
+    // Relative position at the start of the step, relative velocity, and sum of the radii.
     p: vec3<f32>,
     v: vec3<f32>,
     r: f32,
-    // A bound of the magnitudes of the coordinates from which `p`, the relative position, was computed. The
-    // rounding error of `p` is at most EPSILON / 2 times this bound.
+    // A bound of the magnitudes of the coordinates from which `p` was computed, with a rounding error of at
+    // most EPSILON / 2 times this bound.
     distance: f32,
-    // Whether the relative velocity of the two spheres is so small that the time of closest approach cannot
-    // be computed. If so, `t` is 0.
+    // Whether the relative velocity is so small that the time of closest approach cannot be computed. If so,
+    // `t` is 0.
     slow: bool,
-    // Time of closest approach of the two spheres within [0, dt].
+    // Time of closest approach within [0, dt].
     t: f32,
-    // `margin` is r² minus the squared distance of the sphere centres at their closest approach, where r is
-    // the sum of the radii. `bound` is an upper bound of its error.
+    // r² minus the squared distance of the centres at their closest approach, and an upper bound of its
+    // error.
     margin: f32,
     bound: f32,
 }
@@ -37,9 +36,8 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     return filter_motion(p, v, r, sum(abs(p)), dt);
 }
 
-// Tests two spheres, given their relative position p, their relative velocity v and the sum r of their
-// radii. The error of `p` is at most EPSILON / 2 times `distance`. `distance` is at least the sum of the
-// magnitudes of p's components.
+// The error of `p` is at most EPSILON / 2 times `distance`, which is at least the sum of the magnitudes of
+// p's components.
 fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> Filtered {
     let a = opaque(dot(v, v));
     let b = opaque(dot(p, v));
@@ -48,8 +46,7 @@ fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> 
     if !slow {
         t = clamp(-b / a, 0.0, dt);
     }
-    // Replaces a subnormal time of closest approach by 0, because the GPU may flush it to 0 in one product
-    // but not in another.
+    // A GPU may flush a subnormal time to 0 in one product but not in another.
     t = opaque(select(t, 0.0, t < MIN_POSITIVE));
     let q = opaque3(p + v * t);
     let rr = r * r;

@@ -1,6 +1,6 @@
-// Marks the first of several equal pairs, and writes the marked pairs to the sorted list. Kernels that
-// import this file declare two functions. `is_first(index)` tells whether pair `index` differs from the pair
-// before it. `write_pair(to, index)` writes pair `index` to place `to` of the list.
+// Marks the first of several equal pairs, and writes the marked pairs to the sorted list. Kernels that import
+// this file declare `is_first(index)`, whether pair `index` differs from the pair before it, and
+// `write_pair(to, index)`, which writes pair `index` to place `to` of the list.
 
 #import dispatch::{dispatch_over}
 #needs first_flags, results, sorted_dispatch
@@ -11,7 +11,7 @@ fn flag_first(index: u32) {
     }
 }
 
-// Writes pair `index` if it is marked, after the prefix sum of the marks.
+// Runs after the prefix sum of the marks.
 fn list_first(index: u32) {
     if index >= arrayLength(&first_flags) {
         return;

@@ -1,5 +1,5 @@
-// Makes the list of pairs that may touch. Each workgroup first collects its pairs in workgroup memory,
-// and then appends them to the list in one block.
+// Makes the list of pairs that may touch. Each workgroup first collects its pairs in workgroup memory, and
+// then appends them in one block.
 
 #import carom::{CAROM_GRAZING, CaromCollision}
 #import filter::{Filtered}
@@ -10,13 +10,13 @@
 
 const STAGED = 2u * WORKGROUP;
 var<workgroup> sh_found: array<CaromCollision, STAGED>;
-// Number of pairs that the workgroup has found. The first STAGED of them are collected in workgroup
-// memory. Later, they are copied to consecutive entries of the list of pairs, from entry sh_base on.
+// Number of pairs that the workgroup has found. The first STAGED of them are collected in workgroup memory,
+// and later copied to the list from entry sh_base on.
 var<workgroup> sh_pairs: atomic<u32>;
 var<workgroup> sh_base: u32;
 
-// Reserves `count` entries of the list of pairs and returns the index of the first. Counting goes on when
-// the list is full.
+// Reserves `count` entries of the list and returns the index of the first. Counting goes on when the list is
+// full.
 fn reserve(count: u32) -> u32 {
     let first = atomicAdd(&counters.pairs[0], count);
     if first + count < first {
@@ -25,8 +25,8 @@ fn reserve(count: u32) -> u32 {
     return first;
 }
 
-// Writes a pair to entry `place` of the list of pairs, if the list is long enough. After 2^32 pairs, `place`
-// wraps around and pairs are overwritten. Such a list is reported as truncated.
+// Writes a pair to entry `place`, if the list is long enough. After 2^32 pairs, `place` wraps around and
+// pairs are overwritten. Such a list is reported as truncated.
 fn list(place: u32, found: CaromCollision) {
     if place < params.pair_capacity {
         pairs[place] = found;
@@ -39,8 +39,7 @@ fn list_staged(staged: u32) {
     }
 }
 
-// Adds a pair to the list. a and b are spheres or, in a periodic domain, images of spheres. Adds nothing if
-// the spheres come closest in other time segments (parts of their paths), which then report the pair.
+// Adds a pair of spheres or entries to the list, unless other time segments own it.
 fn report(s: Filtered, a: u32, b: u32, tag_i: u32, tag_j: u32) {
     let owned = ownership(s, tag_i, tag_j, params.dt);
     if owned == OTHER {

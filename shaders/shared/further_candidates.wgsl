@@ -1,7 +1,5 @@
-// Adds candidates (pairs that may meet) found after a sphere has moved farther than its pad (the assumed
-// bound on its displacement). The list of candidates holds them after all candidates found before. In
-// addition, each sphere has a linked list of its candidates found this way, which `further_entries.wgsl`
-// reads.
+// Adds candidates found after a sphere has left its pad. They follow all candidates found before. In
+// addition, each sphere has a linked list of them, which `further_entries.wgsl` reads.
 
 #import dynamics::{Candidate, NEXT_TRIANGLE}
 #import round_spheres::{ALL_NEAR, ALL_PAIRS, add_to_round, head_of}
@@ -11,7 +9,6 @@ fn left_count() -> u32 {
     return min(left_spheres[0], MOST_LEFT);
 }
 
-// Adds a pair of spheres to the list of candidates.
 fn add_pair(found: Candidate) {
     let index = atomicAdd(&round_spheres[ALL_PAIRS], 1u);
     if index >= simulation_request.near_capacity {
@@ -25,7 +22,6 @@ fn add_pair(found: Candidate) {
     add_to_round(found.b);
 }
 
-// Adds a pair of a sphere and a triangle to the list of candidates.
 fn add_near(found: Candidate) {
     let index = atomicAdd(&round_spheres[ALL_NEAR], 1u);
     if index >= simulation_request.near_capacity {

@@ -1,6 +1,5 @@
-// A block of images of a sphere: along each edge of the periodic domain, the number of an image takes `dims`
-// consecutive values from `first` on.
-// Twin of `src/lattice/block.rs`.
+// A block of images: along each edge of the periodic domain, the number of an image takes `dims` consecutive
+// values from `first` on. Twin of `src/lattice/block.rs`.
 
 struct ImageBlock {
     first: vec3<i32>,

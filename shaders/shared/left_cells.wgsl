@@ -1,7 +1,6 @@
-// A sphere has left its pad if it has moved farther than the assumed bound on its displacement. A coarse
-// grid marks the cells near such spheres, so that most other spheres need not be tested against them.
-// The marks are in a hash table of 32-bit entries, with as many entries as there are spheres. The
-// spheres that have left their pads are numbered. Bit k of a cell's entry is set if any of the spheres
+// A coarse grid marks the cells near spheres that have left their pads, so that most other spheres need not
+// be tested against them. The marks are in a hash table of 32-bit entries, with as many entries as there are
+// spheres. The spheres outside their pads are numbered: bit k of a cell's entry is set if any of the spheres
 // k, k + 32, k + 64 and so on is near the cell. Bits that are set without need do no harm.
 
 #import round_spheres::{cell_entry_of}
@@ -9,7 +8,8 @@
 #needs round_spheres, simulation
 
 const ALL_BITS = 0xffffffffu;
-// Largest number of cells along an axis that are marked around a sphere. If there are more, all spheres are tested.
+// Largest number of cells along an axis that are marked around a sphere. If there are more, all spheres are
+// tested.
 const MOST_CELLS = 12;
 
 fn left_cell_of(place: vec3<f32>) -> vec3<i32> {
@@ -23,11 +23,9 @@ fn entry_of_cell(cell: vec3<i32>) -> u32 {
     return cell_entry_of(hash % simulation.spheres);
 }
 
-// Marks the grid cells around a sphere that has left its pad (moved farther than the assumed bound on
-// its displacement). A cell is marked if it may contain the centre of a sphere that overlaps this one
-// and has a radius of at most one cell edge. `number` is the position of the given sphere in the list of
-// spheres that have left their pads. If too many cells would have to be marked, the function marks none
-// and returns false.
+// Marks the cells that may contain the centre of a sphere that overlaps this one and has a radius of at most
+// one cell edge. `number` is the number of this sphere among those outside their pads. If too many cells
+// would have to be marked, marks none and returns false.
 fn mark_cells(number: u32, sphere: Sphere) -> bool {
     if !(simulation.cell > 0.0) {
         return false;
@@ -50,9 +48,7 @@ fn mark_cells(number: u32, sphere: Sphere) -> bool {
     return true;
 }
 
-// Returns a bit mask of the spheres near `sphere` that have left their pads (moved farther than the
-// assumed bounds on their displacements). Bit k stands for spheres k, k + 32, k + 64 and so on in the
-// list of spheres that have left their pads.
+// Returns a bit mask of the spheres near `sphere` that have left their pads, as in an entry of the table.
 fn left_nearby(sphere: Sphere) -> u32 {
     if !(simulation.cell > 0.0) || sphere.radius > simulation.cell {
         return ALL_BITS;

@@ -14,7 +14,7 @@ fn neighbor_of(index: u32) -> CaromNeighbor {
     return CaromNeighbor(pair.a, carom_b(pair), image, select(0u, 1u, carom_is_grazing(pair)));
 }
 
-// Returns an entry of the neighbour list with its two particles exchanged.
+// Returns the entry with its two particles exchanged.
 fn reversed(entry: CaromNeighbor) -> CaromNeighbor {
     return CaromNeighbor(entry.j, entry.i, pack_image(-carom_image(entry.image)), entry.grazing);
 }

@@ -1,43 +1,38 @@
-// A request for a neighbour list, and the state of the list that the buffers hold.
-// Twin of `NeighborRequest` and `NeighborState` in `src/gpu/shader/layout.rs`.
+// A request for a neighbour list, and the state of the list that the buffers hold. Twin of `NeighborRequest`
+// and `NeighborState` in `src/gpu/shader/layout.rs`.
 
 #needs neighbor_request
 
 struct NeighborRequest {
-    // Corner of the periodic domain's cell, and its edges in xyz. An edge that is not periodic is 0.
+    // Corner of the periodic cell, and its edges in xyz. An edge that is not periodic is 0.
     corner: vec3<f32>,
     // 1 if the domain is periodic along any edge, otherwise 0.
     periodic: u32,
     edges: array<vec4<f32>, 3>,
-    // Largest distance of two neighbours. If `by_radii` is 1, the limit is the sum of the two radii instead.
+    // Largest distance of two neighbours. If `by_radii` is 1, the sum of the two radii is the limit instead.
     cutoff: f32,
-    // Length by which the list extends beyond the cutoff (or the sum of the radii), so that particles can move
-    // a little.
+    // Length by which the list extends beyond this limit.
     skin: f32,
     by_radii: u32,
     // 1 for a full list, which has each pair in both directions, and 0 for a half list.
     full: u32,
     // Length to be added to each radius.
     padding: f32,
-    // Reciprocal of skin / 2, the largest distance that a particle may move while the neighbour list
-    // stays valid. 0 if any movement makes the list invalid.
+    // Reciprocal of skin / 2, the largest distance that a particle may move while the list stays valid. 0 if
+    // any movement makes it invalid.
     inverse_reach: f32,
-    // Always 1 in a real request. A buffer filled with zeros has 0 here, so it is not mistaken for a
-    // request.
+    // Always 1 in a real request. A buffer filled with zeros is not mistaken for a request.
     made: u32,
     unused: u32,
 }
 
 struct NeighborState {
-    // The request (cutoff, domain and so on) that the neighbour list in the buffers answers. Its field
-    // `made` is 0 if the buffers hold no complete list, and otherwise 1.
+    // The request that the list in the buffers answers. Its field `made` is 0 if they hold no complete list.
     request: NeighborRequest,
-    // Number of particles of the neighbour list.
     particles: u32,
-    // 1 if a particle has moved too far for the neighbour list to be valid, or has changed its radius or
-    // its groups. Otherwise 0.
+    // 1 if a particle has moved too far, or has changed its radius or its groups. Otherwise 0.
     moved: atomic<u32>,
-    // 1 if the current step keeps the neighbour list of an earlier step, 0 if it makes a new one.
+    // 1 if the current step keeps the list of an earlier step, 0 if it makes a new one.
     kept: u32,
     unused: u32,
 }
@@ -52,9 +47,8 @@ fn is_same_request(one: NeighborRequest, other: NeighborRequest) -> bool {
     return same && one.padding == other.padding && one.made == other.made;
 }
 
-// Returns the radius of the sphere that stands for a particle in the search. Two of these spheres touch if
-// the particles are neighbours. If the request enlarges the radii of the particles by a padding, the sum is
-// rounded up to a larger float32, as a margin for rounding errors.
+// Returns the radius of the sphere that stands for a particle in the search. If there is a padding, the sum
+// is rounded up, as a margin for rounding errors.
 fn padded_radius(radius: f32) -> f32 {
     if neighbor_request.padding == 0.0 || radius < 0.0 {
         return radius;

@@ -2,7 +2,7 @@
 
 #needs params
 
-// Returns x. The XOR with params.zero, which is always 0, hides this from the compiler.
+// The XOR with params.zero, which is always 0, hides x from the compiler.
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
 }

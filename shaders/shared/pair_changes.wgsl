@@ -1,8 +1,8 @@
 // Compares the sorted list of pairs with that of the last complete step, to find pairs that began (are new),
-// lasted or ended. A pair is (a, b, image), with an image (periodic copy) of sphere b, or 0 in open space.
-// Kernels that import this file declare four functions. `now(index)` returns a pair of this step, and
-// `kept(index)` one of the last complete step. `write_change(to, pair)` writes a pair of the list of
-// changes. `keep_pair(index, pair)` stores a pair for the next comparison.
+// lasted or ended. A pair is (a, b, image), with an image of sphere b, or 0 in open space. Kernels that
+// import this file declare four functions. `now(index)` returns a pair of this step, and `kept(index)` one of
+// the last complete step. `write_change(to, pair)` writes a pair of the list of changes. `keep_pair(index,
+// pair)` stores a pair for the next comparison.
 
 #import carom::{CAROM_INCOMPLETE}
 #needs change_flags, kept_count, results
@@ -21,8 +21,8 @@ fn pair_at(place: u32, of_kept: bool) -> vec3<u32> {
     return now(place);
 }
 
-// Returns whether `pair` is among the first `count` pairs of a sorted list. This is the list of the last
-// complete step if `of_kept` is true, and otherwise the list of this step.
+// Returns whether `pair` is among the first `count` pairs of the list of the last complete step, if
+// `of_kept`, or of this step.
 fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     var low = 0u;
     var high = count;
@@ -37,8 +37,8 @@ fn is_among(pair: vec3<u32>, count: u32, of_kept: bool) -> bool {
     return low < count && all(pair_at(low, of_kept) == pair);
 }
 
-// Returns whether this step's list of pairs is complete. If not, no changes are computed, and the pairs of
-// the last complete step are kept.
+// If this step's list of pairs is not complete, no changes are computed, and the pairs of the last complete
+// step are kept.
 fn is_complete() -> bool {
     return (results.status & CAROM_INCOMPLETE) == 0u;
 }
@@ -55,9 +55,8 @@ fn kept_begin() -> u32 {
     return arrayLength(&change_flags) / 2u;
 }
 
-// Writes flag `index`. The first half of the flags belongs to the pairs of this step: a flag is 1 if its pair
-// began. The second half, from kept_begin() on, belongs to the pairs of the last complete step: a flag is 1
-// if its pair ended.
+// The first half of the flags belongs to the pairs of this step: 1 if the pair began. The second half, from
+// kept_begin() on, belongs to the pairs of the last complete step: 1 if the pair ended.
 fn flag_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -75,9 +74,8 @@ fn flag_change(index: u32) {
     change_flags[index] = select(0u, 1u, changed);
 }
 
-// Writes the pair that belongs to flag number `index` to the list of changes. Before the call, another
-// kernel must have replaced each flag by the sum of all flags before it. The place of the pair in the
-// list follows from these sums.
+// Writes the pair of flag number `index` to the list of changes. Before, each flag has been replaced by the
+// sum of all flags before it, from which the place in the list follows.
 fn list_change(index: u32) {
     let half = kept_begin();
     if index >= arrayLength(&change_flags) {
@@ -89,7 +87,7 @@ fn list_change(index: u32) {
         if index < count {
             let own = change_flags[index];
             // `own` is the number of new pairs before this one in the sorted list. The other (index - own)
-            // pairs before it already touched in the last complete step.
+            // pairs before it lasted.
             let to = select(began + index - own, own, change_flags[index + 1u] > own);
             write_change(to, now(index));
         }

@@ -1,5 +1,5 @@
-// Chooses the layout of a grid (level): its time slabs (equal parts of the step), the edge of its cells, and
-// its entries in the table of cells. Twin of `src/cpu/plan/layout.rs`.
+// Chooses the layout of a level: its time slabs, the edge of its cells, and its slots. Twin of
+// `src/cpu/plan/layout.rs`.
 
 #needs space
 #import grid::{cell_of}
@@ -7,17 +7,16 @@
 #import space::{cell_edge, others}
 #import types::{Level}
 
-// A possible layout of a grid. `number` encodes the number of time slabs (equal parts of the step), and
-// which cells have their own table entries: a box around all spheres, a box around most of them, or no
-// cells.
+// `number` encodes the number of time slabs, and the level's box: around all proxies, around most of them, or
+// none.
 struct Layout {
     cost: f32,
     number: u32,
     cell: f32,
 }
 
-// The cheapest grid layout that each thread has found. With n grids, thread t examines layouts of grid
-// number t modulo n.
+// The cheapest layout that each thread has found. With n levels, thread t examines layouts of level number t
+// modulo n.
 var<workgroup> sh_layout: array<Layout, THREADS>;
 
 fn layout_power(number: u32) -> u32 {
@@ -32,8 +31,7 @@ fn layout_box(number: u32) -> u32 {
     return number % 3u;
 }
 
-// Returns the cheaper of two grid layouts. If their costs are equal, returns the layout with the lower
-// `number`.
+// Returns the cheaper of two layouts or, at equal costs, the one with the lower `number`.
 fn cheaper(one: Layout, other: Layout) -> Layout {
     if other.cost < one.cost || (other.cost == one.cost && other.number < one.number) {
         return other;
@@ -42,8 +40,7 @@ fn cheaper(one: Layout, other: Layout) -> Layout {
 }
 
 // Returns the smallest cell edge with which the box from `low` to `high` has at most `slots` cells, or 0 if
-// none is found. CELL_GROWTH_STEPS edges are tried. The first is `edge`, and each following one is
-// CELL_GROWTH times the previous one.
+// none is found. CELL_GROWTH_STEPS edges are tried, from `edge` on, each CELL_GROWTH times the previous one.
 fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     let extent = high - low;
     if min(min(extent.x, extent.y), extent.z) < 0.0 {
@@ -51,8 +48,8 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     }
     var cell = edge;
     for (var k = 0u; k < CELL_GROWTH_STEPS; k++) {
-        // The number of cells along an axis is at most the extent of the box divided by the cell edge, plus
-        // 4: 1 for partial cells, 2 for one more cell on each side, and 1 for rounding.
+        // The number of cells along an axis is at most the extent divided by the cell edge, plus 4: 1 for
+        // partial cells, 2 for one more cell on each side, and 1 for rounding.
         let cells = extent / cell + 4.0;
         if cells.x * cells.y * cells.z <= slots {
             return cell;
@@ -62,8 +59,8 @@ fn fit(low: vec3<f32>, high: vec3<f32>, edge: f32, slots: f32) -> f32 {
     return 0.0;
 }
 
-// Returns the number of table entries for cells outside a box around most of a grid's spheres. `share` is
-// the number of table entries for all cells of the grid.
+// Returns the number of slots for cells outside a box around most of a level's proxies. `share` is the
+// level's number of slots.
 fn hashed_of(level: SizeRange, share: f32) -> f32 {
     return share * clamp(1.0 - level.inside / level.proxies, MIN_HASHED_SHARE, 1.0);
 }
@@ -78,8 +75,8 @@ fn least_power_of_searchers(level: SizeRange, ranges: u32) -> u32 {
     return least;
 }
 
-// The cells of a possible grid layout. `cell` is their edge, or 0 if the layout is impossible.
-// `part_hashed` is the fraction of the grid's spheres in cells that have no table entries of their own.
+// `cell` is the edge of the cells, or 0 if the layout is impossible. `part_hashed` is the fraction of the
+// proxies in cells outside the box.
 struct Fitted {
     cell: f32,
     part_hashed: f32,
@@ -113,9 +110,9 @@ fn cost_of_layout(level: SizeRange, ranges: u32, power: u32, fitted: Fitted) -> 
     let met = others(level.proxies, cell);
     for (var k = 0u; k < ranges; k++) {
         if searches_for(k, level.of_set, level.reference) {
-            // The grid divides the step into equal parts, its time slabs. A time segment that overlaps
-            // several slabs searches each of them. So its number of searches grows with the number of slabs,
-            // but the number of spheres that it finds in all of them together does not.
+            // A time segment that overlaps several slabs searches each of them. So its number of searches
+            // grows with the number of slabs, but the number of proxies that it finds in all of them together
+            // does not.
             let searches = f32(1u << (max(power, sh_range[k].power) - sh_range[k].power));
             cost += sh_range[k].proxies
                 * (search_coarser * searches + met / f32(1u << min(power, sh_range[k].power)));
@@ -149,9 +146,8 @@ fn best_layout(level: SizeRange, levels: u32, thread: u32) -> Layout {
     return chosen;
 }
 
-// Returns a grid with the layout `chosen`. `share` is the grid's share of the entries of the table of
-// cells, and the grid uses at most `share` + MIN_HASHED_SLOTS entries. In the returned grid, they are
-// numbered from 0. Later, write_level() adds the number of entries of all preceding grids.
+// Returns a level with the layout `chosen`, with at most `share` + MIN_HASHED_SLOTS slots. They are numbered
+// from 0. Later, write_level() adds the number of slots of all preceding levels.
 fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
     var level: Level;
     level.of_set = ranges.of_set;
@@ -169,8 +165,8 @@ fn lay_out(ranges: SizeRange, chosen: Layout, share: f32) -> Level {
             high = min(high, space.trimmed_high);
             hashed = hashed_of(ranges, share);
         }
-        // Spheres also search the neighbours of their own cells. So the box of cells with their own
-        // table entries is one cell larger on each side than its spheres need.
+        // Proxies also search the neighbours of their own cells. So the box is one cell larger on each side
+        // than they need.
         level.origin = cell_of(level, low) - 1;
         level.dims = vec3<u32>(cell_of(level, high) - level.origin + 2);
     }

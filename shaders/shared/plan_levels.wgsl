@@ -1,20 +1,18 @@
-// Distributes the spheres among uniform grids by size, at the least expected cost, by dynamic programming.
-// Works with size ranges, which are groups of spheres of similar size. Twin of `src/cpu/plan/levels.rs`.
+// Distributes the size ranges among levels, at the least expected cost, by dynamic programming. Twin of
+// `src/cpu/plan/levels.rs`.
 
 #import plan_ranges::{SizeRange, merged, one_set, sh_range, share_level}
 #import space::{cell_edge, others}
 
-// The first n size ranges (groups of spheres of similar size) can be divided into grids in many ways.
-// Entry k is the least expected cost of a division whose last grid begins with size range k. The entries
-// are computed for one n after another.
+// The first n size ranges can be divided into levels in many ways. Entry k is the least expected cost of a
+// division whose last level begins with size range k, for one n after another.
 var<workgroup> sh_cost: array<f32, MAX_LEVELS>;
 var<workgroup> sh_before: array<f32, MAX_LEVELS + 1>;
-// For the first n size ranges (groups of spheres of similar size): the least expected cost of dividing them
-// into grids, and the first size range of the last grid.
+// For the first n size ranges: the least expected cost of dividing them, and the first size range of the last
+// level.
 var<workgroup> sh_best: array<f32, MAX_LEVELS + 1>;
 var<workgroup> sh_first: array<u32, MAX_LEVELS + 1>;
-// For each grid, the numbers of its size ranges (groups of spheres of similar size): from .x up to, but not
-// including, .y.
+// For each level, its size ranges: from .x up to, but not including, .y.
 var<workgroup> sh_level: array<vec2<u32>, MAX_LEVELS>;
 var<workgroup> sh_level_count: u32;
 
@@ -35,9 +33,8 @@ fn cost_up_to(before: f32, level: SizeRange) -> f32 {
     return before + own + from_finer;
 }
 
-// Finds for every n the cheapest division of the first n size ranges (groups of spheres of similar
-// size) into grids. Thread k computes the least cost of the divisions whose last grid begins with size
-// range k.
+// Finds for every n the cheapest division of the first n size ranges. Thread k computes the least cost of the
+// divisions whose last level begins with size range k.
 fn find_best_cut(ranges: u32, thread: u32) {
     var level_so_far: SizeRange;
     for (var end = 1u; end <= ranges; end++) {
@@ -62,8 +59,7 @@ fn find_best_cut(ranges: u32, thread: u32) {
             sh_best[end] = sh_cost[first];
             sh_first[end] = first;
         }
-        // This barrier makes sh_best visible, and ends all reads of sh_cost before the next iteration
-        // overwrites it.
+        // Makes sh_best visible, and ends all reads of sh_cost before the next iteration overwrites it.
         workgroupBarrier();
     }
 }

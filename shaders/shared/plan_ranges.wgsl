@@ -1,5 +1,4 @@
-// Divides the size classes in use (half octaves of sphere size) into size ranges, which are runs of
-// neighbouring classes. The grids are then made of whole size ranges. Twin of `src/cpu/plan/size_ranges.rs`.
+// Divides the size classes in use into size ranges. Twin of `src/cpu/plan/size_ranges.rs`.
 
 #needs counters, size_classes
 #import sets::{are_two_sets}
@@ -7,57 +6,47 @@
 #import sortable::{from_sortable}
 
 const THREADS = MAX_LEVELS;
-// Number of size classes (groups of spheres of similar size) that each thread handles. It is 128, so
-// that a vec4<u32> has one bit for each of these classes.
+// Number of size classes that each thread handles: 128, the number of bits of a vec4<u32>.
 const CLASSES_EACH = SIZE_CLASSES / THREADS;
 const_assert CLASSES_EACH == 128u;
 
-// A size range is a run of neighbouring size classes, all of the same set of spheres. The paths of all
-// spheres in a size range are cut into the same number of time segments. Ranges that share a grid are merged
+// A run of neighbouring size classes, all of the same set and power. Ranges that share a level are merged
 // into one.
 struct SizeRange {
-    // `proxies` is the number of spheres (or time segments) in the size range. `inside` is the number of
-    // those that are inside the trimmed box, which excludes far outliers.
+    // Number of proxies, and of those in the trimmed box, which leaves out far outliers.
     proxies: f32,
     inside: f32,
-    // Half the edge of the smallest grid cell that is large enough for each sphere or time segment in the
-    // size range.
+    // Half the edge of the smallest cell that is large enough for each proxy.
     half_cell: f32,
-    // Lower and upper bounds of the centres of all spheres in the size range. The centres are taken
-    // half-way through the step or, if the path of a sphere is cut, half-way through each time segment.
-    // The bounds are relative to the origin of the grids, which moves as most spheres do.
+    // Bounds of the centres of all proxies, relative to the frame, half-way through the step or through each
+    // time segment.
     low: vec3<f32>,
     high: vec3<f32>,
-    // Index of the last size class that the size range covers, even if this class is empty.
+    // Index of the last size class that the range covers, even if this class is empty.
     last_class: u32,
-    // log2 of the number of time segments into which each sphere of the size range is cut. A range merged
-    // from several ranges has the smallest of their values.
+    // The power of the spheres. A merged range has the smallest power of its parts.
     power: u32,
     of_set: u32,
-    // Size limit for the ranges that search this range for neighbours. In a step with one set, a range
-    // searches this range if its `half_cell` is less than `reference`. In a step with two sets, a range
-    // searches this range if it is of the other set and its `half_cell` is at most `reference`. At first,
-    // `reference` is the `half_cell` of this range. If ranges are merged, the merged range keeps the smallest
-    // `reference` in a step with one set, and the largest in a step with two sets.
+    // Size limit for the ranges that search this one. In a step with one set, these are the ranges whose
+    // `half_cell` is less than `reference`; with two sets, those of the other set whose `half_cell` is at
+    // most `reference`. At first, `reference` is the `half_cell` of this range. A merged range keeps the
+    // smallest `reference` of its parts with one set, and the largest with two sets.
     reference: f32,
-    // Number of spheres (or time segments) that search this size range for neighbours.
+    // Number of proxies that search this range.
     finer: f32,
 }
 
-// All size ranges (runs of neighbouring sizes) in use. They are ordered by set, then by number of time
-// segments per sphere, then by size, smallest first.
+// All size ranges in use, ordered by set, then by power, then by size, smallest first.
 var<workgroup> sh_range: array<SizeRange, MAX_LEVELS>;
-// A histogram from which the length of the size ranges is chosen. A size range is a run of 2^s neighbouring
-// size classes (groups of spheres of similar size). Each entry counts some of the nonempty classes. Entry s
-// counts a class if it is the first nonempty class of a range when ranges have 2^s classes, but not when they
-// have 2^(s + 1). The last entry counts the classes that are first even when ranges have the greatest length.
-// So the sum of the entries from s on is the number of nonempty ranges of 2^s classes.
+// A histogram from which the length of the size ranges, 2^s size classes, is chosen. Entry s counts the
+// nonempty classes that are the first of a range when ranges have 2^s classes, but not when they have 2^(s +
+// 1). The last entry counts those that are first even at the greatest length. So the sum of the entries from
+// s on is the number of nonempty ranges of 2^s classes.
 var<workgroup> sh_parted: array<atomic<u32>, MAX_RANGE_SHIFT + 1>;
 var<workgroup> sh_ranges_of: array<u32, THREADS>;
 
 fn lowest_bit(used: vec4<u32>) -> u32 {
-    // Uses select() instead of a dynamic vector index. With such an index, compilers move the vector
-    // from registers to memory.
+    // With a dynamic vector index instead of select(), compilers move the vector from registers to memory.
     let bits = firstTrailingBit(used) + vec4<u32>(0u, 32u, 64u, 96u);
     let found = select(bits, vec4<u32>(CLASSES_EACH), used == vec4<u32>(0u));
     return min(min(found.x, found.y), min(found.z, found.w));
@@ -78,23 +67,22 @@ fn used_classes(thread: u32) -> vec4<u32> {
     );
 }
 
-// Adds this thread's nonempty size classes to the histogram sh_parted.
+// Adds this thread's nonempty size classes to sh_parted.
 fn count_parted(used: vec4<u32>) {
     var rest = used;
     var previous = CLASSES_EACH;
     while any(rest != vec4<u32>(0u)) {
         let bit = lowest_bit(rest);
         rest = without(rest, bit);
-        // Each thread handles one block of size classes. No size range extends over two blocks, so the first
-        // nonempty class of a block is the first of its range, however long the ranges are. The last entry of
-        // `sh_parted` counts such classes. The initial value of `previous` selects this entry.
+        // No size range extends over the blocks of two threads, so the first nonempty class of a block is the
+        // first of its range, however long the ranges are. The initial value of `previous` selects the last
+        // entry.
         atomicAdd(&sh_parted[min(firstLeadingBit(bit ^ previous), MAX_RANGE_SHIFT)], 1u);
         previous = bit;
     }
 }
 
-// Chooses the length of the size ranges, which are runs of 2^s neighbouring size classes: the smallest s
-// with at most MAX_LEVELS ranges. Returns s and the number of ranges.
+// Returns the smallest s with at most MAX_LEVELS ranges of 2^s size classes, and the number of ranges.
 fn finest_ranges() -> vec2<u32> {
     var shift = MAX_RANGE_SHIFT;
     var most = atomicLoad(&sh_parted[MAX_RANGE_SHIFT]);
@@ -135,7 +123,7 @@ fn empty_range(size_class: u32, last_class: u32) -> SizeRange {
 
 fn with_class(range: SizeRange, size_class: u32) -> SizeRange {
     var more = range;
-    // Loads all nine words before the first sum, so that their latencies overlap.
+    // All loads come before the first sum, so that their latencies overlap.
     let count = atomicLoad(&size_classes[size_class].count);
     let inside = atomicLoad(&size_classes[size_class].inside);
     let half_cell = bitcast<f32>(atomicLoad(&size_classes[size_class].half_cell));
@@ -180,15 +168,14 @@ fn make_ranges(used: vec4<u32>, shift: u32, thread: u32) {
     }
 }
 
-// Returns a factor for the cost of searches in a sphere's own grid: 1 with one set. With two sets it is 0,
-// because a sphere is not tested against its own set.
+// Returns a factor for the cost of searches in a proxy's own level: 1 with one set, and 0 with two, because a
+// sphere is not tested against its own set.
 fn one_set() -> f32 {
     return select(1.0, 0.0, are_two_sets());
 }
 
-// Returns whether the spheres of size range number `range` search another size range for neighbours. The
-// arguments `of_set` and `reference` are these fields of the other range. The field `reference` of
-// `SizeRange` explains the condition. The result is used for estimates of cost.
+// Returns whether size range number `range` searches another one, with the fields `of_set` and `reference`.
+// Used for estimates of cost.
 fn searches_for(range: u32, of_set: u32, reference: f32) -> bool {
     let half_cell = sh_range[range].half_cell;
     if are_two_sets() {

@@ -1,13 +1,12 @@
-// Chooses the spheres of the sample, from which the distribution of all spheres is estimated.
-// Twin of `sampled` in `src/cpu/measure/spacing.rs`.
+// Chooses the spheres of the sample. Twin of `sampled` in `src/cpu/measure/spacing.rs`.
 
 #needs params, spheres
 
-// Number of further spheres that are tried if the chosen sphere has invalid values.
+// Number of further spheres that are tried if the chosen one has invalid values.
 const SAMPLE_TRIES = 16u;
 
-// Returns the index of the first sphere in part k of the input, which has one part for each sampled sphere:
-// floor(k * spheres / sample), computed without overflow.
+// Returns the index of the first sphere in part k of the input: floor(k * spheres / sample), computed without
+// overflow.
 fn stretch_begin(k: u32) -> u32 {
     return k * (params.spheres / params.sample) + k * (params.spheres % params.sample) / params.sample;
 }

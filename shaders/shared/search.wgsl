@@ -1,8 +1,7 @@
-// Searches the grids for the spheres (or time segments) near each sphere, called candidates. The kernel that
-// imports this file declares `filter_and_report`, which tests one candidate. If there may be too many
-// candidates, each workgroup first counts its own. It tests them only if the count of all workgroups is
-// still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`, with one difference: the first
-// test of a candidate is the near test of `near.wgsl`, not a test of bounding spheres.
+// Finds the candidates of each proxy. The kernel that imports this file declares `filter_and_report`, which
+// tests one candidate. If there may be too many, each workgroup first counts its own, and tests them only if
+// the count of all workgroups is still within the limit. Twin of `src/cpu/pairs` and `src/cpu/neighbors.rs`,
+// with one difference: the first test of a candidate is the near test, not the ball test.
 
 #import crowd::{may_be_crowded, must_be_crowded}
 #import found_pairs::{STAGED, reserve, sh_base, sh_pairs}
@@ -15,15 +14,13 @@
 #import types::{Level}
 #needs counters, params, plan, slot_starts, sorted_cells, sorted_proxies
 
-// What the workgroup's searches do at present: COUNT_AND_TEST, COUNT, TEST or STOP.
+// What the workgroup's searches do at present: one of the next constants or STOP.
 var<workgroup> sh_task: u32;
-// Value of sh_task: the searches both count and test their candidates.
+// They both count and test their candidates.
 const COUNT_AND_TEST = 0u;
-// Value of sh_task: the searches only count their candidates, because the number of candidates may exceed the
-// limit of the step.
+// They only count, because the number of candidates may exceed the limit of the step.
 const COUNT = 1u;
-// Value of sh_task: the searches only test their candidates. They have already counted them with the
-// task COUNT.
+// They only test: they have already counted.
 const TEST = 2u;
 const STOP = 3u;
 var<workgroup> sh_candidates: array<atomic<u32>, 2>;
@@ -36,36 +33,33 @@ fn refused() -> bool {
         || (high == params.most_candidates_high && low > params.most_candidates_low);
 }
 
-// Returns a 64-bit count plus `more`. The count has its low word first.
 fn counted(count: vec2<u32>, more: u32) -> vec2<u32> {
     let low = count.x + more;
     return vec2<u32>(low, count.y + select(0u, 1u, low < more));
 }
 
-// A sphere that searches for candidates: its index among the sorted spheres, and its tag (packed grid number
-// and time segment). Reloading the sphere for each use costs less than keeping it in registers.
+// A proxy that searches: its index among the sorted proxies, and its tag. Reloading the proxy for each use
+// costs less than keeping it in registers.
 struct Searcher {
     index: u32,
     tag: u32,
 }
 
-// The candidates (spheres to be tested) of one sphere, in its own grid cell and in 13 of the 26
-// neighbouring cells. Cells in a row are adjacent in the list of sorted spheres, so the candidates form
-// five ranges of this list. The candidates are numbered from 0 to `count` - 1 across the five ranges.
+// The candidates of a proxy in its own cell and in 13 of the 26 neighbouring cells. Cells in a row are
+// adjacent in the list of sorted proxies, so the candidates form five ranges of this list, and are numbered
+// across them from 0 to `count` - 1.
 struct Candidates {
     count: u32,
-    // Running totals of the candidates of a sphere, which form five ranges of the sorted spheres. Entry
-    // k is the number of candidates in ranges 0 to k. The total of all five ranges is `count`.
+    // Entry k is the number of candidates in ranges 0 to k. The total of all five ranges is `count`.
     past: vec4<u32>,
-    // The candidates of a sphere form five ranges of the sorted spheres, and are numbered across these
-    // ranges. A candidate with number n in range k has the index n + shift[k] (modulo 2^32) among the
-    // sorted spheres. A vec4 has only four entries, so `last_shift` is the value for the fifth range.
+    // Candidate number n in range k has the index n + shift[k] (modulo 2^32) among the sorted proxies.
+    // `last_shift` is the value for the fifth range.
     shift: vec4<u32>,
     last_shift: u32,
 }
 
-// Returns the index of a candidate among the sorted spheres. Uses select() instead of a dynamic vector
-// index. With such an index, compilers move the vector from registers to memory.
+// Returns the index of a candidate among the sorted proxies. With a dynamic vector index instead of select(),
+// compilers move the vector from registers to memory.
 fn place_of(candidates: Candidates, number: u32) -> u32 {
     let past = candidates.past;
     let shift = candidates.shift;
@@ -75,11 +69,10 @@ fn place_of(candidates: Candidates, number: u32) -> u32 {
     return number + select(of_others, of_three, number < past.z);
 }
 
-// Returns the candidates of a sphere: the spheres that come after it in its own grid cell, and all
-// spheres in 13 of the 26 neighbouring cells. Of two neighbouring cells on opposite sides, only one is
-// searched, so each pair is found once. All these cells must be in the box of the grid, a region in
-// which each cell has its own entry in the table of cells. The function loads all entries before it uses
-// any of them, so that the latencies of the loads overlap.
+// Returns the candidates of a proxy: those after it in its own cell, and all in 13 of the 26 neighbouring
+// cells. Of two neighbouring cells on opposite sides, only one is searched, so each pair is found once. All
+// these cells must be in the box of the level. All slots are loaded before any is used, so that the latencies
+// of the loads overlap.
 fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     let row = level.dims.x;
     let plane = row * level.dims.y;
@@ -105,8 +98,7 @@ fn own_candidates(index: u32, level: Level, slot: u32) -> Candidates {
     );
 }
 
-// Returns a bit mask of 32 candidates from number `first` on. A bit is set if the candidate may touch the
-// searching sphere.
+// Returns a bit mask of 32 candidates from number `first` on that may touch the searching proxy.
 fn near(searcher: Searcher, candidates: Candidates, first: u32) -> u32 {
     let proxy = proxy_of(sorted_proxies[searcher.index]);
     let window = window_of(searcher.tag, params.dt);
@@ -133,11 +125,10 @@ fn test(searcher: Searcher, candidates: Candidates) {
     }
 }
 
-// Returns whether a grid cell and its 26 neighbours all lie in the grid's box. No two cells in the box
-// share an entry of the table of cells.
+// Returns whether a cell and its 26 neighbours all lie in the level's box.
 fn is_inside(level: Level, cell: vec3<i32>) -> bool {
     let at = vec3<u32>(cell - level.origin);
-    // The dimensions of the box are 0 if the grid has no box.
+    // The dimensions are 0 if the level has no box.
     return all(at >= vec3<u32>(1u)) && all(at < max(level.dims, vec3<u32>(1u)) - 1u);
 }
 
@@ -150,8 +141,7 @@ fn search_inside(searcher: Searcher, level: Level, cell: vec3<i32>, tally: ptr<f
     }
 }
 
-// Returns the first and the last time slab that overlap a time segment. The step is divided into
-// 2^time_power equal slabs, and the sphere's path into 2^power equal segments.
+// Returns the first and the last of 2^time_power time slabs that overlap one of 2^power time segments.
 fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     if power >= time_power {
         return vec2<u32>(segment >> (power - time_power));
@@ -161,14 +151,14 @@ fn slabs_of(power: u32, segment: u32, time_power: u32) -> vec2<u32> {
     return vec2<u32>(first, first + (1u << shift) - 1u);
 }
 
-// The cells of a grid that a sphere searches: all cells from corner `low` to corner `high`, in the time
-// slabs (equal parts of the step) from `slabs.x` to `slabs.y`.
+// The cells of a level that a proxy searches: from corner `low` to corner `high`, in the time slabs from
+// `slabs.x` to `slabs.y`.
 struct Block {
     low: vec3<i32>,
     high: vec3<i32>,
     slabs: vec2<u32>,
-    // The search begins in cell `first`, and skips spheres before index `begin` of the sorted spheres. In
-    // its own grid, a sphere starts right after itself, so that each pair is found once.
+    // The search begins in cell `first`, and skips proxies before index `begin`. In its own level, a proxy
+    // starts right after itself, so that each pair is found once.
     first: vec3<i32>,
     begin: u32,
 }
@@ -178,10 +168,9 @@ fn own_block(searcher: Searcher, level: Level, cell: vec3<i32>) -> Block {
     return Block(cell - vec3<i32>(1, 1, 0), cell + 1, vec2<u32>(slab), cell, searcher.index + 1u);
 }
 
-// Returns the block of cells of another grid that contains all spheres there that may touch the searching
-// sphere during its time segment. Along each axis, the block extends on both sides of the middle of the
-// segment. It extends by half the extent of the segment plus half the extent of the largest sphere in the
-// other grid.
+// Returns the block of cells of another level that contains all proxies there that may touch the searching
+// one. Along each axis, it extends on both sides of the middle of the segment by half the extent of the
+// segment plus that of the largest proxy in the other level.
 fn other_block(searcher: Searcher, level: Level) -> Block {
     let proxy = proxy_of(sorted_proxies[searcher.index]);
     let power = segment_power(searcher.tag);
@@ -189,13 +178,13 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
     let path = path_of(proxy.center, proxy.radius, proxy.velocity, plan.frame);
     let at = opaque3(middle(path, power, segment) * level.inverse_cell);
     let around = opaque3(reaches(path, power) * level.inverse_cell + level.reach);
-    // The magnitudes of cell coordinates are limited to FAR. Otherwise the coordinates of a distant
-    // sphere in a grid with small cells might overflow.
+    // Limited to FAR. Otherwise the coordinates of a distant sphere in a level with small cells might
+    // overflow.
     let low = vec3<i32>(clamp(floor(at - around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     let high = vec3<i32>(clamp(floor(at + around), vec3<f32>(-FAR), vec3<f32>(FAR)));
     var block = Block(low, high, slabs_of(power, segment, level.time_power), low, 0u);
-    // The cells in the grid's box have table entries of their own, so that a row of them is one range of sorted
-    // spheres. If no sphere of the grid is outside the box, the search is limited to it.
+    // A row of cells in the box is one range of sorted proxies. If no proxy of the level is outside the box,
+    // the search is limited to it.
     if slot_starts[level.first_hashed] == slot_starts[level.first_hashed + level.hash_mask + 1u] {
         block.low = max(low, level.origin);
         block.high = min(high, level.origin + vec3<i32>(level.dims) - 1);
@@ -207,14 +196,12 @@ fn other_block(searcher: Searcher, level: Level) -> Block {
 struct Piece {
     begin: u32,
     end: u32,
-    // A piece is a range of the sorted spheres. If `whole` is true, the range holds the spheres of all
-    // cells that are to be searched in a row of grid cells. If it is false, the range holds the spheres
-    // of one entry of the table of cells, which several cells may share.
+    // A range of the sorted proxies: if `whole`, those of all cells to be searched in a row; otherwise those
+    // of one slot, which several cells may share.
     whole: bool,
 }
 
-// Returns a range of sorted spheres in a row of cells. It covers the cells from `first` to x = `high_x` if
-// all of them have their own table entries, otherwise only cell `first`.
+// Covers the cells from `first` to x = `high_x` if all of them are in the box, otherwise only cell `first`.
 fn piece_of(level: Level, first: vec3<i32>, high_x: i32, slab: u32) -> Piece {
     let whole = in_box(level, first.x, high_x, first.y, first.z);
     let slot = slot_of(level, first, slab);
@@ -228,7 +215,7 @@ fn test_piece(searcher: Searcher, piece: Piece, number: u32, at: vec3<i32>, slab
         if !may_touch(proxy, proxy_of(sorted_proxies[other]), window_of(searcher.tag, params.dt)) {
             continue;
         }
-        // Skips spheres of other cells that share the searched cell's table entry.
+        // Skips proxies of other cells that share the slot.
         if !piece.whole {
             let found = sorted_cells[other];
             if any(cell_of_stored(found) != at) || level_of(tag_of_stored(found)) != number
@@ -254,8 +241,7 @@ fn next_cell(block: Block, at: vec3<i32>, whole_row: bool) -> vec3<i32> {
     return next;
 }
 
-// Tests a sphere against the spheres in a block of cells. Nested loops over the cells would take more
-// registers than this single loop.
+// Nested loops over the cells would take more registers than this single loop.
 fn search_block(searcher: Searcher, number: u32, block: Block, tally: ptr<function, vec2<u32>>) {
     var at = block.first;
     var begin = block.begin;
@@ -293,15 +279,13 @@ fn search_level(searcher: Searcher, number: u32, tally: ptr<function, vec2<u32>>
     search_block(searcher, number, block, tally);
 }
 
-// Tests the sphere at `index` in the buffer of sorted spheres against its candidates. Returns the number of
-// candidates as two words, low word first.
+// Tests the proxy at `index` against its candidates. Returns their number as two words, low word first.
 fn search(index: u32) -> vec2<u32> {
     let tag = tag_of_stored(sorted_cells[index]);
     let searcher = Searcher(index, tag);
     var tally = vec2<u32>(0u);
-    // Some drivers may end long loops early. So this loop over the grids has one more iteration, which
-    // only counts the invocation as finished. If too few invocations are counted in the end, a driver
-    // has ended a loop early.
+    // Some drivers may end long loops early. So this loop has one more iteration, which only counts the
+    // invocation as finished. If too few are counted in the end, a driver has ended a loop early.
     for (var number = 0u; number <= plan.levels; number++) {
         if number == plan.levels {
             if (params.flags & FLAG_WATCH) != 0u {
@@ -325,8 +309,7 @@ fn count_candidates(tally: vec2<u32>) {
     }
 }
 
-// Adds the workgroup's candidates to the global counter. Each workgroup makes only one addition to a global
-// counter, because additions to one word of global memory are serialized.
+// Only one addition for each workgroup, because additions to one word of global memory are serialized.
 fn count_candidates_for_all() {
     let tally = vec2<u32>(atomicLoad(&sh_candidates[0]), atomicLoad(&sh_candidates[1]));
     if any(tally != vec2<u32>(0u)) {
@@ -338,15 +321,14 @@ fn count_candidates_for_all() {
     }
 }
 
-// Chooses what the workgroup does after all its invocations have finished a search. It either tests the
-// candidates that it has only counted so far, or stops.
+// Chooses what the workgroup does after all its invocations have finished a search.
 fn next_task() {
     if sh_task != TEST {
         count_candidates_for_all();
     }
     if sh_task == COUNT && !refused() && !must_be_crowded() {
-        // sh_finished must count the invocations that finish testing their candidates. The search that only
-        // counted candidates has increased sh_finished, too, so it is reset.
+        // sh_finished must count the invocations that finish testing. The search that only counted has
+        // increased it, too.
         atomicStore(&sh_finished, 0u);
         sh_task = TEST;
         return;
@@ -360,8 +342,7 @@ fn next_task() {
     }
 }
 
-// Searches for the candidates near one sphere (or time segment) per invocation. `index` is its index among
-// the sorted spheres.
+// Each invocation searches for one proxy, at `index` among the sorted proxies.
 fn search_all(index: u32, local: u32) {
     if local == 0u && may_be_crowded() {
         sh_task = COUNT;

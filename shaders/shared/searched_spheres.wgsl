@@ -4,15 +4,14 @@
 #import types::{Sphere}
 #needs counters
 
-// Largest magnitude of all coordinates and radii of the workgroup's spheres, as the bits of a float32.
+// Largest magnitude of all coordinates and radii, as the bits of a float32.
 var<workgroup> sh_extent: atomic<u32>;
 // Number of the workgroup's spheres with invalid values.
 var<workgroup> sh_left_out: atomic<u32>;
 
-// Returns a sphere at rest as the search is to read it. A sphere with an invalid value is counted as invalid, and
-// gets a negative radius, which excludes it from the search.
+// Returns a sphere at rest as the search is to read it: with a negative radius if it has an invalid value.
 fn searched(sphere: Sphere) -> Sphere {
-    // Read as integers, the bits of magnitudes have the order of the magnitudes, and the bits of infinity, NaN and
+    // As integers, the bits of magnitudes have the order of the magnitudes, and those of infinity, NaN and
     // negative radii are above those of every valid magnitude.
     let words = bitcast<vec3<u32>>(sphere.center) & vec3<u32>(0x7fffffffu);
     let most = max(max(max(words.x, words.y), words.z), bitcast<u32>(sphere.radius));
@@ -24,8 +23,7 @@ fn searched(sphere: Sphere) -> Sphere {
     return sphere;
 }
 
-// Adds the counts of the workgroup to the counters of the search. Every invocation of the workgroup calls this
-// function, after `searched`.
+// Adds the counts of the workgroup to the counters. Every invocation calls this function, after `searched`.
 fn count_searched(local: u32) {
     workgroupBarrier();
     if local == 0u {

@@ -1,5 +1,5 @@
-// Tells whether pairs are searched within one set of spheres, or between two sets. The second set is stored
-// after the first. Twin of `src/shared/sets.rs`.
+// Whether pairs are searched within one set, or between two sets. The second set is stored after the first.
+// Twin of `src/shared/sets.rs`.
 
 #needs params
 

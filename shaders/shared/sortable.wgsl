@@ -1,7 +1,6 @@
-// Converts floats to unsigned integers with the same order, and back. atomicMax() works on such integers.
+// Converts floats to unsigned integers with the same order, and back. atomicMax() works on them.
 
-// Returns an unsigned integer for a float, so that a larger float has a larger integer. The integer is
-// never 0, except perhaps for a NaN.
+// The integer is never 0, except perhaps for a NaN.
 fn sortable(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);

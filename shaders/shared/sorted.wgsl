@@ -1,10 +1,10 @@
-// The spheres (and time segments) that are sorted by grid cell, and their cells, as they are stored in buffers: as
-// vectors of four words. An NVIDIA H200 stores such a vector at once. A struct with a vec3 takes several stores, and
-// the kernel `scatter`, which stores to random places, then takes twice as long.
+// The sorted proxies and their cells, as they are stored: as vectors of four words. An NVIDIA H200 stores
+// such a vector at once. A struct with a vec3 takes several stores, and the kernel `scatter`, which stores to
+// random places, then takes twice as long.
 
 #import types::{StoredProxy}
 
-// Values of a sphere or of one of its time segments, in the units of the shaders.
+// Values of a proxy, in the units of the shaders.
 struct SortedProxy {
     center: vec3<f32>,
     radius: f32,
@@ -28,7 +28,6 @@ fn proxy_of(stored: StoredProxy) -> SortedProxy {
     );
 }
 
-// Returns a grid cell and a tag as they are stored.
 fn stored_cell(cell: vec3<i32>, tag: u32) -> vec4<u32> {
     return vec4<u32>(bitcast<vec3<u32>>(cell), tag);
 }

@@ -2,7 +2,6 @@
 
 #import types::{Sphere}
 
-// Returns the bits of the centre, the radius and the velocity of a sphere.
 fn sphere_bits(sphere: Sphere) -> array<u32, 7> {
     let center = bitcast<vec3<u32>>(sphere.center);
     let velocity = bitcast<vec3<u32>>(sphere.velocity);

@@ -8,8 +8,7 @@ struct Sum {
     errors: vec3<f32>,
 }
 
-// Adds a term to a sum. The rounding error of this addition, which Knuth's "TwoSum" computes, is
-// added to `errors`.
+// The rounding error of the addition, by Knuth's "TwoSum", is added to `errors`.
 fn add(sum: Sum, term: vec3<f32>) -> Sum {
     let next = opaque3(sum.rounded + term);
     let part = opaque3(next - sum.rounded);

@@ -1,5 +1,4 @@
-// The tag of a sphere (or time segment): the number of its grid (level) and of its time segment, packed into
-// one word. Twin of `src/shared/tag.rs`.
+// The tag of a proxy: its level and its time segment, packed into one word. Twin of `src/shared/tag.rs`.
 
 fn make_tag(level: u32, power: u32, segment: u32) -> u32 {
     return level | (power << LEVEL_BITS) | (segment << (LEVEL_BITS + POWER_BITS));
@@ -9,8 +8,7 @@ fn level_of(tag: u32) -> u32 {
     return tag & ((1u << LEVEL_BITS) - 1u);
 }
 
-// Returns n if the sphere with this tag is cut into 2^n time segments. A tag is a grid number and a time
-// segment in one word.
+// Returns n if the sphere is cut into 2^n time segments.
 fn segment_power(tag: u32) -> u32 {
     return (tag >> LEVEL_BITS) & ((1u << POWER_BITS) - 1u);
 }
@@ -19,9 +17,8 @@ fn segment_of(tag: u32) -> u32 {
     return tag >> (LEVEL_BITS + POWER_BITS);
 }
 
-// Returns the number of the time slab that contains a time segment. The step is divided into
-// 2^time_power equal slabs, and the sphere's path into 2^n equal segments. n is at least time_power, so
-// each segment lies in one slab.
+// Returns the time slab, of 2^time_power, that contains the segment. n is at least time_power, so each
+// segment lies in one slab.
 fn slab_of(tag: u32, time_power: u32) -> u32 {
     return segment_of(tag) >> (segment_power(tag) - time_power);
 }

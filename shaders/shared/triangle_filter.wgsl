@@ -1,5 +1,5 @@
-// The filter of triangles: tests in float32, with an error bound, whether a sphere touches a triangle during the
-// step. docs/exact.md (section 7) has the proof.
+// Tests in float32, with an error bound, whether a sphere touches a triangle during the step. docs/exact.md
+// (section 7) has the proof.
 
 #import carom::{CaromTriangle, carom_nearest}
 #import filter::{sum}
@@ -14,11 +14,10 @@ struct AtTriangle {
     b: vec3<f32>,
     c: vec3<f32>,
     radius: f32,
-    // Bound of the rounding error of any length that the filter computes for this sphere and triangle.
+    // Bound of the rounding error of any length that the filter computes.
     error: f32,
 }
 
-// Returns whether the sphere certainly touches the triangle at the time t.
 fn certainly_touches(at: AtTriangle, t: f32) -> bool {
     let p = opaque3(at.p + at.v * t);
     let nearest = opaque3(carom_nearest(p, at.b, at.c));
@@ -39,8 +38,7 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         return AtWall(true, certainly_touches(at, 0.0), 0.0, depth);
     }
     // The plane through the triangle's nearest point, perpendicular to the line to the sphere's centre,
-    // separates the sphere from the triangle until the sphere reaches the plane. At that time, the next plane
-    // is constructed.
+    // separates the two until the sphere reaches the plane. At that time, the next plane is constructed.
     var t = 0.0;
     for (var k = 0u; k < TRIANGLE_PLANES; k++) {
         let q = opaque3(p + v * t);
@@ -51,8 +49,8 @@ fn filter_triangle(triangle: CaromTriangle, sphere: Sphere, shift: vec3<f32>, sh
         // The gap between sphere and plane at the time t, reduced by the bound of the rounding errors.
         let gap = opaque(dot(normal, q) - corner - sphere.radius - error);
         if !(gap > 0.0) {
-            // The sphere reaches the triangle at about the time `t`. Rounding makes this time inexact. So the
-            // test whether the sphere certainly touches the triangle is made for a slightly later time.
+            // The sphere reaches the triangle at about the time `t`. Because of rounding, certain touch is
+            // tested slightly later.
             let later = min(t + 8.0 * error / max(-slope, MIN_POSITIVE), dt);
             return AtWall(true, certainly_touches(at, later), t, 0.0);
         }

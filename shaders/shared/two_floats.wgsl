@@ -1,8 +1,7 @@
-// Arithmetic with numbers of twice the precision of float32. Each is stored as the sum of two float32.
+// Numbers of twice the precision of float32, each stored as the unrounded sum of two float32.
 
 #import opaque::{opaque}
 
-// Adds a float32 to a number that is stored as the unrounded sum of two float32 numbers.
 fn add_float(sum: vec2<f32>, term: f32) -> vec2<f32> {
     let next = opaque(sum.x + term);
     let part = opaque(next - sum.x);

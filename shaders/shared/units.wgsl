@@ -1,8 +1,8 @@
-// Converts values between units that differ by a power of two, exactly except for subnormal numbers.
-// Twin of `src/shared/units.rs`.
+// Converts values between units that differ by a power of two, exactly except for subnormal numbers. Twin of
+// `src/shared/units.rs`.
 
-// Returns x times 2^power exactly, or 0 if this product is subnormal. If power is 0, returns x. The product
-// is computed in integer arithmetic, because float arithmetic may flush a subnormal x to 0.
+// Returns x times 2^power exactly, or 0 if this product is subnormal. In integer arithmetic, because float
+// arithmetic may flush a subnormal x to 0.
 fn times_power(x: f32, power: i32) -> f32 {
     let bits = bitcast<u32>(x);
     var digits = bits & 0x7fffffu;

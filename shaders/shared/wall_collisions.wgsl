@@ -1,11 +1,10 @@
-// The list of wall collisions: spheres that touch walls.
+// The list of wall collisions.
 
 #import carom::{CaromWallCollision}
 #import image_word::{pack_image}
 #needs wall_collisions, wall_counters, wall_images, wall_params
 
-// Appends a collision to the list of wall collisions unless the list is full. The counter of wall
-// collisions keeps counting when the list is full.
+// Appends a collision unless the list is full. The counter goes on when it is full.
 fn list_at_wall(collision: CaromWallCollision, image: vec3<i32>) {
     let place = atomicAdd(&wall_counters.found[0], 1u);
     if place == 0xffffffffu {

@@ -1,5 +1,5 @@
-// The filter of walls: tests in float32, with an error bound, whether a sphere touches a wall of a simple shape
-// during the step. docs/exact.md (section 6) has the proof.
+// Tests in float32, with an error bound, whether a sphere touches a wall of a simple shape during the step.
+// docs/exact.md (section 6) has the proof.
 
 #import carom::{CAROM_HALF_SPACE, CAROM_HOLLOW_CYLINDER, CAROM_HOLLOW_SPHERE, CAROM_SOLID_CYLINDER, CaromWall}
 #import filter::{Filtered, filter_motion, sum}
@@ -7,8 +7,8 @@
 #import opaque::{opaque, opaque3}
 #import types::{Sphere}
 
-// Result of the float32 test of a sphere against a wall. If `may` is false, the sphere certainly misses the
-// wall. If `certain` is true, it certainly touches the wall. Time of impact and depth are estimates.
+// If `may` is false, the sphere certainly misses the wall. If `certain` is true, it certainly touches it.
+// Time of impact and depth are estimates.
 struct AtWall {
     may: bool,
     certain: bool,
@@ -19,7 +19,7 @@ struct AtWall {
 // Position and velocity of a sphere relative to a wall that is a sphere or a cylinder. For a cylinder, both
 // have only components perpendicular to its axis. `size` is an upper bound of the sum of four magnitudes: the
 // position, the displacement during the step, the wall's size, and the sphere's radius. The bound on rounding
-// errors grows with `size`.
+// errors grows with it.
 struct Relative {
     p: vec3<f32>,
     v: vec3<f32>,
@@ -38,9 +38,8 @@ fn relative(wall: CaromWall, sphere: Sphere, shift: vec3<f32>, shift_size: f32, 
     return Relative(p, v, size);
 }
 
-// Returns whether the sphere may touch the wall, and whether it certainly touches (the fields `may` and
-// `certain` of a result). The gap between sphere and wall must be smallest at the start or at the end of the
-// step. The arguments are the gaps at these two times, and a bound on their error.
+// Returns `may` and `certain` from the gaps at the start and the end of the step, one of which must be the
+// smallest, and a bound on their error.
 fn by_gaps(first: f32, last: f32, error: f32) -> vec2<bool> {
     let least = min(first, last);
     return vec2<bool>(least <= error, least < -error);
@@ -92,9 +91,9 @@ fn at_hollow(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32)
 fn at_solid(wall: CaromWall, sphere: Sphere, at: Relative, error: f32, dt: f32) -> AtWall {
     let reach = opaque(wall.size + sphere.radius);
     let distance = sum(abs(at.p));
-    // The computed path is within `error` of the true path. So if the sphere touches, the computed path touches
-    // a wall that is thicker by `error`. If the computed path touches a wall thinner by `error`, the sphere
-    // certainly touches.
+    // The computed path is within `error` of the true path. So if the sphere touches, the computed path
+    // touches a wall that is thicker by `error`. If the computed path touches a wall thinner by `error`, the
+    // sphere certainly touches.
     let thick = filter_motion(at.p, at.v, opaque(reach + error), distance, dt);
     if thick.margin < -thick.bound {
         return AtWall(false, false, 0.0, 0.0);

@@ -1,6 +1,5 @@
-//! The ball test, the CPU's first and cheapest test of two moving spheres. A *ball* is a bounding
-//! sphere of a sphere's motion during one time segment (part of the step). The test compares two
-//! balls, or a path and a ball.
+//! The ball test. A *ball* is a bounding sphere of a sphere's motion during one time segment. The
+//! test compares two balls, or a path and a ball.
 
 use bytemuck::Zeroable;
 use wide::f32x4;
@@ -10,26 +9,23 @@ use crate::shared::segments::{Cut, MARGIN, SpherePath};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ball {
-    /// Centre of the sphere in the middle of its time segment (part of the step), relative to a
-    /// moving origin.
+    /// Centre of the sphere in the middle of its segment, relative to the frame.
     pub(crate) middle: [f32; 3],
     pub(crate) reach: f32,
 }
 
-/// Rounding margin of a bounding sphere, as a multiple of [`MARGIN`], the margin along one axis.
-/// The margins along three perpendicular axes add up to √3 times [`MARGIN`]. The factor is 2, so
-/// that it also covers the rounding of the test of bounding spheres. docs/exact.md (lemma 2.6) has
-/// the proof.
+/// Rounding margin of a ball, as a multiple of [`MARGIN`], the margin along one axis. The margins
+/// along three perpendicular axes add up to √3 times [`MARGIN`]. The factor is 2, so that it also
+/// covers the rounding of the ball test. docs/exact.md (lemma 2.6) has the proof.
 pub(crate) const BALL_MARGIN: f32 = 2.0 * MARGIN;
 
-/// Rounding margin of a sphere's path that is tested against bounding spheres. It is twice
-/// [`BALL_MARGIN`], the margin of a bounding sphere. docs/exact.md (lemma 2.7) has the proof.
+/// Rounding margin of a path that is tested against balls. docs/exact.md (lemma 2.7) has the proof.
 pub(crate) const PATH_MARGIN: f32 = 2.0 * BALL_MARGIN;
 
 /// A squared length below this limit may have lost digits to underflow.
 const SHORT: f32 = 1.0 / (1_u128 << 100) as f32;
 
-/// Four bounding spheres in one cache line: x, y and z of their centres, then their radii.
+/// Four balls in one cache line: x, y and z of their centres, then their radii.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 pub(crate) struct Balls([[f32; LANES]; 4]);
@@ -77,9 +73,8 @@ impl Probe for BallProbe {
     }
 }
 
-/// Tests which bounding spheres meet the path of a sphere during one time segment (part of the
-/// step). The test uses the path itself, because the bounding sphere of a long path also meets
-/// spheres far from the path. No touching pair is lost (docs/exact.md, lemma 2.7).
+/// Tests which balls meet the path of a sphere during one segment. The ball of a long path would
+/// also meet spheres far from the path. No touching pair is lost (docs/exact.md, lemma 2.7).
 pub(crate) struct PathProbe {
     middle: [f32x4; 3],
     to_end: [f32x4; 3],
@@ -114,8 +109,8 @@ impl Probe for PathProbe {
     fn meets(&self, balls: &Balls) -> usize {
         let [x, y, z, reach] = four(balls.0, f32x4::from);
         let away = each([x, y, z], self.middle, |x, own| x - own);
-        // Parameter of the point on the path that is nearest to the centre of a bounding sphere: −1
-        // is the start of the path, and 1 its end.
+        // Parameter of the point on the path that is nearest to the centre of a ball: −1 is the
+        // start of the path, and 1 its end.
         let part = dot(away, self.to_end) * self.inverse;
         let part = part
             .fast_max(f32x4::splat(-1.0))

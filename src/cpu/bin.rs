@@ -1,5 +1,4 @@
-//! Computes the grid cell of each sphere or time segment, and the cell's index (slot) in the table
-//! of cells. Twin of `shaders/bin.wgsl`, which computes the same on a GPU.
+//! Computes the cell and the slot of each proxy. Twin of `shaders/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,11 +21,11 @@ use crate::{Error, Sphere};
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(crate) struct Binned {
     pub(crate) slot: u32,
-    /// Number that stands for the sphere or time segment: the index of its sphere in open space, or
-    /// a number that [`ProxySpace`] decodes in a periodic domain.
+    /// Stands for the proxy: the index of its sphere in open space, or a number that [`ProxySpace`]
+    /// decodes in a periodic domain.
     pub(crate) word: u32,
-    /// The grid and the time segment of a sphere, packed by [`make_tag`]. The flag [`INSIDE`] is
-    /// set if each neighbouring cell in this grid has a table entry of its own.
+    /// Packed by [`make_tag`], with the flag [`INSIDE`] if each neighbouring cell has a slot of its
+    /// own.
     pub(crate) tag: u32,
 }
 

@@ -1,8 +1,7 @@
 //! Finds the spheres that touch walls of finite size (triangles and solid spheres) in a periodic
-//! domain. In open space, `walls.rs` and `meshes.rs` find them. Each wall of finite size has a
-//! bounding sphere. A search lists the spheres of the step that touch such a bounding sphere. Each
-//! listed sphere is then tested against the wall in the bounding sphere. Twin of
-//! `shaders/triangles.wgsl`.
+//! domain. In open space, `walls.rs` and `meshes.rs` find them. A search lists the spheres of the
+//! step that touch the bounding sphere of a wall. Each listed sphere is then tested against the
+//! wall itself. Twin of `shaders/triangles.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,11 +21,10 @@ use crate::threads;
 use crate::walls::{Solid, Walls};
 use crate::{Collision, Domain, Error, Sphere, WallCollision};
 
-/// Memory, kept from step to step, of the search for spheres that touch walls of finite size in a
-/// periodic domain.
+/// Memory of the search, kept from step to step.
 #[derive(Debug, Default)]
 pub(crate) struct BoundedWalls {
-    /// The spheres of the step, followed by the bounding spheres of the walls of finite size.
+    /// The spheres of the step, followed by the bounding spheres of the walls.
     both: ReusedVec<Sphere>,
     pairs: Vec<Collision>,
     images: Vec<[i32; 3]>,
@@ -35,8 +33,8 @@ pub(crate) struct BoundedWalls {
 /// The walls of finite size of a step.
 struct Targets<'a> {
     walls: &'a Walls,
-    /// In a periodic domain, the walls that are solid spheres, each with its index in the list of walls. Empty
-    /// in open space.
+    /// In a periodic domain, the walls that are solid spheres, each with its index in the list of
+    /// walls. Empty in open space.
     spheres: Vec<(u32, Sphere)>,
     /// For each mesh, the number of triangles in all meshes before it.
     first_triangles: Vec<usize>,
@@ -79,8 +77,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Decides exactly whether a sphere touches a wall. `pair` names this sphere and the bounding sphere of
-    /// the wall. `image` is the periodic image (displaced copy) of the sphere that is tested.
+    /// Decides exactly whether a sphere touches a wall. `pair` names this sphere and the bounding
+    /// sphere of the wall. `image` is the image of the sphere that is tested.
     fn test(
         &self,
         pair: &Collision,
@@ -186,9 +184,8 @@ impl BoundedWalls {
             let end = self.pairs.len().min((number + 1) * CHUNK);
             for index in number * CHUNK..end {
                 let pair = &self.pairs[index];
-                // The search for touching pairs returns the displacement of the wall relative to the sphere.
-                // The test needs the displacement of the sphere relative to the wall, which has the opposite
-                // sign.
+                // The search returns the displacement of the wall relative to the sphere. The test
+                // needs that of the sphere relative to the wall.
                 let image = self.images.get(index).copied().unwrap_or_default();
                 let image = image.map(i32::wrapping_neg);
                 let sphere = &step.spheres[pair.a as usize];
@@ -209,8 +206,8 @@ impl BoundedWalls {
             append(&mut found.images, &part.images)?;
         }
         // In a periodic domain, several images of a sphere may touch one wall. The search has
-        // listed these collisions in the order of the wall's displacement relative to the sphere.
-        // The result must be sorted by the displacement of the sphere, which has the opposite sign.
+        // listed them in the order of the wall's displacement, and the result must be sorted by
+        // that of the sphere, which has the opposite sign.
         if other_walls || !step.domain.is_open() {
             found.sort();
         }

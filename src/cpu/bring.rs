@@ -26,9 +26,9 @@ pub(super) fn bring_to_buckets(
     bring_chunks(spheres, space, binned, chunks, piece, &mut unfilled);
 }
 
-/// Copies the spheres in the range `chunks` of input chunks to the buckets of a sort. `unfilled` is
-/// the free space of each bucket. A range of more than `piece` chunks is halved, and two parallel
-/// tasks copy one half each.
+/// Copies the spheres in the range `chunks` of input chunks. `unfilled` is the free space of each
+/// bucket. A range of more than `piece` chunks is halved, and two parallel tasks copy one half
+/// each.
 fn bring_chunks(
     spheres: &[Sphere],
     space: impl ProxySpace,
@@ -40,8 +40,7 @@ fn bring_chunks(
     if chunks.len() > piece {
         let middle = chunks.start.midpoint(chunks.end);
         let [before, after] = [chunks.start..middle, middle..chunks.end];
-        // The parallel tasks get the array by reference, because a copy might overflow the small
-        // stacks of some thread pools.
+        // By reference, because a copy might overflow the small stacks of some thread pools.
         let mut first = ArrayVec::<_, MAX_BUCKETS>::new();
         for (bucket, part) in unfilled.iter_mut().enumerate() {
             let chunks = before.clone();

@@ -23,7 +23,7 @@ use crate::memory::{LIST, resized};
 use crate::reuse::ScratchPool;
 use crate::{Collision, Error};
 
-/// If one sphere has at most this many pairs with periodic images, insertion sort is the fastest way to sort
+/// If one sphere has at most this many pairs with images, insertion sort is the fastest way to sort
 /// them.
 const FEW: usize = 12;
 const TABLE: &str = "the table of pairs by sphere";
@@ -52,9 +52,8 @@ pub(crate) fn list(
 }
 
 /// Fills `list` with the pairs of `pairs` and of `images`, sorted by index a, then by index b, then
-/// by periodic image. Fills `list_images` with the image of each pair in `list`, or [0, 0, 0] for
-/// pairs without an image. `images` has the same number of buckets as `pairs`. `ends` is scratch
-/// memory.
+/// by image. Fills `list_images` with the image of each pair, [0, 0, 0] for pairs without one.
+/// `images` has the same number of buckets as `pairs`. `ends` is scratch memory.
 pub(crate) fn list_with_images(
     pairs: &Buckets<Collision>,
     images: &Buckets<ImageCollision>,
@@ -84,9 +83,8 @@ pub(crate) fn list_with_images(
         with_images.dedup();
         let plain = pairs.items(bucket).map(|pair| (pair, None));
         let images = images.map(|listed| (listed.pair(), Some(listed.image)));
-        // The reused part of `list_images` has images of an earlier step, which are set to 0 here.
-        // They are filled as a flat slice of numbers, because this is one call of a fast library
-        // function.
+        // The reused part of `list_images` has images of an earlier step. They are filled as a flat
+        // slice of numbers, because this is one call of a fast library function.
         let kept = kept.saturating_sub(len(0..bucket)).min(list_images.len());
         list_images[..kept].as_flattened_mut().fill(0);
         let all = plain.chain(images);
@@ -119,9 +117,8 @@ pub(crate) fn list_with_images(
     })
 }
 
-/// Sorts pairs with a periodic image into buckets by index a. The buckets cover the same ranges of indices as
-/// the buckets of pairs without an image. `first_set` is the number of spheres in the first set, to which
-/// index a belongs.
+/// Sorts pairs with an image into buckets by index a. The buckets cover the same ranges of indices
+/// as those of pairs without an image. `first_set` is the number of spheres in the first set.
 pub(crate) fn sort_images(
     lists: &[&[ImageCollision]],
     first_set: usize,
@@ -164,7 +161,7 @@ pub(crate) fn sort_reported(
     })
 }
 
-/// Sorts a few distinct pairs that all have the same index a by their index b and by their image.
+/// Sorts a few distinct pairs with the same index a by their index b and by their image.
 fn insertion_sort(row: &mut [Collision], images: &mut [[i32; 3]]) {
     for end in 1..row.len() {
         let mut place = end;
@@ -176,11 +173,10 @@ fn insertion_sort(row: &mut [Collision], images: &mut [[i32; 3]]) {
     }
 }
 
-/// Scratch memory to sort pairs by index b and by image: the pairs, and a key for each pair, made
-/// of its index b and its place.
+/// Scratch memory: the pairs, and a key for each pair, made of its index b and its place.
 type RowMemory = (Vec<(Collision, [i32; 3])>, Vec<u64>);
 
-/// Sorts distinct pairs that all have the same index a by their index b and by their image.
+/// As `insertion_sort`, for any number of pairs.
 fn sort_row_with_images(
     row: &mut [Collision],
     images: &mut [[i32; 3]],
@@ -192,9 +188,8 @@ fn sort_row_with_images(
     }
     pairs.clear();
     pairs.extend(row.iter().copied().zip(images.iter().copied()));
-    // The sort moves 64-bit keys, which are smaller than pairs. A key contains index b, and all
-    // pairs in the row have the same index a. Images are compared only if two pairs in the row also
-    // have the same b, which is rare.
+    // The sort moves 64-bit keys, which are smaller than pairs. Images are compared only if two
+    // pairs also have the same b, which is rare.
     keys.clear();
     keys.extend(
         (0..)

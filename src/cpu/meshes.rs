@@ -31,7 +31,7 @@ pub(super) struct Meshes<'a> {
     tested: AtomicU64,
 }
 
-/// A sphere and a mesh that it may touch, as an entry of the list of spheres to test against triangles.
+/// A sphere and a mesh that it may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NearMesh {
     mesh: u32,
@@ -57,8 +57,8 @@ impl<'a> Meshes<'a> {
         }
     }
 
-    /// Appends to `near` the spheres of one chunk that may touch triangles. `start` is the index of the chunk's
-    /// first sphere.
+    /// Appends to `near` the spheres of one chunk that may touch triangles. `start` is the index of
+    /// the chunk's first sphere.
     pub(super) fn select(
         &self,
         spheres: &[Sphere],
@@ -160,8 +160,7 @@ impl<'a> Meshes<'a> {
             let more = found.len() as u64;
             let all = self.tested.fetch_add(more, Ordering::Relaxed) + more;
             self.limits.allow_candidates(all)?;
-            // The triangles are copied in a separate loop before they are tested, so that the processor can
-            // overlap many cache misses.
+            // In a separate loop, for the same reason.
             triangles.clear();
             triangles.extend(found.iter().filter_map(|&(sphere, triangle)| {
                 let corners = mesh.triangle(triangle as usize)?;

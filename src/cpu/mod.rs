@@ -1,5 +1,5 @@
-//! The CPU backend, for machines without a GPU and as the reference for the GPU backend. It runs
-//! the same stages as the shaders, and has a file or folder for each stage.
+//! The CPU backend, for machines without a GPU and as the reference for the GPU backend. It has a
+//! file or folder for each stage.
 
 mod balls;
 mod bin;

@@ -1,5 +1,5 @@
-//! Searches for the neighbours of a sphere or time segment. Spheres are sorted by grid cell, so the
-//! neighbours are a few ranges of the sorted spheres. Twin of `shaders/shared/search.wgsl`.
+//! Searches for the neighbours of a proxy, which are a few ranges of the sorted proxies. Twin of
+//! `shaders/shared/search.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -17,8 +17,8 @@ use crate::shared::tag::{INSIDE, level_of, segment_of, segment_power, slab_of};
 
 const RANGES_AT_ONCE: usize = 16;
 
-/// Neighbouring cells along x, in one grid and one part of the step. Cells may share table entries
-/// by a hash. A search for these cells may then also find spheres in other cells.
+/// Neighbouring cells along x, in one level and one time slab. Because cells may share slots, a
+/// search for these cells may also find proxies in other cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellRow {
     level: u32,
@@ -43,10 +43,9 @@ impl CellRow {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grids<'a> {
     pub(crate) levels: &'a [Level],
-    /// For each grid, a bit mask of the other grids in which its spheres search for neighbours.
+    /// For each level, a bit mask of the other levels that it searches.
     pub(crate) searched: &'a [u64],
-    /// For each entry of the table of cells, the index of its first sphere among the sorted
-    /// spheres.
+    /// For each slot, the index of its first proxy among the sorted proxies.
     pub(crate) starts: &'a [u32],
     pub(crate) sets: Sets,
 }
@@ -72,10 +71,9 @@ fn slabs_spanned(tag: u32, time_power: u32) -> RangeInclusive<u32> {
 }
 
 impl Grids<'_> {
-    /// Returns half the neighbourhood of a sphere in its own grid, as five ranges of the sorted
-    /// spheres. Each range contains the spheres of up to three neighbouring cells in a row along x.
-    /// Returns `None` if a cell of the neighbourhood has no table entry of its own, or if the step
-    /// has two sets.
+    /// Returns half the neighbourhood of a proxy in its own level, as five ranges of the sorted
+    /// proxies, each of up to three cells in a row along x. Returns `None` if a cell of the
+    /// neighbourhood has no slot of its own, or if the step has two sets.
     #[inline(always)]
     pub(crate) fn own_ranges(&self, searcher: &Searcher) -> Option<[Range<usize>; 5]> {
         if searcher.tag & INSIDE == 0 || self.sets.are_two() {
@@ -97,9 +95,9 @@ impl Grids<'_> {
         ])
     }
 
-    /// Visits half the neighbourhood of a sphere in its own grid, where some cells share table
-    /// entries by a hash. This half is the rest of the sphere's cell, the next cell along x, and
-    /// the four following rows of cells in y and z.
+    /// Visits half the neighbourhood of a proxy in its own level, where some cells share slots: the
+    /// rest of the proxy's cell, the next cell along x, and the four following rows of cells in y
+    /// and z.
     #[cold]
     pub(crate) fn search_own_rows(
         &self,
@@ -137,8 +135,8 @@ impl Grids<'_> {
             let number = searched.trailing_zeros();
             searched &= searched - 1;
             let level = &self.levels[number as usize];
-            // Two time segments touch only if, along each axis, the distance between their middles
-            // is at most the sum of their half extents.
+            // Two segments touch only if, along each axis, the distance between their middles is at
+            // most the sum of their half extents.
             let at = three(middle, |x| x * level.inverse_cell);
             let around = three(reach, |reach| reach * level.inverse_cell + level.reach);
             let mut low = floor(each(at, around, |x, around| x - around));
@@ -158,10 +156,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Visits the spheres in the cells from `low` to `high`, in one time slab (part of the step
-    /// with separate cells). Each of these cells has its own table entry, and cells that are
-    /// neighbours along x have consecutive entries. So the spheres of all cells with the same y and
-    /// z are one range of the sorted spheres.
+    /// Visits the proxies in the cells from `low` to `high`, in one time slab. All these cells are
+    /// in the level's box, so those with the same y and z are one range of the sorted proxies.
     #[inline(always)]
     fn visit_box(
         &self,
@@ -193,22 +189,21 @@ impl Grids<'_> {
         visit(&found[..count], None);
     }
 
-    /// Visits all spheres of a grid whose cells are smaller than those of the searching sphere's
-    /// grid. If that grid has spheres outside its box, this replaces a search that would have to
+    /// Visits all proxies of a level whose cells are smaller than those of the searching proxy's
+    /// level. If that level has proxies outside its box, this replaces a search that would have to
     /// look up very many cells one by one. The case is rare: the plan (`coarse_searches_fine`)
-    /// allows a search of smaller cells only if it expects all spheres of the searched grid to be
-    /// inside its box.
+    /// allows a search of smaller cells only if it expects all proxies of the level to be inside
+    /// its box.
     #[cold]
     #[inline(never)]
     fn visit_all(&self, level: &Level, visit: &mut impl FnMut(&[Range<usize>], Option<CellRow>)) {
         visit(&[level.spheres(self.starts)], None);
     }
 
-    /// Visits the spheres in the cells from `low` to `high` of the grid `number`, in one time slab
-    /// (part of the step with separate cells). A row of cells along x is one range of spheres if it
-    /// is inside the grid's box. Otherwise, its cells are looked up one by one. These cells are
-    /// larger than those of the searching sphere's own grid, so there are at most four along each
-    /// axis.
+    /// Visits the proxies in the cells from `low` to `high` of the level `number`, in one time
+    /// slab. A row of cells along x is one range if it is inside the box. Otherwise, its cells are
+    /// looked up one by one. They are larger than those of the searching proxy's own level, so
+    /// there are at most four along each axis.
     fn visit_rows(
         &self,
         number: u32,
@@ -226,9 +221,8 @@ impl Grids<'_> {
         }
     }
 
-    /// Clips the range of cells from `low` to `high` to the box of the grid, in which each cell has
-    /// its own table entry. If any sphere of the grid lies outside the box, returns false and does
-    /// not clip the range.
+    /// Clips the range of cells from `low` to `high` to the level's box. If any proxy lies outside
+    /// the box, returns false and does not clip the range.
     #[cold]
     fn trim(&self, level: &Level, low: &mut [i32; 3], high: &mut [i32; 3]) -> bool {
         let nothing = !level.has_outside(self.starts);
@@ -242,9 +236,8 @@ impl Grids<'_> {
         nothing
     }
 
-    /// Visits the spheres in a row of cells: those with x from `x[0]` to `x[1]`, all with the same
-    /// y and z. If each cell of the row has its own entry in the table of cells, these spheres are
-    /// one range of the sorted list. Otherwise, the spheres of each cell are one range.
+    /// Visits the proxies in a row of cells from `x[0]` to `x[1]`. If each cell of the row has its
+    /// own slot, they are one range of the sorted list, otherwise one range for each cell.
     fn for_each_piece(
         &self,
         number: u32,
@@ -287,9 +280,9 @@ mod tests {
     use crate::shared::tag::make_tag;
     use crate::shared::units::Units;
 
-    /// A sphere searches another grid, and 10¹⁵ small cells of this grid are near the sphere. Some
-    /// spheres of the grid lie outside its box (the block of cells that have table entries of their
-    /// own), which the plan does not expect. The search visits each sphere of the grid once.
+    /// A proxy searches another level, of which 10¹⁵ small cells are near the proxy. Some proxies
+    /// of the level lie outside its box, which the plan does not expect. The search visits each
+    /// proxy of the level once.
     #[test]
     fn a_search_of_many_small_cells_visits_each_sphere_once() {
         let fine = Level {
@@ -308,8 +301,8 @@ mod tests {
             hash_mask: 3,
             ..Level::default()
         };
-        // The grid `fine` has seven spheres in one cell of its box. It has four in each of the four
-        // table entries that cells outside the box share.
+        // The level `fine` has seven proxies in one cell of its box, and four in each of the four
+        // slots that cells outside the box share.
         let starts: Vec<u32> = (0..36_u32)
             .map(|slot| {
                 if slot < 14 {

@@ -10,10 +10,9 @@ pub(crate) fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).unwrap_or_default()
 }
 
-/// Divides `all` into consecutive parts, which are numbered by the range `parts`. Calls `work` in
-/// parallel with the number and the contents of each part. The caller's function `take` splits the
-/// data: it gets some consecutive parts and the numbers of the first few of them. It must split off
-/// these first parts and return them.
+/// Divides `all` into consecutive parts, numbered by the range `parts`, and calls `work` in
+/// parallel with the number and the contents of each. `take` gets some consecutive parts and the
+/// numbers of the first few of them, which it must split off and return.
 pub(crate) fn for_each_part<T: Send>(
     parts: Range<usize>,
     all: T,

@@ -38,7 +38,7 @@ pub(crate) struct Cpu {
     stages: StageMemory,
     open: PairMemory<Collision>,
     periodic: PairMemory<ImageCollision>,
-    /// Pairs with a periodic image, sorted into buckets by the index of their first sphere.
+    /// Pairs with an image, sorted into buckets by the index of their first sphere.
     sorted_images: Buckets<ImageCollision>,
 }
 
@@ -119,8 +119,8 @@ impl Cpu {
             proxies,
         };
         let stages = &mut self.stages;
-        // For the remaining stages of the step, the number of time segments decides whether several
-        // threads are used, because even few spheres may have many segments.
+        // From here on, the number of segments decides whether several threads are used, because
+        // even few spheres may have many segments.
         let counts = match cell {
             None => {
                 images.clear();
@@ -225,8 +225,7 @@ impl<S: ProxySpace> Planned<'_, S> {
     ) -> Result<PairCounts, Error> {
         let fullest = self.fill_grids(memory, clock)?;
         let search = self.search(&memory.sorted);
-        // Counting the candidate pairs is not needed in most steps, where a cheap upper bound of
-        // their number is below the limit.
+        // In most steps, a cheap upper bound of the number of candidates is below the limit.
         if self.plan.max_candidates(&memory.sorted.starts, fullest) > self.limits.candidates {
             self.limits.allow_candidates(tally(&search))?;
         }
@@ -243,8 +242,7 @@ impl<S: ProxySpace> Planned<'_, S> {
         Ok(counts)
     }
 
-    /// Sorts all spheres and time segments by grid cell. Returns the largest number of them that
-    /// share an entry of the table of cells.
+    /// Sorts all proxies by slot. Returns the largest number of them in one slot.
     fn fill_grids(&self, memory: &mut StageMemory, clock: &mut StageClock) -> Result<u32, Error> {
         let Self {
             scale, space, plan, ..

@@ -1,5 +1,4 @@
-//! Sorts the spheres and time segments by the table entries of their cells. Twin of
-//! `shaders/scatter.wgsl`.
+//! Sorts the proxies by slot. Twin of `shaders/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -50,8 +49,8 @@ pub(crate) fn scatter(
     if scattered {
         bring_to_buckets(spheres, space, binned, in_order);
     }
-    // The range of each table entry begins where the range before it ends. So the table is a 0,
-    // followed by the ends of all ranges.
+    // The range of each slot begins where the range before it ends. So the table is a 0, followed
+    // by the ends of all ranges.
     take(&mut starts, 1)[0] = 0;
     let all = BucketPart {
         before: 0,
@@ -105,15 +104,12 @@ impl<'a> BucketPart<'a> {
         part
     }
 
-    /// Sorts the items (spheres and time segments) of a bucket by slot, the table entry of an
-    /// item's cell. Returns the number of items in the fullest slot. Writes the end of each slot
-    /// and the slot of each item.
+    /// Sorts the proxies of a bucket by slot. Returns the number of proxies in the fullest slot.
+    /// Writes the end of each slot and the slot of each proxy.
     ///
-    /// Writes three numbers to `order` for each sorted item: the index of its sphere, the number
-    /// that names the sphere or its periodic image, and a tag with the item's grid and time
-    /// segment. If `brought` is true, the spheres of the bucket's items have been copied to a list
-    /// of the bucket, and the index is a position in this list. Otherwise, the index is a position
-    /// in the input.
+    /// Writes three numbers to `order` for each sorted proxy: the index of its sphere, its word,
+    /// and its tag. If `brought` is true, the spheres have been copied to a list of the bucket, and
+    /// the index is a position in this list. Otherwise, it is a position in the input.
     fn sort(
         &mut self,
         bucket: usize,
@@ -139,9 +135,8 @@ impl<'a> BucketPart<'a> {
         )
     }
 
-    /// Writes the spheres, with their grids and time segments (tags), in sorted order. For each of
-    /// them, `order` has the index of the sphere in `source`, the number that names the sphere or
-    /// its periodic image, and the tag.
+    /// Writes the proxies in sorted order. `order` is as [`sort`](Self::sort) writes it, with
+    /// indices in `source`.
     fn write<S: MovingSphere>(&mut self, source: &[S], order: &[[u32; 3]]) {
         let targets = self.tags.iter_mut().zip(&mut *self.spheres);
         for ((own_tag, own_sphere), &[from, word, tag]) in targets.zip(order) {
@@ -167,8 +162,7 @@ fn fill_balls(
         .zip(tags.par_chunks(LANES))
         .with_min_len(CHUNK / LANES)
         .for_each(|((balls, spheres), tags)| {
-            // The last block may have fewer than four spheres. Copies of the last sphere fill it
-            // up.
+            // Copies of the last sphere fill up the last block.
             let lane = |lane: usize| lane.min(spheres.len() - 1);
             let words = from_fn(|k| spheres[lane(k)].word);
             let paths = space.paths(scale, frame, from_fn(|k| &spheres[lane(k)]), words);

@@ -1,5 +1,4 @@
-//! The spheres and time segments in the order of their grid cells, as the search for pairs reads
-//! them.
+//! The sorted proxies, as the search for pairs reads them.
 
 use super::balls::{Ball, Balls};
 use super::sorted_sphere::SortedSphere;
@@ -8,19 +7,17 @@ use crate::reuse::{ReusedVec, ScratchPool};
 
 #[derive(Debug, Default)]
 pub(crate) struct SortedProxies {
-    /// For each entry of the table of cells, the index of its first sphere among the sorted
-    /// spheres. One more entry marks the end of the last cell.
+    /// For each slot, the index of its first proxy among the sorted proxies. One more entry marks
+    /// the end of the last slot.
     pub(crate) starts: ReusedVec<u32>,
     pub(crate) spheres: ReusedVec<SortedSphere>,
     pub(crate) balls: ReusedVec<Balls>,
-    /// The grid and the time segment of each sorted sphere, packed into one number. The flag
-    /// [`INSIDE`](crate::shared::tag::INSIDE) tells that each neighbouring cell has a table entry
-    /// of its own.
+    /// The tag of each sorted proxy. The flag [`INSIDE`](crate::shared::tag::INSIDE) tells that
+    /// each neighbouring cell has a slot of its own.
     pub(crate) tags: ReusedVec<u32>,
     pub(crate) slots: ReusedVec<u32>,
-    /// Scratch memory for sorting a bucket. It has three numbers for each sorted item: the place
-    /// from which the item's sphere is read, the 32-bit word that names the sphere or its image,
-    /// and the item's grid and time segment (tag).
+    /// Scratch memory for sorting a bucket. For each sorted proxy: the place from which its sphere
+    /// is read, its word, and its tag.
     pub(super) orders: ScratchPool<[u32; 3]>,
     pub(super) unsorted: ScratchPool<SortedSphere>,
 }

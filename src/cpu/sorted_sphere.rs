@@ -1,20 +1,19 @@
-//! The entries of the sorted list of spheres, in the form in which the search for pairs reads them.
+//! The sorted proxies, in the form in which the search for pairs reads them.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::shared::moving_sphere::MovingSphere;
 
-/// A sphere or time segment in the list that is sorted by grid cell. Its centre, radius and
-/// velocity are in the caller's units. A time segment has the motion of its sphere in the whole
-/// step. So the test of two spheres gives the same result for all of their time segments.
+/// A sorted proxy, in the caller's units. A segment has the motion of its sphere in the whole step.
+/// So the test of two spheres gives the same result for all of their segments.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedSphere {
     pub(crate) center: [f32; 3],
     pub(crate) radius: f32,
     pub(crate) velocity: [f32; 3],
-    /// Number that stands for the sphere or time segment: the index of its sphere in open space, or
-    /// a number that [`ProxySpace`](super::images::ProxySpace) decodes in a periodic domain.
+    /// The word of the proxy: the index of its sphere in open space, or a number that
+    /// [`ProxySpace`](super::images::ProxySpace) decodes in a periodic domain.
     pub(crate) word: u32,
 }
 

@@ -25,12 +25,12 @@ use crate::{Domain, Error, Sphere};
 /// Bound of the rounding error of the float32 filter, relative to the lengths in its computation. docs/exact.md
 /// (section 6) has the proof.
 const ERROR: f32 = 1.0 / (1 << 18) as f32;
-/// Absolute error margin that is added to the lengths in the float32 filter. It covers underflow,
-/// which the relative margin [`ERROR`] does not cover.
+/// Absolute error margin of the float32 filter. It covers underflow, which [`ERROR`] does not
+/// cover.
 const LEAST: f64 = 1.0 / (1_u64 << 50) as f64;
-/// Number of spheres in a block. The spheres of a block are first checked for invalid values, and
-/// then tested against the walls. The number is small, so that the processor tests one block while
-/// it waits for the next block from memory.
+/// Number of spheres in a block, which are first checked for invalid values and then tested against
+/// the walls. It is small, so that the processor tests one block while it waits for the next block
+/// from memory.
 const BLOCK: usize = 8;
 const LIST: &str = "the list of wall collisions";
 
@@ -38,7 +38,7 @@ const LIST: &str = "the list of wall collisions";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WallHits {
     pub(crate) hits: Vec<WallCollision>,
-    /// In a periodic domain, the image (periodic copy) of the sphere for each entry of `hits`. Empty in open space.
+    /// In a periodic domain, the image of the sphere for each entry of `hits`. Empty in open space.
     pub(crate) images: Vec<[i32; 3]>,
 }
 
@@ -56,8 +56,7 @@ impl WallHits {
     }
 }
 
-/// A step with walls. `filters` has float32 versions of the walls for the first test, and `walls` has the walls
-/// for the exact test.
+/// A step with walls. `filters` has float32 versions of the walls for the first test.
 struct WallTask<'a> {
     dt: f32,
     domain: Domain,
@@ -67,7 +66,7 @@ struct WallTask<'a> {
     /// once. The walls in `filters` are tested one by one.
     faces: Faces,
     filters: Vec<Filter>,
-    /// Whether the images (periodic copies) of spheres are tested against any of the walls.
+    /// Whether images are tested against any of the walls.
     with_images: bool,
     limits: Limits,
     found: AtomicU64,
@@ -136,9 +135,10 @@ impl<'a> WallSearch<'a> {
         }
     }
 
-    /// Checks the spheres of a step for invalid values, and tests them against the walls in the same loop, so
-    /// that they are read from memory only once. If the test against walls fails, [`finish`](Self::finish)
-    /// returns the error later, because errors in the search for pairs of spheres take precedence.
+    /// Checks the spheres of a step for invalid values, and tests them against the walls in the
+    /// same loop, so that they are read from memory only once. If the test against walls fails,
+    /// [`finish`](Self::finish) returns the error later, because errors in the search for pairs
+    /// take precedence.
     pub(crate) fn check<'s>(&mut self, step: UncheckedStep<'s>) -> Result<CheckedStep<'s>, Error> {
         let WallTask { found, images, .. } = &mut self.task;
         (*found.get_mut(), *images.get_mut()) = (0, 0);
@@ -153,7 +153,7 @@ impl<'a> WallSearch<'a> {
         Ok(step)
     }
 
-    /// Writes the spheres that touch walls to `found`. `spheres` are the spheres of the step that
+    /// Writes the spheres that touch walls to `found`. `spheres` are those that
     /// [`check`](Self::check) has checked.
     pub(crate) fn finish(self, spheres: &[Sphere], found: &mut WallHits) -> Result<(), Error> {
         found.hits.clear();
@@ -179,15 +179,13 @@ pub(super) fn append<T: Copy>(all: &mut Vec<T>, more: &[T]) -> Result<(), Error>
     Ok(())
 }
 
-/// The images (periodic copies) of spheres that are tested against a wall.
+/// The images of spheres that are tested against a wall.
 enum WallImages {
-    /// The spheres have no images, or their images touch the wall in the same way, so only the spheres
-    /// themselves are tested.
+    /// The spheres have no images, or their images touch the wall in the same way.
     None,
-    /// The wall is a solid cylinder. Only images of a sphere that may reach the cylinder are tested.
+    /// A solid cylinder. Only images that may reach it are tested.
     Around(CylinderImages),
-    /// The wall is a solid sphere in a periodic domain. It is tested in `bounded_walls.rs`, and not
-    /// in this file.
+    /// A solid sphere in a periodic domain, which is tested in `bounded_walls.rs`.
     Elsewhere,
 }
 
@@ -435,9 +433,8 @@ impl Faces {
         false
     }
 
-    /// For each of [`LANES`] spheres, returns whether it may touch any of the half-spaces, as a
-    /// SIMD mask. The plane of each half-space is perpendicular to a coordinate axis. A sphere may
-    /// touch a half-space only if its path reaches the plane along this axis.
+    /// For each of [`LANES`] spheres, returns whether its path reaches any of the planes, as a SIMD
+    /// mask.
     #[inline(always)]
     fn near(&self, paths: &Paths) -> f32x4 {
         let mut near = f32x4::splat(0.0);

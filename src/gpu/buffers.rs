@@ -17,10 +17,9 @@ use crate::{Error, Sphere};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BufferCapacity {
-    /// Largest number of spheres, in both sets together if a step has two sets of spheres.
+    /// Largest number of spheres, in both sets together.
     pub(crate) spheres: u64,
-    /// Largest number of time segments (parts of fast spheres' paths), without the first segment of
-    /// each sphere.
+    /// Largest number of time segments, without the first segment of each sphere.
     pub(crate) segments: u64,
     pub(crate) pairs: u64,
     /// Largest number of walls of simple shapes in a step.
@@ -30,7 +29,7 @@ pub(crate) struct BufferCapacity {
     /// Capacities for time segments, and for pairs, of the step that finds spheres near triangles.
     pub(crate) mesh_segments: u64,
     pub(crate) mesh_pairs: u64,
-    /// Capacity of the list of wall collisions (spheres that touch walls).
+    /// Capacity of the list of wall collisions.
     pub(crate) wall_collisions: u64,
 }
 
@@ -42,9 +41,9 @@ impl BufferCapacity {
 
 /// GPU buffers that only periodic domains need.
 pub(crate) struct PeriodicBuffers {
-    /// Uniform buffer of the periodic domain's edges (its lattice), in the caller's units.
+    /// Uniform buffer of the periodic domain's edges, in the caller's units.
     pub(crate) given_lattice: wgpu::Buffer,
-    /// Packed image (periodic copy) of the second sphere of each pair.
+    /// Packed image of the second sphere of each pair.
     pub(crate) pair_images: wgpu::Buffer,
     /// The buffers of the step, for the kernels that make the grids. For these kernels, all spheres
     /// are wrapped: moved into the periodic cell by whole edges.
@@ -57,8 +56,8 @@ pub(crate) struct WallBuffers {
     pub(crate) shapes: wgpu::Buffer,
     pub(crate) lattices: wgpu::Buffer,
     pub(crate) collisions: wgpu::Buffer,
-    /// For each wall collision, the packed number of the image (periodic copy) of its sphere. In
-    /// open space, this buffer is not used and has a single element.
+    /// For each wall collision, the packed number of the image of its sphere. In open space, this
+    /// buffer is not used and has a single element.
     pub(crate) images: wgpu::Buffer,
     pub(crate) dispatch: wgpu::Buffer,
     /// The triangles, and a sphere around each of them.
@@ -70,8 +69,7 @@ const _: () = assert!(size_of::<SourceLayout>() as u64 <= UNIFORM_ALIGNMENT);
 
 pub(crate) struct Buffers {
     pub(crate) capacity: BufferCapacity,
-    /// Number of entries in the slot table, the one hash table for the cells of all grids. Cells
-    /// with equal hash share an entry.
+    /// Number of slots of all levels.
     pub(crate) slots: u32,
     pub(crate) named: NamedBuffers,
     pub(crate) params: wgpu::Buffer,
@@ -80,9 +78,7 @@ pub(crate) struct Buffers {
     /// layout begins at byte [`UNIFORM_ALIGNMENT`], so every device can bind it.
     pub(crate) source_layouts: wgpu::Buffer,
     pub(crate) spheres: wgpu::Buffer,
-    /// The slot table, a hash table of grid cells. The spheres (or time segments of fast spheres)
-    /// are sorted by their entry in this table. Each entry holds the sorted position of its first
-    /// sphere.
+    /// The slot table: for each slot, the sorted position of its first proxy.
     pub(crate) slot_starts: ScanTable,
     pub(crate) pairs: wgpu::Buffer,
     pub(crate) results: wgpu::Buffer,
@@ -101,8 +97,7 @@ fn largest(limits: &wgpu::Limits) -> u64 {
         .min(limits.max_buffer_size)
 }
 
-/// Returns the number of entries in the hash table of grid cells for this number of spheres and
-/// time segments, within the device's limits.
+/// Returns the number of slots for this number of proxies, within the device's limits.
 fn slots(limits: &wgpu::Limits, proxies: u64) -> u64 {
     let most = largest(limits) / size_of::<u32>() as u64 - 1;
     (proxies * GPU_SLOTS_PER_PROXY)
@@ -139,7 +134,7 @@ fn working(
     made.one::<GpuSpace>("space", "space", none)?;
     let (name, what) = ("size_class_of_sphere", "size classes of the spheres");
     // The buffer of size classes has an entry for each sphere. In a periodic domain, it also has an
-    // entry for each image (periodic copy) of a sphere.
+    // entry for each image of a sphere.
     let sized = if periodic { proxies } else { capacity.spheres };
     made.array::<u32>(name, what, sized, none)?;
     made.array::<GpuSegment>("segments", "segments", capacity.segments, none)?;
@@ -237,8 +232,7 @@ fn wall_buffers(
 }
 
 impl Buffers {
-    /// Returns the largest number of grid entries (spheres, or time segments of fast spheres) that
-    /// one buffer can hold.
+    /// Returns the largest number of proxies that one buffer can hold.
     pub(crate) fn most_proxies(limits: &wgpu::Limits) -> u64 {
         largest(limits) / size_of::<GpuStoredProxy>() as u64
     }

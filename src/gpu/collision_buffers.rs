@@ -49,8 +49,8 @@ pub struct CollisionBuffers {
     pub(super) known: Known,
     /// Number of steps recorded so far, modulo 2³².
     pub(super) serial: u32,
-    /// Lower bound on the distance that a sphere moves in one time segment (a part of a fast
-    /// sphere's path), in the grids' unit of length.
+    /// Lower bound on the distance that a sphere moves in one time segment, in the grids' unit of
+    /// length.
     pub(super) shortest_segment: f32,
 }
 

@@ -166,8 +166,8 @@ impl Read {
         }
     }
 
-    /// Returns the images (periodic copies) of the first `count` entries of a list. Returns no images if none
-    /// were read back.
+    /// Returns the images of the first `count` entries of a list. Returns no images if none were
+    /// read back.
     fn images(&self, range: &Range<u64>, count: u64) -> Result<Vec<[i32; 3]>, Error> {
         if range.is_empty() {
             return Ok(Vec::new());

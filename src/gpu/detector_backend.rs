@@ -38,12 +38,12 @@ pub(crate) struct Gpu {
     staging: Option<wgpu::Buffer>,
     /// The pairs of the step, as the device has reported them.
     reported: ReusedVec<ReportedPair>,
-    /// The images (periodic copies) of the reported pairs' second spheres. Empty in open space.
+    /// The images of the reported pairs' second spheres. Empty in open space.
     reported_images: ReusedVec<[i32; 3]>,
     /// Scratch memory to sort the pairs.
     buckets: Buckets<ReportedPair>,
-    /// Capacities for time segments (parts of fast spheres' paths) and for pairs in the first
-    /// buffers. `None` derives a capacity from the number of spheres.
+    /// Capacities for time segments and for pairs in the first buffers. `None` derives a capacity
+    /// from the number of spheres.
     first: [Option<u64>; 2],
     /// Whether a step is running. If the future of a step is dropped early, it stays true until the next
     /// step.
@@ -137,7 +137,7 @@ impl Gpu {
     }
 
     /// Finds the pairs of a step. Fills `pairs` with them and, in a periodic domain, `images` with
-    /// the images (periodic copies) of their second spheres.
+    /// the images of their second spheres.
     pub(crate) async fn run(
         &mut self,
         step: CheckedStep<'_>,
@@ -169,8 +169,7 @@ impl Gpu {
         Ok(outcome)
     }
 
-    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments (parts of
-    /// fast spheres' paths) fit.
+    /// Runs a step. Repeats it with larger buffers until its pairs and its time segments fit.
     async fn attempts(
         &mut self,
         step: CheckedStep<'_>,
@@ -258,10 +257,9 @@ impl Gpu {
             None => self.first(required.spheres, periodic)?,
         };
         buffers.options.max_candidates = limits.candidates;
-        // If a step has too many time segments (parts of fast spheres' paths), carom raises the shortest
-        // permitted length of a segment and runs the step again. A new step resets this length.
-        // `required.segments` is 0 in the first run of a step, because the number of segments is not known
-        // yet.
+        // If a step has too many time segments, carom raises the shortest permitted length of a
+        // segment and runs the step again. A new step resets this length. `required.segments` is 0
+        // in the first run of a step, because the number of segments is not known yet.
         if required.segments == 0 {
             buffers.shortest_segment = f32::MIN_POSITIVE;
         }
@@ -286,9 +284,9 @@ impl Gpu {
         let room = Buffers::most_proxies(limits).saturating_sub(spheres);
         let capacity = BufferCapacity {
             spheres,
-            // The first capacity for time segments (parts of fast spheres' paths) is small, because
-            // in most worlds no sphere moves that far. The buffers grow on demand. In a periodic
-            // domain, the capacity includes images (periodic copies) of spheres near a face.
+            // The first capacity for time segments is small, because in most worlds no sphere moves
+            // that far. The buffers grow on demand. In a periodic domain, the capacity includes
+            // images of spheres near a face.
             segments: segments
                 .unwrap_or(spheres / if periodic { 4 } else { 64 } + 1024)
                 .min(room),
@@ -357,8 +355,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Reads the images (periodic copies) of the pairs' second spheres back from the GPU. There
-    /// are none in open space.
+    /// Reads the images of the pairs' second spheres back from the GPU. There are none in open
+    /// space.
     async fn read_images(&mut self, count: usize, wait: Wait) -> Result<(), Error> {
         let Some(buffers) = &self.buffers else {
             return Err(no_buffers());

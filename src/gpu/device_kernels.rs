@@ -51,8 +51,8 @@ impl DeviceKernels {
         }
     }
 
-    /// Returns the kernels of reductions (results computed from the list of pairs). Like all optional
-    /// kernels, they are compiled on the first call, which must be inside a wgpu error scope.
+    /// Returns the kernels of reductions. Like all optional kernels, they are compiled on the first
+    /// call, which must be inside a wgpu error scope.
     pub(super) fn reduce(&self) -> Result<&Reduce, Error> {
         self.compiled(&self.reduce, Reduce::new)
     }

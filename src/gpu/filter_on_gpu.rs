@@ -1,5 +1,4 @@
-//! For tests: runs the float32 test of the shaders on given pairs. It tests whether two moving
-//! spheres touch.
+//! For tests: runs the filter on given pairs.
 
 use wgpu::util::DeviceExt;
 
@@ -12,14 +11,12 @@ use super::shader::layout::{GpuStoredProxy, Params};
 use crate::Error;
 use crate::shared::sorted::SortedProxy;
 
-/// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`, the float32 test of
-/// whether two spheres touch.
+/// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`.
 ///
-/// In a step, carom runs a cheaper test (`shaders/shared/near.wgsl`) before `filter_pair`. The
-/// cheaper test must not reject a pair that `filter_pair` passes. So `KERNEL` also runs the cheaper
-/// test, for every time segment (part of the first sphere's path) in which the pair may have to be
-/// reported. If the cheaper test rejects the pair in any of these segments, a step could lose the
-/// pair. Then `KERNEL` returns a very negative margin, as for spheres that certainly do not touch.
+/// In a step, the near test (`shaders/shared/near.wgsl`) comes first. It must not reject a pair
+/// that `filter_pair` passes. So `KERNEL` also runs the near test, for every time segment in which
+/// the pair may have to be reported. If the near test rejects the pair in any of these segments, a
+/// step could lose the pair. Then `KERNEL` returns a very negative margin, as for a certain miss.
 const KERNEL: Kernel = Kernel {
     name: "filter",
     file: "filter on its own",
@@ -36,11 +33,10 @@ const KERNEL: Kernel = Kernel {
 @group(0) @binding(2) var<storage, read> proxies: array<StoredProxy>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec2<u32>>;
 
-// Checks that the cheap test `may_touch` does not reject a pair too early. The kernels may cut the
-// path of the first sphere into 2ⁿ time segments. Of these, the segment that contains the closest
-// approach reports the pair, but rounding may leave open which one that is. Returns false if
-// `may_touch` rejects the pair in one of the segments in question, for any n from 0 to
-// SEGMENT_BITS.
+// Checks that the near test `may_touch` does not reject a pair too early. If the path of the first
+// sphere is cut into 2ⁿ segments, the one that contains the closest approach reports the pair, but
+// rounding may leave open which one that is. Returns false if `may_touch` rejects the pair in one
+// of the segments in question, for any n from 0 to SEGMENT_BITS.
 fn is_near(s: Filtered, i: SortedProxy, j: SortedProxy, dt: f32) -> bool {
     for (var power = 0u; power <= SEGMENT_BITS; power++) {
         let count = 1u << power;
@@ -79,9 +75,8 @@ pub(crate) fn adapter() -> Gpu {
         .unwrap_or_else(|error| panic!("this test needs a graphics adapter: {error}"))
 }
 
-/// Runs the float32 contact test on pairs of spheres, each with the length of its step. Returns two
-/// numbers for each pair: the margin, which is positive if the spheres touch, and the bound on the
-/// error of the margin.
+/// Runs the filter on pairs of spheres, each with the length of its step. Returns the margin, which
+/// is positive if the spheres touch, and the bound on its error.
 pub(crate) fn filter_pairs(gpu: &Gpu, pairs: &[([SortedProxy; 2], f32)]) -> Vec<[f32; 2]> {
     try_filter(gpu, pairs).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -13,8 +13,8 @@ use crate::Error;
 pub(super) struct Gathering {
     pub(super) room: ReadRoom,
     pub(super) buffer: wgpu::Buffer,
-    /// GPU buffer from which the host reads wall collisions (spheres that touch walls), each with a
-    /// copy of its sphere. `None` without walls.
+    /// GPU buffer from which the host reads wall collisions, each with a copy of its sphere. `None`
+    /// without walls.
     pub(super) walls: Option<wgpu::Buffer>,
     dispatches: Vec<Dispatch>,
 }

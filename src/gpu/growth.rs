@@ -41,25 +41,24 @@ struct Growth {
 }
 
 impl CollisionBuffers {
-    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve, without
-    /// blocking the thread. No capacity shrinks.
+    /// Grows the buffers to the capacity that a step required, plus half of it as a reserve,
+    /// without blocking the thread. No capacity shrinks.
     ///
     /// In a browser, if the device is out of memory, only a later call returns the error.
     /// [`grow_async`](Self::grow_async) waits for the error instead.
     ///
-    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind groups
-    /// that contain them. Existing tickets (readbacks in flight) remain valid, but nothing new can be
-    /// read back before the next recording. An existing ticket may still report that its step required
-    /// more capacity, although the new buffers already have this capacity. The
+    /// Returns whether carom has replaced its buffers. If so, recreate the application's bind
+    /// groups that contain them. Existing tickets remain valid, but nothing new can be read back
+    /// before the next recording. An existing ticket may still report that its step required more
+    /// capacity, although the new buffers already have this capacity. The
     /// [`changes`](Self::changes) continue from the last step with a complete list of pairs.
     ///
-    /// A step without room for its time segments or images ends before it counts pairs. So a step after the first
-    /// growth may require more pairs.
+    /// A step without room for its time segments or images ends before it counts pairs. So a step
+    /// after the first growth may require more pairs.
     ///
-    /// In a world of N spheres, spheres and time segments (parts of fast spheres' paths) together
-    /// are limited. The limit is the least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that
-    /// the device can bind. If a step required more, the following steps use longer segments
-    /// instead.
+    /// In a world of N spheres, spheres and time segments together are limited. The limit is the
+    /// least of `16 N + 2¹⁸`, `N + N²/32`, 2³¹ and the number that the device can bind. If a step
+    /// required more, the following steps use longer segments instead.
     ///
     /// # Errors
     /// Returns one of these errors:
@@ -151,7 +150,7 @@ impl CollisionBuffers {
         let mut shortest_segment = self.shortest_segment;
         if required.segments > had.segments {
             // Time segments may become longer to reduce their number, but this does not help
-            // against too many images (periodic copies). So the images have a limit of their own.
+            // against too many images. So the images have a limit of their own.
             let images = required.images.min(required.segments);
             let limit = most_images(required.spheres as usize);
             if images > limit {
@@ -162,10 +161,9 @@ impl CollisionBuffers {
             if all > most_proxies(required.spheres as usize).min(most)
                 && shortest_segment < MAX_MAGNITUDE
             {
-                // If a step has too many time segments (parts of fast spheres' paths), later steps
-                // use segments of at least twice the length. Several steps with segments of the
-                // same length may be in flight. If all of them have too many segments, the length
-                // is doubled only once.
+                // If a step has too many time segments, later steps use segments of at least twice
+                // the length. Several steps with segments of the same length may be in flight. If
+                // all of them have too many segments, the length is doubled only once.
                 shortest_segment = shortest_segment.max(2.0 * required.segment);
             } else if images > 0 && required.segments > room {
                 return Err(Error::DeviceLimit {

@@ -10,8 +10,7 @@ use crate::lattice::ReducedLattice;
 use crate::shared::units::Units;
 use crate::{Domain, Error};
 
-/// Largest component of an image (periodic copy of a sphere, displaced by whole edges) that fits
-/// into [`IMAGE_BITS`] bits.
+/// Largest component of an image that fits into [`IMAGE_BITS`] bits.
 const MOST: i64 = (1 << (IMAGE_BITS - 1)) - 1;
 /// Shortest allowed edge of a periodic domain. The reciprocal vectors of shorter edges are out of
 /// the range of float32.

@@ -15,13 +15,13 @@ impl CollisionBuffers {
         &self.buffers.pairs
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of the second sphere of each pair, in
-    /// the order of [`pairs`](Self::pairs): an `array<u32>` to be read with `carom_image()` of
+    /// Returns the GPU buffer with the image of the second sphere of each pair, in the order of
+    /// [`pairs`](Self::pairs): an `array<u32>` to be read with `carom_image()` of
     /// [`WGSL`](super::WGSL). Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)
-    /// was not set.
+    /// Returns [`Error::NotAskedFor`] if
+    /// [`BufferOptions::with_periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn pair_images(&self) -> Result<&wgpu::Buffer, Error> {
         let periodic = self.buffers.periodic.as_ref();
         asked(periodic.map(|periodic| &periodic.pair_images), "periodic")
@@ -49,21 +49,21 @@ impl CollisionBuffers {
     /// Element i of the buffer is the earliest impact of sphere i. The spheres of a second set are
     /// numbered after those of the first set. If sphere i touches several spheres first at the same
     /// time, its element names the one with the smallest index. The element names a wall, marked by
-    /// the constant `CAROM_WALL`, only if sphere i touches no sphere as early. Grazing pairs (too
-    /// close to call in float32) count as touching. Usages: `STORAGE` and `COPY_SRC`.
+    /// the constant `CAROM_WALL`, only if sphere i touches no sphere as early. Grazing pairs count
+    /// as touching. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns [`Error::NotAskedFor`] if [`BufferOptions::with_earliest`](super::BufferOptions::with_earliest)
-    /// was not set.
+    /// Returns [`Error::NotAskedFor`] if
+    /// [`BufferOptions::with_earliest`](super::BufferOptions::with_earliest) was not set.
     pub fn earliest(&self) -> Result<&wgpu::Buffer, Error> {
         let earliest = self.reductions.earliest.as_ref();
         asked(earliest.map(|earliest| &earliest.impacts), "earliest")
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of the sphere that each sphere hits
-    /// first, in the order of [`earliest`](Self::earliest): an `array<u32>` to be read with
-    /// `carom_image()`. Spheres without an impact have `CAROM_NONE`. If several images of the
-    /// sphere are hit at the same time, the smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer with the image of the sphere that each sphere hits first, in the
+    /// order of [`earliest`](Self::earliest): an `array<u32>` to be read with `carom_image()`.
+    /// Spheres without an impact have `CAROM_NONE`. If several images of the sphere are hit at the
+    /// same time, the smallest one counts. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] unless both `earliest` and `periodic` were set in
@@ -89,13 +89,13 @@ impl CollisionBuffers {
         asked(sorted.map(|sorted| &sorted.list), "sorted")
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each sorted pair, in
-    /// the order of [`sorted`](Self::sorted): an `array<u32>` to be read with `carom_image()`.
-    /// Pairs of the same two spheres are sorted by their images. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer with the image of sphere b of each sorted pair, in the order of
+    /// [`sorted`](Self::sorted): an `array<u32>` to be read with `carom_image()`. Pairs of the same
+    /// two spheres are sorted by their images. Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns the same errors as [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the option
-    /// [`periodic`](super::BufferOptions::with_periodic) was not set.
+    /// Returns the same errors as [`sorted`](Self::sorted), and [`Error::NotAskedFor`] if the
+    /// option [`periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn sorted_images(&self) -> Result<&wgpu::Buffer, Error> {
         let sorted = asked(self.reductions.sorted.as_ref(), "sorted")?;
         asked(sorted.images.as_ref(), "periodic")
@@ -156,13 +156,13 @@ impl CollisionBuffers {
         asked(changes.map(|changes| &changes.list), "changes")
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of sphere b of each changed pair, in
-    /// the order of [`changes`](Self::changes): an `array<u32>` to be read with `carom_image()`.
-    /// Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer with the image of sphere b of each changed pair, in the order of
+    /// [`changes`](Self::changes): an `array<u32>` to be read with `carom_image()`. Usages:
+    /// `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
-    /// Returns the same errors as [`changes`](Self::changes), and [`Error::NotAskedFor`] if the option
-    /// [`periodic`](super::BufferOptions::with_periodic) was not set.
+    /// Returns the same errors as [`changes`](Self::changes), and [`Error::NotAskedFor`] if the
+    /// option [`periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn change_images(&self) -> Result<&wgpu::Buffer, Error> {
         let changes = asked(self.reductions.changes.as_ref(), "changes")?;
         asked(changes.images.as_ref(), "periodic")
@@ -184,13 +184,14 @@ impl CollisionBuffers {
         Ok(&self.of_walls()?.collisions)
     }
 
-    /// Returns the GPU buffer with the image (periodic copy) of the sphere of each wall collision, in
-    /// the order of [`wall_collisions`](Self::wall_collisions): an `array<u32>` to be read with
-    /// `carom_image()`. Usages: `STORAGE` and `COPY_SRC`.
+    /// Returns the GPU buffer with the image of the sphere of each wall collision, in the order of
+    /// [`wall_collisions`](Self::wall_collisions): an `array<u32>` to be read with `carom_image()`.
+    /// Usages: `STORAGE` and `COPY_SRC`.
     ///
     /// # Errors
     /// Returns [`Error::NotAskedFor`] in these two cases:
-    /// - [`BufferOptions::with_walls`](super::BufferOptions::with_walls) and `triangles` are both 0.
+    /// - [`BufferOptions::with_walls`](super::BufferOptions::with_walls) and `triangles` are both
+    ///   0.
     /// - [`BufferOptions::with_periodic`](super::BufferOptions::with_periodic) was not set.
     pub fn wall_images(&self) -> Result<&wgpu::Buffer, Error> {
         let walls = self.of_walls()?;

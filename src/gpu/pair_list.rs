@@ -56,25 +56,28 @@ impl RawCollisions {
         }
     }
 
-    /// Returns the pairs of spheres that touch during the step, or may touch. A grazing pair may be present several
-    /// times.
+    /// Returns the pairs of spheres that touch during the step, or may touch. A grazing pair may be
+    /// present several times.
     ///
-    /// In buffers for periodic domains ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)), the image of a
-    /// pair is the image (periodic copy) of its second sphere: how many times each edge of the domain displaces it.
+    /// In buffers for periodic domains
+    /// ([`BufferOptions::with_periodic`](super::BufferOptions::with_periodic)), the image of a pair
+    /// is the image of its second sphere: how many times each edge of the domain displaces it.
     pub fn pairs(&self) -> &Hits<Collision> {
         &self.pairs
     }
 
-    /// Returns whether pair `k` is grazing: float32 leaves open whether the spheres touch, or in which time segment
-    /// (part of a fast sphere's path) their closest approach is. Returns false for a pair that does not exist.
+    /// Returns whether pair `k` is grazing: float32 leaves open whether the spheres touch, or in
+    /// which time segment their closest approach is. Returns false for a pair that does not exist.
     pub fn is_grazing(&self, k: usize) -> bool {
         self.grazing.get(k).copied().unwrap_or_default()
     }
 
-    /// Returns the spheres that touch walls, or may touch them. Each sphere and wall is present once or, in a periodic
-    /// domain, once for each image (periodic copy) of the sphere. A grazing triangle may be present several times.
+    /// Returns the spheres that touch walls, or may touch them. Each sphere and wall is present
+    /// once or, in a periodic domain, once for each image of the sphere. A grazing triangle may be
+    /// present several times.
     ///
-    /// In buffers for periodic domains, the image of an entry is the image of the sphere that touches the wall.
+    /// In buffers for periodic domains, the image of an entry is the image of the sphere that
+    /// touches the wall.
     pub fn walls(&self) -> &Hits<WallCollision> {
         &self.walls
     }

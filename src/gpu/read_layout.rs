@@ -10,8 +10,8 @@ pub(super) const TICKS: u64 = 16;
 /// Size in bytes of the image of a pair or of a wall collision.
 pub(super) const IMAGE: u64 = size_of::<u32>() as u64;
 
-/// Capacities of a readback: `pairs` for pairs, and `walls` for wall collisions (spheres that touch
-/// walls). `most` and `most_walls` are the largest capacities that the device allows for them.
+/// Capacities of a readback: `pairs` for pairs, and `walls` for wall collisions. `most` and
+/// `most_walls` are the largest capacities that the device allows for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadRoom {
     pub(super) pairs: u64,

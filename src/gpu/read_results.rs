@@ -59,8 +59,8 @@ impl CollisionBuffers {
     /// [`pairs`](Self::pairs), or than the device allows.
     ///
     /// A pair takes 16 bytes, or 20 in buffers for periodic domains. The capacity for wall
-    /// collisions (spheres that touch walls) follows the same rules, with the number of wall
-    /// collisions instead of the number of pairs.
+    /// collisions follows the same rules, with the number of wall collisions instead of the number
+    /// of pairs.
     ///
     /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///
@@ -89,12 +89,12 @@ impl CollisionBuffers {
     /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
     /// each pair as they were when the step ran.
     ///
-    /// The method returns a ticket (a readback in flight). The thread that takes the results from
-    /// the ticket decides exactly which pairs touch.
+    /// The method returns a ticket. The thread that takes the results from the ticket decides
+    /// exactly which pairs touch.
     ///
-    /// The capacities for pairs and for wall collisions follow the rules of [`read_raw`](Self::read_raw).
-    /// Here, a pair takes 64 bytes and a wall collision takes 36 bytes. In buffers for periodic domains, they
-    /// take 68 and 40 bytes.
+    /// The capacities for pairs and for wall collisions follow the rules of
+    /// [`read_raw`](Self::read_raw). Here, a pair takes 64 bytes and a wall collision takes 36
+    /// bytes. In buffers for periodic domains, they take 68 and 40 bytes.
     ///
     /// `encoder` must be the encoder of the step, or one that is submitted later.
     ///

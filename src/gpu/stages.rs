@@ -75,8 +75,8 @@ fn at_walls(
     };
     let mut found = NamedBuffers::default();
     found.one::<CaromResults>("mesh_results", &mesh.results);
-    // In open space, no kernel reads the images (periodic copies) of pairs, so there is no buffer
-    // of images. Another buffer is bound in its place.
+    // In open space, no kernel reads the images of pairs, so there is no buffer of images. Another
+    // buffer is bound in its place.
     let periodic = mesh.periodic.as_ref();
     let images = periodic.map_or(&mesh.pairs_dispatch, |periodic| &periodic.pair_images);
     let found = found

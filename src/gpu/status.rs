@@ -13,13 +13,12 @@ bitflags::bitflags! {
         /// The step found more pairs than the list of pairs can hold. The list has only as many as
         /// fit.
         const TRUNCATED = 1;
-        /// The step has more time segments (parts of fast spheres' paths) than the buffers can
-        /// hold, so it did not search for pairs: see
-        /// [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
+        /// The step has more time segments than the buffers can hold, so it did not search for
+        /// pairs: see [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
         const TOO_MANY_SEGMENTS = 2;
-        /// The step has more candidates (pairs to test) than
-        /// [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates) allows. Most of
-        /// them were not tested, so the list of pairs is incomplete.
+        /// The step has more candidates than
+        /// [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates)
+        /// allows. Most of them were not tested, so the list of pairs is incomplete.
         const TOO_CROWDED = 4;
         /// The number of spheres that the GPU read from a buffer exceeds the largest permitted
         /// number ([`DeviceSpheres::with_count_in`](super::DeviceSpheres::with_count_in)), and
@@ -34,8 +33,8 @@ bitflags::bitflags! {
         /// images of the cell, so pairs are missing.
         /// [`StepSummary::out_of_range`](super::StepSummary) is its index.
         const IMAGE_OUT_OF_RANGE = 64;
-        /// The step found more wall collisions (spheres that touch walls) than their list has room
-        /// for. The list is full, and the other wall collisions are missing from it.
+        /// The step found more wall collisions than their list has room for. The list is full, and
+        /// the other wall collisions are missing from it.
         const WALLS_TRUNCATED = 128;
         /// More spheres are near triangles of meshes than the buffers can hold, so wall collisions with
         /// triangles are missing.

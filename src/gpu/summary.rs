@@ -15,15 +15,14 @@ use super::status::Status;
 pub struct Capacity {
     /// Number of spheres, in both sets together if the step has two sets.
     pub spheres: u64,
-    /// Number of time segments (parts of fast spheres' paths), without the first segment of each
-    /// sphere: see [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
+    /// Number of time segments, without the first segment of each sphere: see
+    /// [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
     pub segments: u64,
     /// Number of pairs found, or 0 if the step ended before it counted pairs.
     pub pairs: u64,
-    /// Number of images (periodic copies) of spheres in a periodic domain, which `segments`
-    /// includes.
+    /// Number of images of spheres in a periodic domain, which `segments` includes.
     pub images: u64,
-    /// Number of wall collisions (spheres that touch walls) found.
+    /// Number of wall collisions found.
     pub wall_collisions: u64,
     /// Distance that a fast sphere moves in one time segment, in the unit of length of the grids.
     pub(super) segment: f32,
@@ -75,8 +74,8 @@ impl Capacity {
 pub struct StepSummary {
     /// Status bits: whether and why pairs may be missing, and whether there are invalid spheres.
     pub status: Status,
-    /// Number of pairs that the GPU found. Grazing pairs (undecided in float32) may count several
-    /// times: see [the module](super).
+    /// Number of pairs that the GPU found. Grazing pairs may count several times: see [the
+    /// module](super).
     pub found: u64,
     /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
     pub pairs: u64,
@@ -106,18 +105,18 @@ pub struct StepSummary {
     /// [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates) limits this number
     /// and `candidates` separately.
     pub mesh_candidates: u64,
-    /// Number of time segments (parts of fast spheres' paths), without the first segment of each
-    /// sphere: see [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
+    /// Number of time segments, without the first segment of each sphere: see
+    /// [`BufferOptions::with_segments`](super::BufferOptions::with_segments).
     pub segments: u64,
-    /// In a periodic domain: number of images (periodic copies) of spheres and time segments that are added
-    /// to the grids because they reach into the domain's cell. The number in `segments` includes these
+    /// In a periodic domain: number of images of spheres and time segments that are added to the
+    /// grids because they reach into the domain's cell. The number in `segments` includes these
     /// images.
     pub images: u64,
     /// Index of a sphere that is too far from the cell of the periodic domain, or has too many
     /// images ([`Status::IMAGE_OUT_OF_RANGE`]), or `None`. The indices of a second set continue
     /// those of the first. The index of a triangle has 2³¹ added.
     pub out_of_range: Option<u32>,
-    /// Number of wall collisions (spheres that touch walls) that the GPU found.
+    /// Number of wall collisions that the GPU found.
     pub walls_found: u64,
     /// Number of wall collisions in the list on the GPU; less than `walls_found` if the list is too
     /// small.

@@ -83,8 +83,8 @@ impl<T> Ticket<T> {
 
     /// Returns the results if they have arrived, or else `None`. Never blocks or polls the device.
     ///
-    /// `None` means that the device has not finished the step, or has not been polled since. Call this
-    /// method again later. An error is final: a ticket that has returned one has no results.
+    /// `None` means that the device has not finished the step, or has not been polled since. Call
+    /// this method again later. An error is final: a ticket that has returned one has no results.
     ///
     /// # Errors
     /// Returns one of these errors:
@@ -96,9 +96,10 @@ impl<T> Ticket<T> {
     ///
     /// A readback of a list of pairs can also return one of these errors:
     ///
-    /// - [`Error::Truncated`] instead of an incomplete list, if carom's buffers or the readback have too
-    ///   little room for the list. [`grow`](super::CollisionBuffers::grow) makes room for later steps.
-    /// - [`Error::TooManyCandidates`] if the step has more candidates (pairs to test) than
+    /// - [`Error::Truncated`] instead of an incomplete list, if carom's buffers or the readback
+    ///   have too little room for the list. [`grow`](super::CollisionBuffers::grow) makes room for
+    ///   later steps.
+    /// - [`Error::TooManyCandidates`] if the step has more candidates than
     ///   [`BufferOptions::with_max_candidates`](super::BufferOptions::with_max_candidates).
     /// - [`Error::SourceBuffer`] if the number of spheres that the GPU read from a buffer exceeds
     ///   the largest permitted number, but not the capacity of carom's buffers.

@@ -270,8 +270,8 @@ pub(super) const KINDS: [(&str, u32); 5] = [
 ];
 
 impl GpuWallLattice {
-    /// Returns the periodic edges that matter for the wall: if a sphere is displaced by such an edge, its
-    /// distance from the wall may change. There are none if all images (periodic copies) of a sphere are at
+    /// Returns the periodic edges that matter for the wall: if a sphere is displaced by such an
+    /// edge, its distance from the wall may change. There are none if all images of a sphere are at
     /// the same distance from the wall.
     pub(super) fn new(wall: &Wall, domain: &Domain) -> Self {
         match wall.solid() {
@@ -319,9 +319,9 @@ fn with(vector: DVec3, last: f64) -> [f32; 4] {
     [x, y, z, (last * ROUNDED_UP) as f32]
 }
 
-/// Decides exactly which of the spheres that the GPU has listed touch their walls in a step of duration `dt`.
-/// Returns the wall collisions, sorted by sphere, wall and image (periodic copy of the sphere). `images` is
-/// empty in open space.
+/// Decides exactly which of the spheres that the GPU has listed touch their walls in a step of
+/// duration `dt`. Returns the wall collisions, sorted by sphere, wall and image. `images` is empty
+/// in open space.
 pub(super) fn decide(
     gathered: &[GatheredWall],
     images: &[[i32; 3]],

@@ -72,9 +72,9 @@ fn every_name_stands_for_one_buffer() -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks for several requests of reductions (results computed from the list of pairs) that exactly
-/// the required stages run. `made(request)` returns the names of the stages that a request adds.
-/// `stages` is the number of stages that run in every step.
+/// Checks for several requests of reductions that exactly the required stages run. `made(request)`
+/// returns the names of the stages that a request adds. `stages` is the number of stages that run
+/// in every step.
 fn check_reductions(
     made: impl Fn(Wanted) -> Result<Vec<&'static str>, Error>,
     stages: usize,

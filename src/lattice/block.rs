@@ -2,8 +2,8 @@
 
 use super::MAX_CELLS;
 
-/// A block of images: along each edge k of a lattice, the number of an image takes all values from
-/// `first[k]` to `last[k]`. By default, the block has only image 0, the sphere itself.
+/// The images whose number along each edge k of a lattice is from `first[k]` to `last[k]`. By
+/// default, only image 0, the sphere itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImageBlock {
     pub(crate) first: [i32; 3],

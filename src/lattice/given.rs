@@ -5,7 +5,6 @@ use glam::DVec3;
 use super::{ImageBlock, duals};
 use crate::{Domain, Error};
 
-/// The lattice of a periodic domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lattice {
     domain: Domain,
@@ -14,8 +13,7 @@ pub(crate) struct Lattice {
     duals: [DVec3; 3],
     /// The lengths of the duals.
     dual_lengths: [f64; 3],
-    /// The distance of the domain's corner from the coordinate origin plus the lengths of the
-    /// periodic edges, or 0 in open space.
+    /// See [`size`](Self::size).
     size: f64,
 }
 
@@ -51,8 +49,7 @@ impl Lattice {
         &self.domain
     }
 
-    /// Returns the vector by which a periodic image of a sphere is displaced from the sphere.
-    /// `image` says how many times each edge of the domain displaces it.
+    /// Returns the displacement of an image, which says how many times each edge displaces it.
     pub(crate) fn shift(&self, image: [i32; 3]) -> DVec3 {
         if image == [0; 3] {
             return DVec3::ZERO;
@@ -75,9 +72,9 @@ impl Lattice {
         })
     }
 
-    /// Returns the range of periodic images in which some point of a region may be within the distance
-    /// `reach` of `place`. The region is the periodic cell, extended on both sides along each edge k by
-    /// `beyond[k]` times the edge. Returns `None` if an image is more than
+    /// Returns the range of images in which some point of a region may be within the distance
+    /// `reach` of `place`. The region is the periodic cell, extended on both sides along each edge
+    /// k by `beyond[k]` times the edge. Returns `None` if an image is more than
     /// [`MAX_CELLS`](super::MAX_CELLS) cells away.
     pub(crate) fn images_within(
         &self,
@@ -93,17 +90,17 @@ impl Lattice {
         self.images(ends, reach)
     }
 
-    /// Returns a range of periodic images of the point `places[1]`. The range includes every image
-    /// within the distance `reach` of the point `places[0]`. Returns `None` if an image is more
-    /// than [`MAX_CELLS`](super::MAX_CELLS) cells away.
+    /// Returns a range that includes every image of `places[1]` within the distance `reach` of
+    /// `places[0]`. Returns `None` if an image is more than [`MAX_CELLS`](super::MAX_CELLS) cells
+    /// away.
     pub(crate) fn images_between(&self, places: [DVec3; 2], reach: f64) -> Option<ImageBlock> {
         let ends = |k: usize| [self.duals[k].dot(places[0] - places[1]); 2];
         self.images(ends, reach)
     }
 
-    /// Returns the periodic images in a range of image numbers along each periodic edge k of the domain.
-    /// `ends(k)` has the two ends of the range, as fractional numbers of edges. The range is widened at both
-    /// ends by the largest number of edges that a displacement of length `reach` can cover.
+    /// Returns the images with numbers between `ends(k)`, in fractional numbers of edges, along
+    /// each periodic edge k. The range is widened at both ends by the largest number of edges that
+    /// a displacement of length `reach` can cover.
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<ImageBlock> {
         ImageBlock::between(|k| {
             self.domain.periodic()[k].then(|| {
@@ -114,8 +111,7 @@ impl Lattice {
         })
     }
 
-    /// Returns `image` + `factor`·`other`, where an image is three whole numbers. The sum
-    /// saturates.
+    /// Returns `image` + `factor`·`other`, saturating.
     pub(crate) fn sum(image: [i32; 3], other: [i32; 3], factor: i32) -> [i32; 3] {
         std::array::from_fn(|k| image[k].saturating_add(other[k].saturating_mul(factor)))
     }
@@ -129,8 +125,8 @@ impl Lattice {
         let from = place - self.origin;
         let cell = |dual: DVec3| {
             let share = dual.dot(from);
-            // Most points lie in the domain's own periodic cell, which has the number 0 along each edge.
-            // Comparing `share` with 0 and 1 is faster than the function `floor`.
+            // Most points lie in the cell with the number 0. Comparing `share` with 0 and 1 is
+            // faster than the function `floor`.
             if (0.0..1.0).contains(&share) {
                 0
             } else {

@@ -1,5 +1,5 @@
-//! The lattice of a periodic domain, with edges as short as possible. `src/gpu/lattice.rs` converts
-//! it for the shaders (`shaders/shared/lattice.wgsl`).
+//! The lattice of a periodic domain, with its *reduced* edges. `src/gpu/lattice.rs` converts it for
+//! the shaders (`shaders/shared/lattice.wgsl`). In the error bounds, ε is 2⁻²³.
 
 use std::array::from_fn;
 
@@ -9,33 +9,29 @@ use super::{MAX_CELLS, duals};
 use crate::shared::units::Scale;
 use crate::{Domain, Error};
 
-/// carom replaces the edges of a domain by the shortest edges of the same lattice. These are sums
-/// of integer multiples of the domain's edges. A domain is rejected if any of these integers is
-/// larger than this limit.
+/// The reduced edges are sums of integer multiples of the domain's edges. A domain is rejected if
+/// any of these integers is larger than this limit.
 const MAX_COMBINED: i64 = 1 << 26;
 
-/// Number of bits for the fraction of a fixed-point coordinate in the shaders. The unit is an edge
-/// of the periodic lattice.
+/// Number of bits for the fraction of a fixed-point coordinate along an edge in the shaders.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_FRACTION_BITS: u32 = 20;
-/// Bound of the rounding error of a periodic image's centre in the shaders, in units of ε = 2⁻²³
-/// times the magnitudes that are added. docs/exact.md (section 5) adds up the errors.
+/// Bound of the rounding error of an image's centre in the shaders, in units of ε times the
+/// magnitudes that are added. docs/exact.md (section 5) adds up the errors.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_SLACK: f32 = 8.0;
-/// Factor in an error bound of the shaders, for the coordinate of a point along a lattice edge. The
-/// coordinate is a sum of products. Its rounding error is at most this factor times ε = 2⁻²³ times
-/// the sum of the magnitudes of the products.
+/// In the shaders, the coordinate of a point along an edge is a sum of products. Its rounding error
+/// is at most this factor times ε times the sum of the magnitudes of the products.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
-/// Factor in an error bound of the shaders, for the relative position of two periodic images. The
-/// shaders add a displacement to the difference of two centres. The rounding error of the sum is at
-/// most this factor times 2⁻²⁴ times the sum of the magnitudes of both.
+/// The shaders add a displacement to the difference of two centres. The rounding error of the sum
+/// is at most this factor times ε/2 times the sum of the magnitudes of both.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 
-/// The lattice of a periodic domain, in the units of the grids. Its *reduced* edges span the same
-/// lattice as the edges of the domain, but are as short and as perpendicular as possible. With long
-/// edges, many images of each sphere would reach into the cell of a skewed domain.
+/// The lattice, in the units of the grids. Its *reduced* edges are as short and as perpendicular as
+/// possible. With long edges, many images of each sphere would reach into the cell of a skewed
+/// domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReducedLattice {
     pub(crate) count: usize,
@@ -46,17 +42,17 @@ pub(crate) struct ReducedLattice {
     pub(crate) duals: [DVec3; 3],
     pub(crate) dual_lengths: [f64; 3],
     pub(crate) edge_lengths: [f64; 3],
-    /// Upper bounds of the magnitudes of the components of each reciprocal vector of the lattice.
-    /// The rounding error of a component is at most 8 ulps of its bound, however far away the
-    /// spheres are along an open direction (docs/exact.md, Lemma 5.2).
+    /// Upper bounds of the magnitudes of the components of each reciprocal vector. The rounding
+    /// error of a component is at most 8 ulps of its bound, however far away the spheres are along
+    /// an open direction (docs/exact.md, Lemma 5.2).
     pub(crate) dual_bounds: [DVec3; 3],
-    /// For each axis, the index of the lattice edge parallel to it. `None` if any edge is not
-    /// parallel to an axis.
+    /// For each axis, the index of the edge parallel to it. `None` if any edge is not parallel to
+    /// an axis.
     pub(crate) along: Option<[Option<usize>; 3]>,
     /// The origin of the periodic domain, which is a corner of its cell.
     pub(crate) corner: DVec3,
-    /// Limit on the distance of a sphere from the cell of the periodic domain, in cell edges. The limit is
-    /// small enough that the three numbers of an image fit in an `i32` each.
+    /// Limit on the distance of a sphere from the cell, in cell edges. It is small enough that the
+    /// three numbers of an image fit in an `i32` each.
     pub(crate) max_cells: i32,
 }
 
@@ -90,8 +86,8 @@ impl ReducedLattice {
         });
         let numbers = combined.as_flattened();
         let in_range = numbers.iter().all(|n| n.abs() <= MAX_COMBINED);
-        // Rejects a lattice edge that is hardly longer than its rounding error, because the edge
-        // might have length 0 in exact arithmetic.
+        // An edge that is hardly longer than its rounding error might have length 0 in exact
+        // arithmetic.
         let long = (0..count).all(|k| edges[k].length() > edge_error[k] * f64::from(1 << 20));
         let duals = duals(edges);
         let is_finite = duals.iter().all(|dual| dual.is_finite());
@@ -116,9 +112,8 @@ impl ReducedLattice {
             edges,
             dual_lengths,
             edge_lengths: edges.map(DVec3::length),
-            // If each lattice edge is parallel to a coordinate axis, its reciprocal vector is
-            // parallel to the same axis. The components of this vector along the two other axes are
-            // exactly 0, and so are their error bounds.
+            // If each edge is parallel to a coordinate axis, so is its reciprocal vector. The
+            // components along the two other axes are exactly 0, and so are their error bounds.
             dual_bounds: from_fn(|k| match along {
                 Some(_) => 16.0 * duals[k].abs(),
                 None => 16.0 * dual_lengths[k] * spread,
@@ -132,16 +127,15 @@ impl ReducedLattice {
         }))
     }
 
-    /// Returns the coordinates of a point along the edges of the lattice, in units of the edges.
-    /// They are 0 at the corner from which the cell of the periodic domain extends (`corner`).
+    /// Returns the coordinates of a point along the edges, in units of the edges, from the corner
+    /// of the cell.
     #[inline(always)]
     pub(crate) fn coordinates(&self, point: DVec3) -> [f64; 3] {
         let point = point - self.corner;
         self.duals.map(|dual| dual.dot(point))
     }
 
-    /// Returns the displacement vector of a periodic image: the sum of the shortest lattice edges,
-    /// each times the whole number in `image`.
+    /// Returns the displacement of an image.
     #[inline(always)]
     pub(crate) fn displacement(&self, image: [i32; 3]) -> DVec3 {
         let [x, y, z] = image.map(f64::from);
@@ -153,9 +147,8 @@ impl ReducedLattice {
         -(self.edges[0] * x + self.edges[1] * y + self.edges[2] * z)
     }
 
-    /// Converts whole multiples of the shortest lattice edges to whole multiples of the domain's
-    /// edges. Results beyond 32 bits wrap around, but images at such a distance are too far away to
-    /// touch.
+    /// Converts multiples of the reduced edges to multiples of the domain's edges. Results beyond
+    /// 32 bits wrap around, but images at such a distance are too far away to touch.
     #[inline(always)]
     pub(crate) fn in_given_edges(&self, image: [i32; 3]) -> [i32; 3] {
         from_fn(|k| {
@@ -181,17 +174,16 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     reason = "the caller rejects numbers that are too large"
 )]
 pub(crate) fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
-    // Each round makes a lattice edge shorter. With two edges (Gauss's algorithm), the number of
-    // rounds grows with the logarithm of the ratio of their lengths.
+    // Each round makes an edge shorter. With two edges (Gauss's algorithm), the number of rounds
+    // grows with the logarithm of the ratio of their lengths.
     for _ in 0..400 {
         let mut changed = false;
         for i in 0..combined.len() {
             let edge = sum(&combined[i]);
             let mut best = (edge.length_squared() * (1.0 - 1e-9), combined[i]);
-            // Subtracts multiples of the other lattice edges from this edge, to make it shorter.
-            // For each other edge, three whole multiples are tried: the one that makes this edge
-            // shortest, and the next smaller and larger ones. The shortest edge from all
-            // combinations is kept.
+            // Subtracts multiples of the other edges from this one. For each other edge, three
+            // multiples are tried: the one that makes this edge shortest, and the next smaller and
+            // larger ones. The shortest result of all combinations is kept.
             let others: Vec<usize> = (0..combined.len()).filter(|&j| j != i).collect();
             for more in 0..3_i64.pow(others.len() as u32) {
                 let mut tried = combined[i];
@@ -234,9 +226,9 @@ fn along_axes(edges: &[DVec3]) -> Option<[Option<usize>; 3]> {
     Some(along)
 }
 
-/// Returns whether the first `count` edges are as far from linearly dependent as the shortest edges of
-/// a lattice: the cell of three such edges has at least 1/√2 of the volume of a box with edges of these
-/// lengths.
+/// Returns whether the first `count` edges are as far from linearly dependent as the shortest edges
+/// of a lattice: the cell of three such edges has at least 1/√2 of the volume of a box with edges
+/// of these lengths.
 fn span_a_cell(edges: &[DVec3; 3], count: usize) -> bool {
     let [a, b, c] = *edges;
     let product: f64 = edges[..count].iter().map(|edge| edge.length()).product();

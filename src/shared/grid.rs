@@ -1,8 +1,7 @@
-//! The uniform grids (levels), and the cells of spheres. Twin of `shaders/shared/grid.wgsl`.
+//! Levels, and the cells of proxies. Twin of `shaders/shared/grid.wgsl`.
 //!
-//! A *proxy* is a sphere with an uncut path, or one time segment of a cut path. It belongs to one
-//! cell of one grid: the cell that contains its middle. No proxy is wider than a cell, so two
-//! proxies of one grid that touch are in the same cell or in neighbouring cells.
+//! A proxy belongs to the cell of its level that contains its middle. No proxy is wider than a
+//! cell, so two proxies of one level that touch are in the same cell or in neighbouring cells.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -21,8 +20,8 @@ pub(crate) const Y_HASH: u32 = 0x9e37_79b1;
 pub(crate) const Z_HASH: u32 = 0x85eb_ca77;
 pub(crate) const ROW_HASH: u32 = 0xc2b2_ae3d;
 
-/// Limit to which the coordinates of grid cells are clamped. The cells of all spheres are within
-/// the limit, but a search in a grid of tiny cells may reach beyond it.
+/// Limit to which the coordinates of cells are clamped. The cells of all proxies are within it, but
+/// a search in a level of tiny cells may reach beyond it.
 pub(crate) const FAR: f32 = (1_u32 << 30) as f32;
 
 /// Rounds three numbers down to integers, after clamping them to ±2³⁰. On targets without SSE 4.1,
@@ -40,17 +39,16 @@ pub(crate) fn floor([x, y, z]: [f32; 3]) -> [i32; 3] {
     [x, y, z]
 }
 
-/// One uniform grid, and its part of the table of cells.
+/// One level, and its slots.
 ///
-/// The grid has a box, in which each cell has a table entry (slot) of its own. In the box, cells
-/// that are neighbours along x have consecutive slots. So the spheres of three cells in a row along
-/// x are consecutive in the list of sorted spheres. The cells outside the box share slots: the slot
-/// of a cell there is the sum of its x and a hash of its y, its z and the time slab (part of the
-/// step).
+/// Each cell in its box has a slot of its own, and cells that are neighbours along x have
+/// consecutive slots. So the proxies of three cells in a row along x are consecutive in the sorted
+/// list. The cells outside the box share slots: the slot of a cell there is the sum of its x and a
+/// hash of its y, its z and the time slab.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct Level {
-    /// Lowest cell of the box in which each cell has a table entry of its own.
+    /// Lowest cell of the box.
     pub(crate) origin: [i32; 3],
     pub(crate) first_slot: u32,
     pub(crate) dims: [u32; 3],
@@ -58,20 +56,18 @@ pub(crate) struct Level {
     pub(crate) cell: f32,
     pub(crate) inverse_cell: f32,
     pub(crate) hash_mask: u32,
-    /// log₂ of the number of time slabs (equal parts of the step) that have cells of their own.
-    /// Time slabs save tests of a fast sphere against spheres that are near its path only at
-    /// another time.
+    /// log₂ of the number of time slabs. They save tests of a fast sphere against spheres that are
+    /// near its path only at another time.
     pub(crate) time_power: u32,
     pub(crate) of_set: u32,
-    /// Half the extent of the largest sphere or time segment in the grid, with a margin for
-    /// rounding, divided by the cell edge. This ratio is at most 0.5, apart from rounding.
+    /// Half extent of the largest proxy of the level, with a margin for rounding, divided by the
+    /// cell edge. At most 0.5, apart from rounding.
     pub(crate) reach: f32,
     pub(crate) unused: [u32; 2],
 }
 
 impl Level {
-    /// Returns the cell that contains a point. The position of the point is relative to a moving
-    /// origin.
+    /// Returns the cell that contains a point, which is relative to the frame.
     #[inline(always)]
     pub(crate) fn cell_of(&self, point: [f32; 3]) -> [i32; 3] {
         floor(three(point, |x| x * self.inverse_cell))
@@ -89,8 +85,7 @@ impl Level {
         self.in_box(x - 1, x + 1, y - 1, z) && self.in_box(x, x, y + 1, z + 1)
     }
 
-    /// Returns the table index of a grid cell inside the box of the grid, where each cell has a
-    /// table entry of its own. `slab` is the number of the time slab (equal part of the step).
+    /// Returns the slot of a cell inside the box.
     #[inline(always)]
     pub(crate) fn slot_in_box(&self, cell: [i32; 3], slab: u32) -> usize {
         let at = |k: usize| cell[k].wrapping_sub(self.origin[k]) as u32;
@@ -99,20 +94,19 @@ impl Level {
         (self.first_slot + slot) as usize
     }
 
-    /// Returns the table indices of all cells of the grid.
+    /// Returns all slots of the level.
     pub(crate) fn slots(&self) -> Range<usize> {
         self.first_slot as usize..self.first_hashed as usize + self.hash_mask as usize + 1
     }
 
-    /// Returns the range of the spheres of this grid in the list of sorted spheres, which has the
-    /// spheres of one grid after those of another. For each entry of the table of cells, `starts`
-    /// has the position of its first sphere in this list.
+    /// Returns the range of this level's proxies in the sorted list. `starts` has the position of
+    /// the first proxy of each slot.
     pub(crate) fn spheres(&self, starts: &[u32]) -> Range<usize> {
         let Range { start, end } = self.slots();
         starts[start] as usize..starts[end] as usize
     }
 
-    /// Returns whether any sphere of the grid lies outside its box.
+    /// Returns whether any proxy of the level lies outside its box.
     pub(crate) fn has_outside(&self, starts: &[u32]) -> bool {
         starts[self.first_hashed as usize] < starts[self.slots().end]
     }
@@ -122,9 +116,8 @@ impl Level {
         [x, x * y]
     }
 
-    /// Returns the table index of a grid cell in the time slab (equal part of the step) with the
-    /// number `slab`. A shader may compute another index, because the CPU and the GPU do not share
-    /// the table.
+    /// Returns the slot of a cell. A shader may compute another one, because the CPU and the GPU do
+    /// not share the table.
     pub(crate) fn slot_of(&self, [x, y, z]: [i32; 3], slab: u32) -> u32 {
         if self.in_box(x, x, y, z) {
             self.slot_in_box([x, y, z], slab) as u32

@@ -1,5 +1,5 @@
-//! Decides which of the time segments of two spheres report the pair of spheres (*own* it). Twin of
-//! `shaders/shared/ownership.wgsl`.
+//! Decides which of the time segments of two spheres *own* the pair of spheres. Twin of
+//! `shaders/shared/ownership.wgsl`. In the error bounds, ε is 2⁻²³.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,24 +13,23 @@ use super::scaled_sphere::ScaledSphere;
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 
 /// Two spheres are closest at the time t of a step of duration dt. The rounding error of the
-/// computed t/dt is at most this constant times ε·(P / (V·dt) + t/dt + 1), with ε = 2⁻²³. P is the
-/// sum of the magnitudes of the components of their relative position. V is the largest magnitude
-/// of a component of their relative velocity.
+/// computed t/dt is at most this constant times ε·(P / (V·dt) + t/dt + 1). P is the sum of the
+/// magnitudes of the components of their relative position. V is the largest magnitude of a
+/// component of their relative velocity.
 pub(crate) const TIME: f32 = 8.0;
 /// Two spheres count as at rest relative to each other if their relative motion along each axis is
-/// at most this constant times ε·P. P is the largest magnitude of a component of their relative
-/// position, and ε = 2⁻²³. The first time segments of the spheres then report the pair. The search
-/// finds these segments, because cells have a rounding margin.
+/// at most this constant times ε times the largest magnitude of a component of their relative
+/// position. The first time segments of the spheres then own the pair. The search finds these
+/// segments, because cells have a rounding margin.
 pub(crate) const STILL: f32 = 3.0;
 
-/// Returns whether two time segments have to report the pair of their spheres (*own* it). They do
-/// if both contain the time in the step at which the spheres are closest to each other. If the
+/// Two segments own the pair if both contain the time of closest approach in the step. If the
 /// spheres touch in the step, they touch at this time, so the search finds these segments.
 /// docs/exact.md (section 3) has the proof.
 ///
-/// Each of the two `tags` contains the number of one of the time segments. `displaced` is the
-/// relative position of the two spheres if one of them is a periodic image. If it is `None`, the
-/// relative position is the difference of their centres.
+/// Each of the two `tags` contains the number of a segment. `displaced` is the relative position of
+/// the two spheres if one of them is an image. If it is `None`, the relative position is the
+/// difference of their centres.
 pub(crate) fn ownership(
     [i, j]: [&ScaledSphere; 2],
     displaced: Option<Displaced>,
@@ -77,9 +76,9 @@ pub(crate) fn ownership(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Displaced {
     pub(crate) p: Vec3,
-    /// Whether the relative position `p` of two spheres has a relative error of at most ε = 2⁻²³.
-    /// If the error may be larger, the time of their closest approach is not known. Then it may lie
-    /// in any time segment (part of a path), so any segment may have to report the pair.
+    /// Whether the relative position `p` has a relative error of at most ε. If the error may be
+    /// larger, the time of closest approach is not known, and any segment may have to report the
+    /// pair.
     pub(crate) certain: bool,
 }
 
@@ -87,7 +86,7 @@ pub(crate) struct Displaced {
 pub(crate) enum Ownership {
     Own,
     Other,
-    /// Rounding leaves open which time segments contain the closest approach of two spheres. So all
-    /// segments that may contain it report the pair, and repeats are removed later.
+    /// Rounding leaves open which segments contain the closest approach. All that may contain it
+    /// report the pair, and repeats are removed later.
     Shared,
 }

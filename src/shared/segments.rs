@@ -10,12 +10,11 @@ use super::size_class::{SMALLEST_CELL, size_class_of};
 use super::tag::{SEGMENT_BITS, segment_of, segment_power};
 use crate::lanes::{LANES, Real, dot, each, largest, three};
 
-/// A time segment is a part of a sphere's path. The margin for rounding that is added to it is this
-/// factor times ε·(W + h), with ε = 2⁻²³. Here, h is half the segment's width along an axis, and W
-/// is the largest coordinate that the sphere may reach. The margin also covers pairs with hardly
-/// any relative motion ([`STILL`](super::ownership::STILL)). Because of the margin, grid cells are
-/// wider than 2⁻¹⁹ W, so their integer coordinates are exact in float32. docs/exact.md (section 2)
-/// adds up the errors.
+/// The margin for rounding that is added to a segment is this factor times ε·(W + h), with ε =
+/// 2⁻²³. Here, h is half the segment's width along an axis, and W is the largest coordinate that
+/// the sphere may reach. The margin also covers pairs with hardly any relative motion
+/// ([`STILL`](super::ownership::STILL)). Because of the margin, cells are wider than 2⁻¹⁹ W, so
+/// their integer coordinates are exact in float32. docs/exact.md (section 2) adds up the errors.
 pub(crate) const MARGIN: f32 = 10.0;
 
 /// The moving origin from which cells are counted. It stays in the middle of the spheres, so
@@ -26,7 +25,7 @@ pub(crate) struct Frame {
     pub(crate) drift: Vec3,
 }
 
-/// The motion of one sphere, or of four in SIMD, during the step, relative to a moving origin.
+/// The motion of one sphere, or of four in SIMD, during the step, relative to the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpherePath<T = f32> {
     center: [T; 3],
@@ -66,9 +65,9 @@ impl SpherePath<f32x4> {
         Self::in_frame([x, y, z], radius, [u, v, w], frame, dt)
     }
 
-    /// Replaces some of the paths by the paths of periodic images. For each path, `images` has
-    /// `None` to leave the path as it is, or two values. These are the centre of the image at the
-    /// start of the step, and a rounding margin that is added to the radius of the sphere.
+    /// Replaces some of the paths by those of images. For each path, `images` has `None` to leave
+    /// it as it is, or the centre of the image at the start of the step and a rounding margin that
+    /// is added to the radius.
     #[inline(always)]
     pub(crate) fn displaced(mut self, images: [Option<([f32; 3], f32)>; LANES]) -> Self {
         let mut rows = f32x4::transpose([
@@ -114,26 +113,25 @@ impl<T: Real> SpherePath<T> {
         largest(three(self.shift, T::abs))
     }
 
-    /// Returns the length of the path. Adding 2⁻¹²⁶ to the square of the length keeps the result
-    /// above 0 if the square underflows.
+    /// Returns the length of the path. Adding 2⁻¹²⁶ to its square keeps the result above 0 if the
+    /// square underflows.
     #[inline(always)]
     pub(crate) fn length(&self) -> T {
         (dot(self.shift, self.shift) + T::of(f32::MIN_POSITIVE)).sqrt()
     }
 
-    /// Returns how far the sphere reaches from the middle of a time segment of its path. This is h
-    /// = radius + `length`·`half`, enlarged by the rounding margin `margin`·ε·(W + h). `length` is
-    /// the length of the whole path, or its displacement along one axis. `half` is half the length
-    /// of the segment, as a fraction of the path. W is the largest coordinate that the sphere may
-    /// reach, and ε = 2⁻²³.
+    /// Returns how far the sphere reaches from the middle of a segment: h = radius +
+    /// `length`·`half`, enlarged by the rounding margin `margin`·ε·(W + h), as for [`MARGIN`].
+    /// `length` is the length of the whole path, or its displacement along one axis. `half` is half
+    /// the length of the segment, as a fraction of the path.
     #[inline(always)]
     pub(crate) fn reach(&self, length: T, half: T, margin: f32) -> T {
         let far = largest(each(self.center, self.shift, |x, y| x.abs() + y.abs()));
         reach(far, self.radius, length, half, margin)
     }
 
-    /// Returns the vector from the middle of a time segment to its end. `half` is half the length
-    /// of the segment as a fraction of the path.
+    /// Returns the vector from the middle of a segment to its end. `half` is half the length of the
+    /// segment as a fraction of the path.
     #[inline(always)]
     pub(crate) fn half_segment(&self, half: T) -> [T; 3] {
         three(self.shift, |shift| shift * half)
@@ -144,8 +142,7 @@ impl<T: Real> SpherePath<T> {
         three(self.shift, |shift| self.reach(shift.abs(), half, MARGIN))
     }
 
-    /// Returns the centre of the sphere after the fraction `part` of the step, relative to a moving
-    /// origin.
+    /// Returns the centre of the sphere after the fraction `part` of the step.
     #[inline(always)]
     pub(crate) fn at(&self, part: T) -> [T; 3] {
         let time = part * self.dt;
@@ -194,8 +191,8 @@ impl Cut {
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Segment {
     pub(crate) sphere: u32,
-    /// Index of the time segment in its path. Lists of segments omit index 0, because the sphere
-    /// itself stands for its first segment.
+    /// Index of the segment in its path. Lists of segments omit index 0, because the sphere itself
+    /// stands for its first segment.
     pub(crate) number: u32,
 }
 
@@ -206,9 +203,9 @@ pub(crate) struct ProxySize {
 }
 
 impl ProxySize {
-    /// Cuts a sphere's path into as few time segments as possible. Along each axis, a segment is at
-    /// most as long as the sphere's diameter or `length`, whichever is greater. There are at most
-    /// 2¹⁵ segments, which may be longer if so many are not enough.
+    /// Cuts a path into as few segments as possible. Along each axis, a segment is at most as long
+    /// as the sphere's diameter or `length`, whichever is greater, or longer if 2¹⁵ segments are
+    /// not enough.
     pub(crate) fn new(path: &SpherePath, length: f32) -> Self {
         let longest = (2.0 * path.radius).max(length);
         let mut own = path.extent();
@@ -224,8 +221,7 @@ impl ProxySize {
         }
     }
 
-    /// Returns the number of time segments of a sphere, and the cell size that they need, for a
-    /// sphere in a periodic domain. The result is valid for all of its images. `far` is the largest
+    /// As [`new`](Self::new), for all images of a sphere in a periodic domain. `far` is the largest
     /// coordinate that an image may reach. `slack` is the largest rounding error of an image's
     /// centre, and is added to the radius.
     pub(crate) fn anywhere(path: &SpherePath, length: f32, far: f32, slack: f32) -> Self {
@@ -237,11 +233,10 @@ impl ProxySize {
         }
     }
 
-    /// Returns half the cell edge that each of [`LANES`] spheres needs: in a grid, a cell must be
-    /// at least as wide as any periodic image of the sphere. The paths of the spheres must not be
-    /// cut into time segments. `far` is an upper bound of the coordinates of an image if the sphere
-    /// did not move. This function adds the motion. `slack` is the largest rounding error of an
-    /// image's centre.
+    /// Returns half the cell edge that each of [`LANES`] uncut spheres needs: a cell must be at
+    /// least as wide as any image of the sphere. `far` is an upper bound of the coordinates of an
+    /// image if the sphere did not move. This function adds the motion. `slack` is the largest
+    /// rounding error of an image's centre.
     #[inline(always)]
     pub(crate) fn uncut_anywhere(path: &SpherePath<f32x4>, far: f32, slack: f32) -> f32x4 {
         let extent = path.extent();
@@ -252,9 +247,8 @@ impl ProxySize {
         reach(far, radius, extent, f32x4::splat(0.5), MARGIN)
     }
 
-    /// Returns half the cell edge that each of [`LANES`] spheres needs, if none of their paths has
-    /// to be cut into time segments. Otherwise returns `None`. A path that is longer than the
-    /// greater of `length` and the sphere's diameter has to be cut.
+    /// Returns half the cell edge that each of [`LANES`] spheres needs, or `None` if any path is
+    /// longer than the greater of `length` and the sphere's diameter, and so has to be cut.
     #[inline(always)]
     pub(crate) fn of_uncut(path: &SpherePath<f32x4>, length: f32) -> Option<f32x4> {
         let longest = Real::max(f32x4::splat(2.0) * path.radius, f32x4::splat(length));

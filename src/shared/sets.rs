@@ -15,8 +15,8 @@ impl Sets {
         matches!(self, Self::Two { .. })
     }
 
-    /// Returns the number that turns index b of a pair into an index among all spheres of the step.
-    /// With two sets, b counts from the start of the second set.
+    /// Returns the number that turns index b of a pair, which counts from the start of its set,
+    /// into an index among all spheres of the step.
     pub(crate) fn b_offset(self) -> usize {
         match self {
             Self::One => 0,

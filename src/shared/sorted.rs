@@ -1,11 +1,9 @@
-//! The layout of the sorted spheres on the GPU. They are sorted by cell, for the search for
-//! touching pairs.
+//! The layout of the sorted proxies on the GPU.
 
 use bytemuck::{Pod, Zeroable};
 
-/// An entry of the list of spheres and time segments that is sorted by grid cell. An entry for a
-/// time segment has the motion of its sphere in the whole step. So the test of two spheres gives
-/// the same result for all of their time segments.
+/// A sorted proxy. A segment has the motion of its sphere in the whole step. So the test of two
+/// spheres gives the same result for all of their segments.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedProxy {
@@ -18,7 +16,6 @@ pub(crate) struct SortedProxy {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 pub(crate) struct SortedCell {
-    /// The grid cell of the sphere, counted from a moving origin.
     pub(crate) cell: [i32; 3],
     pub(crate) tag: u32,
 }

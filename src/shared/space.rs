@@ -1,5 +1,4 @@
-//! Describes how the spheres are distributed in space, mainly by their mean number of neighbours
-//! within each distance. Twin of `shaders/shared/space.wgsl`.
+//! How the spheres are distributed in space. Twin of `shaders/shared/space.wgsl`.
 
 use glam::Vec3;
 
@@ -10,16 +9,14 @@ use crate::sphere::MAX_MAGNITUDE;
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) spheres: f32,
-    /// Correlation curve of the spheres (Grassberger and Procaccia, 1983): the mean number of
-    /// neighbours by distance. Entry i is log₂ of the mean number of other spheres in the cube of
-    /// half edge 2^(i − 127) around a sphere. Empty regions do not distort the curve, because the
-    /// cubes are centred on spheres.
+    /// Correlation curve of the spheres (Grassberger and Procaccia, 1983). Entry i is log₂ of the
+    /// mean number of other spheres in the cube of half edge 2^(i − 127) around a sphere. Empty
+    /// regions do not distort the curve, because the cubes are centred on spheres.
     pub(crate) log_others: [f32; OCTAVES],
     pub(crate) segment: f32,
-    /// Moving origin from which cells are counted: the median position of the sampled spheres,
-    /// which moves with their median velocity.
+    /// The frame: the median position of the sample, which moves with its median velocity.
     pub(crate) frame: Frame,
-    /// Corners of a box, relative to a moving origin, that contains most of the spheres but no
+    /// Corners of the trimmed box, relative to the frame, which contains most of the spheres but no
     /// distant outliers.
     pub(crate) trimmed: [Vec3; 2],
 }
@@ -35,8 +32,8 @@ impl Space {
         }
     }
 
-    /// Returns how many other spheres or time segments are expected in the cube of half edge
-    /// `distance` around one of them, in a world with `proxies` spheres or time segments.
+    /// Returns how many others are expected in the cube of half edge `distance` around one of
+    /// `proxies` proxies.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "octaves are clamped before they become integers"
@@ -49,8 +46,8 @@ impl Space {
         log.exp2() * (proxies / self.spheres)
     }
 
-    /// Returns the spacing in a world with `proxies` spheres or time segments. This is the edge of
-    /// a cube around one of them in which one other is expected.
+    /// Returns the spacing of `proxies` proxies: the edge of a cube around one of them in which one
+    /// other is expected.
     pub(crate) fn spacing_of(&self, proxies: f32) -> f32 {
         let level = (self.spheres / proxies).log2();
         let Some(i) = self.log_others.iter().rposition(|&log| log <= level) else {
@@ -63,17 +60,16 @@ impl Space {
         2.0 * (i as f32 + part - 127.0).exp2()
     }
 
-    /// Returns the cell edge of a grid for `proxies` spheres or time segments, the largest of which
-    /// has the half width `half_cell`. The edge is just wide enough for the largest, but at least
-    /// [`MIN_CELL_PER_SPACING`] times the spacing of the spheres, because smaller cells save too
-    /// few tests.
+    /// Returns the cell edge of a level for `proxies` proxies, the largest of which has the half
+    /// width `half_cell`. The edge is just wide enough for it, but at least
+    /// [`MIN_CELL_PER_SPACING`] times the spacing, because smaller cells save too few tests.
     pub(crate) fn cell_edge(&self, proxies: f32, half_cell: f32) -> f32 {
         edge_at_least(MIN_CELL_PER_SPACING * self.spacing_of(proxies), half_cell)
     }
 }
 
 /// Returns the smallest cell edge that is at least `least` and at least twice `half_cell`, but at
-/// most 8·2⁶⁰. `half_cell` is half the width of the largest object in the grid.
+/// most 8·2⁶⁰.
 pub(crate) fn edge_at_least(least: f32, half_cell: f32) -> f32 {
     (2.0 * half_cell).max(least).min(8.0 * MAX_MAGNITUDE)
 }

@@ -9,9 +9,8 @@ use super::scaled_sphere::ScaledSphere;
 use super::segments::{Frame, SpherePath};
 use crate::lanes::{LANES, four, rows, three};
 
-/// Lengths and times below this limit are unusually small. The grids use their own unit of length
-/// if the largest length of the step is below the limit. They use their own unit of time if the
-/// duration is below the limit or above its reciprocal.
+/// The grids use their own unit of length if the largest length of the step is below this limit,
+/// and their own unit of time if the duration is below it or above its reciprocal.
 pub(crate) const LEAST_USUAL: f32 = 1.0 / 256.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,8 +75,8 @@ impl Scale {
     }
 }
 
-/// Converts four spheres to the units of the grids, and transposes them. The function is not
-/// inlined, so that steps without a conversion do not contain its code.
+/// Converts four spheres, and transposes them. Not inlined, so that steps without a conversion do
+/// not contain its code.
 #[inline(never)]
 fn scaled_rows<S: MovingSphere>(given: [&S; LANES], factors: [f64; 2]) -> [[f32x4; LANES]; 2] {
     let spheres = four(given, |sphere| scaled(sphere, factors));
@@ -122,9 +121,8 @@ impl Units {
         times_power(1.0, self.time_power)
     }
 
-    /// Returns two exponents of 2, by which lengths and velocities are converted to the units of
-    /// the grids. In a step of duration 0, velocities become 0, because they have no effect but
-    /// might overflow.
+    /// Returns two exponents of 2, by which lengths and velocities are converted. In a step of
+    /// duration 0, velocities become 0, because they have no effect but might overflow.
     pub(crate) fn powers(self, dt: f32) -> [i32; 2] {
         let velocity = if dt == 0.0 {
             -10_000

@@ -1,5 +1,4 @@
-//! Tests of the ball test, which is the CPU's first and cheapest test of two moving spheres. It
-//! compares the bounding spheres and paths of their time segments (parts of the step).
+//! Tests of the ball test.
 
 use fastrand::Rng;
 use glam::{DVec3, Vec3};

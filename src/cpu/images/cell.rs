@@ -1,10 +1,9 @@
-//! Finds which images (periodic copies) of a sphere reach into the cell of a periodic domain. Twin
-//! of `shaders/place_cell.wgsl`.
+//! Finds which images of a sphere reach into the cell of a periodic domain. Twin of
+//! `shaders/place_cell.wgsl`.
 //!
-//! All positions are relative to a moving origin, and the cell moves with it. The grids contain
-//! every image of a sphere or time segment that reaches into the cell. No touching pair is lost:
-//! its point of contact has a periodic copy in the cell, and the two images that touch there both
-//! reach into the cell.
+//! All positions are relative to the frame, and the cell moves with it. Every image of a sphere or
+//! segment that reaches into the cell is a proxy. No touching pair is lost: its point of contact
+//! has an image in the cell, and the two images that touch there both reach into the cell.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,11 +21,10 @@ use crate::shared::segments::{Cut, Frame, ProxySize, SpherePath};
 use crate::shared::units::Scale;
 
 const FRACTION_BITS: u32 = 32;
-/// Margin for rounding in the test whether a sphere stays inside the cell of a periodic domain, in
-/// units of an edge of the cell.
+/// Margin for rounding in the test whether a sphere stays inside the cell, in units of an edge.
 const INSIDE_MARGIN: f32 = 1.0 / 4096.0;
-/// Bound of the rounding error of a sphere's coordinate along an edge of a periodic cell. It is
-/// relative to the sum of the magnitudes of the terms that add up to the coordinate.
+/// Bound of the rounding error of a sphere's coordinate along an edge, relative to the sum of the
+/// magnitudes of the terms that add up to it.
 const TERMS_MARGIN: f32 = 8.0 * f32::EPSILON;
 
 pub(super) const ALL_EDGES: u8 = 0b111;
@@ -42,43 +40,41 @@ pub(crate) struct Cell {
     lengths: [f32; 3],
     origins: [f32; 3],
     margins: [f32; 3],
-    /// The periodic cell, with its position half way through the step relative to the moving
-    /// origin. `None` unless each of its edges is parallel to a coordinate axis.
+    /// The cell half way through the step. `None` unless each of its edges is parallel to a
+    /// coordinate axis.
     aligned: Option<AlignedCell>,
     near: Option<NearCell>,
 }
 
-/// A periodic cell whose edges are parallel to the coordinate axes. Its position is relative to the
-/// moving origin. Along an axis in which space does not repeat, its lengths are infinite.
+/// A cell whose edges are parallel to the coordinate axes. Along an open axis, its lengths are
+/// infinite.
 #[derive(Clone, Copy, Debug)]
 struct AlignedCell {
     middle: [f32; 3],
-    /// Half the edge lengths of the cell, less a margin for rounding.
+    /// Half the edge lengths, less a margin for rounding.
     inside: [f32; 3],
-    /// The edge lengths of the cell, less a margin for rounding.
+    /// The edge lengths, less a margin for rounding.
     near: [f32; 3],
 }
 
-/// Error bounds for every sphere that stays inside the periodic cell or less than half an edge
-/// outside. They are computed once in a step, not for each sphere.
+/// Error bounds for every sphere that stays inside the cell or less than half an edge outside. They
+/// are computed once in a step.
 #[derive(Clone, Copy, Debug)]
 struct NearCell {
-    /// Upper bound of the rounding error in the centres of a sphere's periodic images.
+    /// Upper bound of the rounding error in the centres of a sphere's images.
     slack: f32,
-    /// Upper bound of the coordinates of a sphere's periodic images if the sphere did not move.
-    /// [`ProxySize::uncut_anywhere`] adds the motion. The coordinates are relative to the grids'
-    /// moving origin ([`Frame`]).
+    /// Upper bound of the coordinates of a sphere's images if the sphere did not move.
+    /// [`ProxySize::uncut_anywhere`] adds the motion.
     far: f32,
 }
 
-/// Two bit masks, each with one bit for each sphere of a block of spheres. They tell which spheres
-/// stay inside or near the periodic cell during the step.
+/// Two bit masks with one bit for each sphere of a block: which spheres certainly stay inside or
+/// near the cell during the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stays {
-    /// Bit mask of the spheres that certainly stay inside the periodic cell during the step.
+    /// Spheres that stay inside the cell.
     pub(crate) inside: usize,
-    /// Bit mask of the spheres that certainly stay near the periodic cell during the step: inside
-    /// it, or less than half an edge outside.
+    /// Spheres that stay inside it or less than half an edge outside.
     pub(crate) near: usize,
 }
 
@@ -89,8 +85,8 @@ impl Stays {
     };
 }
 
-/// A point in units of the edges of a periodic cell, as fixed-point numbers with [`FRACTION_BITS`]
-/// bits after the point.
+/// A point in units of the edges, as fixed-point numbers with [`FRACTION_BITS`] bits after the
+/// point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LatticePoint([i64; 3]);
 
@@ -101,7 +97,7 @@ pub(super) struct LatticeBox {
 }
 
 impl LatticeBox {
-    /// Returns the images of a sphere whose paths reach into the periodic cell.
+    /// Returns the images of a sphere whose paths reach into the cell.
     #[inline(always)]
     pub(super) fn images(&self) -> ImageBlock {
         // Along each edge, the cell reaches from coordinate 0 to 1. A displacement by n edges adds
@@ -115,9 +111,8 @@ impl LatticeBox {
         images
     }
 
-    /// Returns a bit mask for an image of the sphere that reaches into the periodic cell. Bit k is
-    /// set if the lower end of the image's bounding box along edge k is inside the cell. If bit k
-    /// is not set, this lower end is below the cell.
+    /// Returns a bit mask for an image that reaches into the cell. Bit k is set if the lower end of
+    /// the image's bounding box along edge k is inside the cell. Otherwise, it is below the cell.
     pub(super) fn corner(&self, image: [i32; 3]) -> u8 {
         let is_in_cell = |k: usize| (self.low.0[k] >> FRACTION_BITS) as i32 + image[k] == 0;
         (0..3).map(|k| u8::from(is_in_cell(k)) << k).sum()
@@ -134,8 +129,7 @@ impl Cell {
     pub(crate) fn new(lattice: ReducedLattice, frame: &Frame, dt: f32) -> Self {
         let origin = frame.origin.as_dvec3();
         let drift = frame.drift.as_dvec3();
-        // Positions are measured from a moving origin. The periodic cell moves with the same
-        // velocity as this origin. Half way through the step, the cell is at the place that the
+        // The cell moves with the frame. Half way through the step, it is at the place that the
         // domain gives it.
         let dt = f64::from(dt);
         let mut cell = Self {
@@ -163,16 +157,14 @@ impl Cell {
         cell
     }
 
-    /// Returns a point's coordinates along the edges of the moving periodic cell, in units of the
-    /// edges, at `time` after the start of the step.
+    /// Returns a point's coordinates along the edges of the moving cell, in units of the edges, at
+    /// `time` after the start of the step.
     #[inline(always)]
     fn coordinates(&self, point: DVec3, time: f64) -> [f64; 3] {
         self.lattice
             .coordinates(point - self.drift * (time - 0.5 * self.dt))
     }
 
-    /// Returns which spheres certainly stay inside the periodic cell during the step, and which
-    /// stay inside it or near it.
     #[inline(always)]
     pub(crate) fn stays(&self, paths: &SpherePath<f32x4>) -> Stays {
         let middle = paths.at(f32x4::splat(0.5));
@@ -187,8 +179,8 @@ impl Cell {
                 within[0] & within[1] & within[2]
             };
             let inside = within(aligned.inside);
-            // In most blocks of four spheres, all spheres stay inside the periodic cell. Then the
-            // second test, whether they stay near the cell, is not necessary.
+            // In most blocks of four spheres, all stay inside the cell. Then the second test is not
+            // necessary.
             if inside.to_bitmask() == Stays::INSIDE.inside as u32 {
                 return Stays::INSIDE;
             }
@@ -221,11 +213,9 @@ impl Cell {
         }
     }
 
-    /// Returns the periodic cell if each of its edges is parallel to a coordinate axis, otherwise
-    /// `None`. The fields `inside` and `near` limit how far a sphere may reach from the middle of
-    /// the cell to count as inside or near it. Margins for rounding errors reduce these limits. The
-    /// margins need only hold within one edge length of the middle, because spheres farther away
-    /// exceed both limits.
+    /// Returns the cell if each of its edges is parallel to a coordinate axis. The margins for
+    /// rounding errors in `inside` and `near` need only hold within one edge length of the middle,
+    /// because spheres farther away exceed both limits.
     fn aligned(&self) -> Option<AlignedCell> {
         let lattice = &self.lattice;
         let along = lattice.along?;
@@ -251,10 +241,9 @@ impl Cell {
         Some(aligned)
     }
 
-    /// For the periodic images of all spheres near the periodic cell, returns bounds of their
-    /// coordinates and of the rounding errors of their centres. Returns `None` if space repeats
-    /// along fewer than three edges, or if rounding errors in float64 are not small compared with
-    /// the cell.
+    /// For the images of all spheres near the cell, returns bounds of their coordinates and of the
+    /// rounding errors of their centres. Returns `None` if space repeats along fewer than three
+    /// edges, or if rounding errors in float64 are not small compared with the cell.
     fn near(&self) -> Option<NearCell> {
         let lattice = &self.lattice;
         if lattice.count < 3 {
@@ -272,8 +261,8 @@ impl Cell {
             return None;
         }
         // Rounding enlarges the extent of a sphere near the cell by at most a quarter of an edge on
-        // each side. So the extent is at most 2.5 edges long, and the images of the sphere are
-        // displaced by −1, 0 or 1 edges.
+        // each side. So the extent is at most 2.5 edges long, and the images are displaced by −1, 0
+        // or 1 edges.
         let slack = self.slack_of(center, |_| 1.0);
         let far = (self.origin - lattice.corner).abs()
             + DVec3::splat(self.drift.length() * self.dt)
@@ -284,9 +273,8 @@ impl Cell {
         })
     }
 
-    /// Returns half the cell edge that each of [`LANES`] spheres needs: in a grid, a cell must be
-    /// at least as wide as any periodic image of the sphere. The spheres must stay near the
-    /// periodic cell, and their paths must not be cut into time segments.
+    /// Returns half the cell edge that each of [`LANES`] uncut spheres near the periodic cell
+    /// needs: it must be at least as wide as any image of the sphere.
     #[inline(always)]
     pub(crate) fn near_sizes(&self, paths: &SpherePath<f32x4>) -> f32x4 {
         let NearCell { slack, far } = self.near.unwrap_or(NearCell {
@@ -296,9 +284,8 @@ impl Cell {
         ProxySize::uncut_anywhere(paths, far, slack)
     }
 
-    /// Returns the bounding box of a time segment (part of a sphere's path). The sides of the box
-    /// are parallel to the faces of the periodic cell. The box is enlarged by more than all
-    /// rounding errors.
+    /// Returns the bounding box of a segment, with sides parallel to the faces of the cell. It is
+    /// enlarged by more than all rounding errors.
     #[inline(always)]
     pub(super) fn lattice_box(&self, sphere: &ScaledSphere, cut: Cut) -> LatticeBox {
         let [center, velocity] =
@@ -323,9 +310,9 @@ impl Cell {
             let length = dual_lengths[k];
             let half = length * f64::from(sphere.radius) + duals[k].dot(half_shift).abs();
             let error = self.box_error(k, of_lattice, far);
-            // If two spheres hardly move relative to each other (see `STILL`), their first time
-            // segments must report the pair, even if the spheres touch only later in the step. The
-            // factor 1 + 32ε widens the bounding boxes of these two segments so that they overlap.
+            // If two spheres hardly move relative to each other (see `STILL`), their first segments
+            // must report the pair, even if the spheres touch only later in the step. The factor 1
+            // + 32ε widens their bounding boxes so that they overlap.
             let half = half * (1.0 + f64::from(f32::EPSILON) * 32.0) + error;
             let fixed = |x: f64| x * (1_u64 << FRACTION_BITS) as f64;
             lattice_box.low.0[k] = floor(fixed(at[k] - half));
@@ -334,9 +321,9 @@ impl Cell {
         lattice_box
     }
 
-    /// The edges of the periodic lattice are rounded numbers. Returns a bound, as a length, of the
-    /// error that this causes in a sphere's position in the lattice. `at` has the magnitudes of the
-    /// sphere's coordinates, in units of the edges.
+    /// The edges of the lattice are rounded numbers. Returns a bound, as a length, of the error
+    /// that this causes in a sphere's position. `at` has the magnitudes of its coordinates, in
+    /// units of the edges.
     #[inline(always)]
     fn lattice_error(&self, at: [f64; 3]) -> f64 {
         let ReducedLattice {
@@ -350,10 +337,10 @@ impl Cell {
         (0..self.lattice.count).map(of_edge).sum()
     }
 
-    /// Returns a bound of the error of a sphere's coordinate along edge `k` of the periodic cell.
-    /// `of_lattice` is a bound of the part that rounded edges cause ([`Cell::lattice_error`]). The
-    /// other part comes from the rounding of the sphere's position, which is the sum of several
-    /// terms. `far` has the sum of the magnitudes of these terms, for each axis.
+    /// Returns a bound of the error of a sphere's coordinate along edge `k`. `of_lattice` is a
+    /// bound of the part that rounded edges cause ([`Cell::lattice_error`]). The other part comes
+    /// from the rounding of the position, a sum of terms. `far` has the sum of the magnitudes of
+    /// these terms, for each axis.
     #[inline(always)]
     fn box_error(&self, k: usize, of_lattice: f64, far: DVec3) -> f64 {
         let ReducedLattice {
@@ -372,9 +359,9 @@ impl Cell {
             .to_array()
     }
 
-    /// Returns an upper bound of the errors in the centres of all periodic images of a sphere, as
-    /// computed in float64. The error of rounding a centre to float32 is not included. `all` is the
-    /// bounding box of the sphere's whole path.
+    /// Returns an upper bound of the errors in the centres of all images of a sphere, as computed
+    /// in float64, without the rounding to float32. `all` is the bounding box of the sphere's whole
+    /// path.
     #[inline(always)]
     pub(super) fn slack(&self, sphere: &ScaledSphere, all: &LatticeBox) -> f32 {
         let center = DVec3::from(sphere.center.map(f64::from));
@@ -383,11 +370,9 @@ impl Cell {
         self.slack_of(center.abs(), most)
     }
 
-    /// Returns an upper bound of the error in the centre of any periodic image of many spheres, as
-    /// computed in float64. The error of rounding a centre to float32 is not included. `center` has
-    /// the largest magnitude of the spheres' coordinates along each axis. An image is displaced by
-    /// a multiple of each lattice edge. `most(k)` is the largest magnitude of the multiple of edge
-    /// k.
+    /// As [`Cell::slack`], for any image of many spheres. `center` has the largest magnitude of
+    /// their coordinates along each axis. `most(k)` is the largest magnitude of the multiple of
+    /// edge k by which an image is displaced.
     #[inline(always)]
     fn slack_of(&self, center: DVec3, most: impl Fn(usize) -> f64) -> f32 {
         let far = (center + self.origin.abs()).element_sum();
@@ -400,8 +385,8 @@ impl Cell {
         (slack as f32 * 1.001).max(f32::MIN_POSITIVE)
     }
 
-    /// Returns how many time segments a sphere's path is cut into, and how large they are. The
-    /// result holds for every periodic image of the sphere.
+    /// Returns the number and size of a sphere's segments. The result holds for every image of the
+    /// sphere.
     pub(crate) fn proxy_size(
         &self,
         sphere: &ScaledSphere,
@@ -418,8 +403,8 @@ impl Cell {
         } = &self.lattice;
         let center = DVec3::from(sphere.center.map(f64::from));
         let shift = Vec3::from(path.shift()).as_dvec3();
-        // The images of a sphere are displaced only along the periodic edges. So the part of their
-        // positions that is perpendicular to these edges is the same for all of them.
+        // Images are displaced only along the periodic edges. So the part of their positions that
+        // is perpendicular to these edges is the same for all of them.
         let across = |point: DVec3| {
             if *count == 3 {
                 return DVec3::ZERO;
@@ -433,8 +418,8 @@ impl Cell {
             + DVec3::splat(self.drift.length() * self.dt)
             + 2.0 * shift.abs();
         for (k, edge) in edges.iter().enumerate().take(*count) {
-            // Only images whose paths reach into the periodic cell are used. So the middle of an
-            // image's path is outside the cell by at most half the extent of the path.
+            // Only images whose paths reach into the cell are used. So the middle of an image's
+            // path is outside the cell by at most half the extent of the path.
             #[allow(clippy::cast_precision_loss, reason = "the margin below covers it")]
             let extent = (all.high.0[k] - all.low.0[k]) as f64 / (1_u64 << FRACTION_BITS) as f64;
             far += edge.abs() * (1.0 + extent);
@@ -444,8 +429,8 @@ impl Cell {
         ProxySize::anywhere(path, length, far, slack)
     }
 
-    /// Returns the path of the sphere's image that is in the periodic cell half way through the
-    /// step. Only estimates use it.
+    /// Returns the path of the image that is in the cell half way through the step. Only estimates
+    /// use it.
     pub(crate) fn wrapped(&self, sphere: &ScaledSphere, path: &SpherePath) -> SpherePath {
         let half = 0.5 * self.dt;
         let middle = DVec3::from(sphere.center.map(f64::from))
@@ -456,9 +441,8 @@ impl Cell {
         path.displaced(self.center(sphere, image), 0.0)
     }
 
-    /// Returns the position of the displaced second sphere, relative to the first sphere. `image`
-    /// is the displacement, in whole multiples of the lattice edges (the shortest edges of the
-    /// periodic lattice).
+    /// Returns the position of the second sphere, displaced by `image` in reduced edges, relative
+    /// to the first.
     pub(super) fn displaced(&self, spheres: [&ScaledSphere; 2], image: [i32; 3]) -> Displaced {
         let [from, to] = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
         let p = to - from + self.lattice.displacement(image);
@@ -476,16 +460,14 @@ impl Cell {
         }
     }
 
-    /// Given a box around the centres of time segments, returns a box around the centres of all
-    /// their periodic images in the grids. `reach` is half the width of a segment. Only estimates
-    /// use the box.
+    /// Given a box around the centres of segments, returns a box around the centres of all their
+    /// images that are proxies. `reach` is half the width of a segment. Only estimates use the box.
     pub(crate) fn wrap_box(&self, [low, high]: [Vec3; 2], reach: f32) -> [Vec3; 2] {
         let (center, half) = (0.5 * (low + high), 0.5 * (high - low));
         let (mut middle, mut spread) = (center, Vec3::ZERO);
-        // If the given box may reach out of the periodic cell along an edge, the returned box spans
-        // the whole cell along this edge. Then the size of the given box along this edge does not
-        // matter. The matrix `across` removes the component along this edge from the size. A given
-        // box that is a single point has no size, and needs no matrix.
+        // If the given box may reach out of the cell along an edge, the returned box spans the
+        // whole cell along it, whatever the size of the given box along it. The matrix `across`
+        // removes that component from the size. A single point has no size, and needs no matrix.
         let is_point = low == high;
         let mut across = Mat3::IDENTITY;
         for k in 0..self.lattice.count {
@@ -606,8 +588,8 @@ mod tests {
     }
 
     /// The box that [`Cell::wrap_box`] returns for a sphere, enlarged by the margin of the grids,
-    /// contains the centre of every image of the sphere that reaches into the periodic cell. The
-    /// test uses random domains with one, two or three periodic edges.
+    /// contains the centre of every image that reaches into the cell, in random domains with one,
+    /// two or three periodic edges.
     #[test]
     fn all_images_of_a_sphere_are_in_the_box_around_them() {
         let mut rng = Rng::with_seed(3);
@@ -658,7 +640,7 @@ mod tests {
 
     /// [`Cell::stays`] and [`Cell::near_sizes`], which handle four spheres at once, agree with the
     /// slower computations for single spheres. The spheres lie in and around rectangular and skewed
-    /// periodic cells.
+    /// cells.
     #[test]
     fn spheres_inside_the_cell_or_near_it_have_the_images_and_sizes_of_their_extents() {
         let mut rng = Rng::with_seed(2);

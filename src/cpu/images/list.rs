@@ -1,5 +1,5 @@
-//! In a periodic domain, lists every image (periodic copy) of a sphere or time segment that reaches
-//! into the periodic cell. The grids contain these images. Twin of `shaders/images.wgsl`.
+//! In a periodic domain, lists every image of a sphere or segment that reaches into the cell. These
+//! are the entries. Twin of `shaders/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -25,21 +25,21 @@ use crate::shared::units::Scale;
 use crate::step::CheckedStep;
 use crate::{Error, Sphere};
 
-/// Flag in the 32-bit number that names an object in the grids. If it is set, the other bits are an
-/// index into the list of periodic images. If not, they are the index of a sphere.
+/// Flag in the word of a proxy. If it is set, the other bits are an index into the list of images,
+/// otherwise the index of a sphere.
 pub(super) const IMAGED: u32 = 1 << 31;
 /// Each task counts the images that it lists. If its count exceeds this number, the task adds the
 /// count to the total of all tasks, and begins again at 0.
 const MAX_UNCOUNTED: u64 = 1 << 12;
 
-/// A periodic image of a sphere or time segment that is in the grids. The undisplaced image is only
-/// stored as an [`Imaged`] if the grids also contain other images of the same sphere or segment.
+/// An image that is a proxy. The undisplaced image is only stored as an [`Imaged`] if other images
+/// of the same sphere or segment are proxies, too.
 #[derive(Clone, Copy, Debug)]
 struct Imaged {
     sphere: u32,
-    /// Displacement of the image, in whole edges of the reduced lattice (with the shortest edges).
+    /// Displacement of the image, in reduced edges.
     image: [i32; 3],
-    /// Centre of the periodic image, and a bound of the error of this centre.
+    /// Centre of the image, and a bound of its error.
     place: ([f32; 3], f32),
     /// Bit mask with bit k for edge k of the cell. The bit is set if the image's bounding box begins inside
     /// the cell along this edge: see [`LatticeBox::corner`].
@@ -56,16 +56,14 @@ struct AllImaged {
     codes: Vec<Code>,
 }
 
-/// One byte that describes a periodic image. It is small so that the bytes of many images fit in
-/// the cache. The low three bits are the bit mask [`Imaged::corner`]. The high five bits are the
-/// index of the image's displacement in [`DISPLACEMENTS`], or [`Code::FAR`].
+/// One byte for an image, so that the bytes of many images fit in the cache. The low three bits are
+/// [`Imaged::corner`]. The high five bits are the index of the displacement in [`DISPLACEMENTS`],
+/// or [`Code::FAR`].
 #[derive(Clone, Copy, Debug)]
 struct Code(u8);
 
 impl Code {
-    /// A [`Code`] has this number instead of an index in [`DISPLACEMENTS`] if this table does not
-    /// contain the displacement of the image. The table has no displacement by several lengths of
-    /// an edge.
+    /// Stands for a displacement that is not in [`DISPLACEMENTS`].
     const FAR: u8 = DISPLACEMENTS.len() as u8;
 
     fn new(image: [i32; 3], corner: u8) -> Self {
@@ -77,15 +75,14 @@ impl Code {
         self.0 & ALL_EDGES
     }
 
-    /// Returns the displacement of the image, or `None` if [`DISPLACEMENTS`] does not contain this
-    /// displacement.
+    /// Returns the displacement of the image, or `None` for [`Code::FAR`].
     #[inline(always)]
     fn image(self) -> Option<[i32; 3]> {
         DISPLACEMENTS.get(usize::from(self.0 >> 3)).copied()
     }
 }
 
-/// The 27 displacements of an image by −1, 0 or 1 times each of the three lattice edges.
+/// The 27 displacements by −1, 0 or 1 times each of the three reduced edges.
 pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     let mut all = [[0; 3]; 27];
     let mut k = 0;
@@ -96,8 +93,7 @@ pub(super) const DISPLACEMENTS: [[i32; 3]; 27] = {
     all
 };
 
-/// Returns the index in [`DISPLACEMENTS`] of an image's displacement. Returns `None` if the displacement
-/// contains an edge more than once.
+/// Returns the index of an image's displacement, or `None` if it contains an edge more than once.
 #[inline(always)]
 pub(super) fn place_of_displacement(image: [i32; 3]) -> Option<usize> {
     let [x, y, z] = image.map(|n| n.wrapping_add(1) as u32);
@@ -133,39 +129,35 @@ impl AllImaged {
     }
 }
 
-/// An entry of the grids in a periodic domain: a time segment, and the 32-bit number that names its image
-/// (see `IMAGED`).
+/// An entry: a segment, and the word of its image (see `IMAGED`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedImage {
     pub(crate) segment: Segment,
     pub(crate) word: u32,
 }
 
-/// One of the chunks into which the entries of the grids are divided. Spheres with close indices
-/// are in the same chunk, so that their data stay in the cache.
+/// A chunk of the entries. Spheres with close indices are in the same chunk, so that their data
+/// stay in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct ProxyChunk<'a> {
-    /// Indices of the spheres and time segments of the chunk. The grids have one entry for each
-    /// index. The entry is the sphere or segment itself, unless an image in `replaced` takes its
-    /// place.
+    /// Indices of the spheres and segments of the chunk. There is one entry for each index: the
+    /// sphere or segment itself, unless an image in `replaced` takes its place.
     pub(crate) plain: Range<usize>,
-    /// Periodic images that are in the grids instead of the spheres themselves. The indices of the
-    /// replaced spheres are in the range `plain`.
+    /// Images that replace spheres. The indices of these spheres are in `plain`.
     pub(crate) replaced: &'a [NamedImage],
-    /// Further entries of the grids. If a sphere has several time segments or images, one of them
-    /// is the entry for the sphere's index in `plain`. The others are in this list.
+    /// Further entries. If a sphere has several segments or images, one of them is the entry for
+    /// the sphere's index in `plain`, and the others are in this list.
     pub(crate) further: &'a [NamedImage],
 }
 
-/// The entries of the grids in a periodic domain. Each entry is a periodic image of a sphere, or of
-/// a time segment.
+/// The entries of a periodic domain.
 #[derive(Debug, Default)]
 pub(crate) struct ImageList {
     /// Number of spheres in the step.
     spheres: usize,
-    /// Images that replace spheres in the grids, in the order of the spheres. A sphere is replaced
-    /// if a displaced image of its path (of the first time segment, if the path is cut) reaches
-    /// into the periodic cell. The first image that is found replaces it.
+    /// Images that replace spheres, in the order of the spheres. A sphere is replaced if a
+    /// displaced image of its path (of the first segment, if it is cut) reaches into the cell, by
+    /// the first such image that is found.
     first: Vec<NamedImage>,
     further: Vec<NamedImage>,
     imaged: AllImaged,
@@ -173,9 +165,9 @@ pub(crate) struct ImageList {
     parts: PartMemory,
 }
 
-/// A chunk of the grid entries in a periodic domain: a range of spheres, with the ranges of their
-/// images in the lists `first` and `further` of [`ImageList`]. A chunk holds a limited number of
-/// images. If its spheres have more images, additional chunks without spheres hold the rest.
+/// A chunk of the entries: a range of spheres, with the ranges of their images in the lists `first`
+/// and `further` of [`ImageList`]. A chunk holds a limited number of images. If its spheres have
+/// more, additional chunks without spheres hold the rest.
 #[derive(Clone, Debug)]
 struct ImageChunk {
     spheres: Range<usize>,
@@ -210,19 +202,18 @@ impl PartMemory {
     }
 }
 
-/// The periodic images that one task has listed. Some entries contain an index into the list
-/// `imaged` of this task. [`ImageList::join`] changes it to an index into the joined list of all
-/// tasks.
+/// The images that one task has listed. Some contain an index into the list `imaged` of this task.
+/// [`ImageList::join`] changes it to an index into the joined list of all tasks.
 struct ImagePart<'a> {
     first: ScratchGuard<'a, NamedImage>,
     further: ScratchGuard<'a, NamedImage>,
     imaged: ScratchGuard<'a, Imaged>,
-    /// Number of images that this task has listed, but not yet added to the count of the images of all tasks.
+    /// Number of images that this task has listed, but not yet added to the total.
     uncounted: u64,
 }
 
 impl ImageList {
-    /// Returns the number of entries of the grids.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.spheres + self.further.len()
     }
@@ -244,8 +235,8 @@ impl ImageList {
         }
     }
 
-    /// Returns the index of a periodic image in the list of images, if the number `word` is such an index
-    /// with the flag [`IMAGED`]. Otherwise, `word` is the index of a sphere, and the function returns `None`.
+    /// Returns the index of an image in the list of images, or `None` if `word` is the index of a
+    /// sphere.
     #[inline(always)]
     fn index(word: u32) -> Option<usize> {
         (word & IMAGED != 0).then_some((word & !IMAGED) as usize)
@@ -263,25 +254,24 @@ impl ImageList {
         Some(near.unwrap_or_else(|| self.imaged.images[index]))
     }
 
-    /// Returns the centre of a periodic image, and a bound of the error of this centre. Returns
-    /// `None` if the number `word` does not stand for an image.
+    /// Returns the centre of an image, and a bound of its error, or `None` if `word` does not stand
+    /// for an image.
     #[inline(always)]
     pub(super) fn place(&self, word: u32) -> Option<([f32; 3], f32)> {
         Self::index(word).map(|index| self.imaged.places[index])
     }
 
-    /// The grids may contain several periodic copies of a touching pair. Returns whether these two entries
-    /// form the copy that reports the pair. The bounding boxes of the two entries overlap in a box, and the
-    /// lower corner of this box is in the periodic cell for only one copy.
+    /// The entries may contain several copies of a touching pair. Returns whether these two entries
+    /// form the copy that reports the pair: their bounding boxes overlap in a box, whose lower
+    /// corner is in the cell for only one copy.
     #[inline(always)]
     pub(super) fn reports(&self, words: [u32; 2]) -> bool {
         let [Some(first), Some(second)] = words.map(Self::index) else {
             return true;
         };
-        // Along each edge of the periodic cell, the overlap of two boxes begins at the higher of
-        // their lower ends. Each of these two ends is inside the cell or below it, but never above
-        // it. So the overlap begins inside the cell if at least one of the two boxes begins inside
-        // the cell.
+        // Along each edge, the overlap of two boxes begins at the higher of their lower ends. Each
+        // of these is inside the cell or below it. So the overlap begins inside the cell if at
+        // least one of the two boxes does.
         let corner = |index: usize| self.imaged.codes[index].corner();
         corner(first) | corner(second) == ALL_EDGES
     }
@@ -292,8 +282,8 @@ impl ImageList {
             + self.parts.bytes()
     }
 
-    /// Lists all images of spheres and time segments that reach into the periodic cell. `class_of` has the
-    /// size class of each sphere, from which the number of its time segments follows.
+    /// Lists all images that reach into the cell. `class_of` has the size class of each sphere,
+    /// from which the number of its segments follows.
     pub(crate) fn fill(
         &mut self,
         step: &CheckedStep<'_>,
@@ -335,7 +325,7 @@ impl ImageList {
         Ok(())
     }
 
-    /// Joins the lists of all tasks, each of which has listed the images of [`CHUNK`] spheres.
+    /// Joins the lists of all tasks, each for [`CHUNK`] spheres.
     fn join(&mut self, parts: &[ImagePart<'_>]) -> Result<(), Error> {
         let sum = |len: fn(&ImagePart<'_>) -> usize| parts.iter().map(len).sum::<usize>();
         let first = sum(|part| part.first.len());
@@ -424,7 +414,7 @@ impl Lister<'_> {
         part
     }
 
-    /// Adds all images of the 2^`power` time segments of a sphere to `part`.
+    /// Adds all images of the 2^`power` segments of a sphere to `part`.
     fn list_images(&self, index: u32, sphere: &Sphere, power: u32, part: &mut ImagePart<'_>) {
         let scaled = self.scale.sphere(sphere);
         let all = self.cell.lattice_box(&scaled, Cut::WHOLE);
@@ -465,8 +455,8 @@ impl Lister<'_> {
 }
 
 impl ImagePart<'_> {
-    /// Lists all images of a time segment that reach into the periodic cell. The caller's function
-    /// `center` returns the centre of an image, and a bound of the error of this centre.
+    /// Lists all images of a segment that reach into the cell. `center` returns the centre of an
+    /// image, and a bound of its error.
     fn add(
         &mut self,
         segment: Segment,
@@ -499,8 +489,8 @@ impl ImagePart<'_> {
     }
 }
 
-/// Returns the indices of the spheres that may have several images in the grids: those cut into
-/// time segments, and those that may reach out of the periodic cell.
+/// Returns the indices of the spheres that may have several entries: those that are cut, and those
+/// that may reach out of the cell.
 fn with_several(class_of: &[u16]) -> Vec<usize> {
     const BLOCK: usize = 8;
     let [none, flags] = [0, SEVERAL].map(u16x8::splat);

@@ -1,11 +1,9 @@
-//! In a periodic domain, finds all periodic images that reach into the cell of the domain. These are images
-//! of spheres or, if the path of a sphere is cut, of its time segments. The grids treat each image like a
-//! separate sphere.
+//! In a periodic domain, finds all images of spheres or of their time segments that reach into the
+//! cell of the domain. These are the proxies.
 //!
-//! [`ReducedLattice`](crate::lattice::ReducedLattice) has the shortest edges of the periodic lattice.
-//! [`cell`](mod@cell) finds the images of one sphere or time segment, and [`list`] lists the images
-//! of all spheres. [`space`] tells other stages which sphere and which image each object in the
-//! grids is ([`ProxySpace`]).
+//! [`ReducedLattice`](crate::lattice::ReducedLattice) has the reduced edges. [`cell`](mod@cell)
+//! finds the images of one sphere or segment, and [`list`] lists those of all spheres. [`space`]
+//! tells other stages which sphere and which image each proxy is ([`ProxySpace`]).
 
 mod cell;
 mod list;

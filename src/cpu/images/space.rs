@@ -1,5 +1,5 @@
-//! What an object in the grids (a proxy) stands for: a sphere in open space, or an image of a
-//! sphere in a periodic domain. Twin of `shaders/pairs_periodic.wgsl`.
+//! What a proxy stands for: a sphere in open space, or an image of a sphere in a periodic domain.
+//! Twin of `shaders/pairs_periodic.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -26,15 +26,14 @@ use crate::{Collision, Domain};
 
 pub(crate) type ReportIn<S> = <<S as ProxySpace>::Listed as Listed>::Report;
 
-/// Tells which sphere and which periodic image each object in the grids (*proxy*) is. Each proxy
-/// has a 32-bit number (*word*). In open space, the word is the index of the sphere.
+/// Tells which sphere and which image each proxy is, from its *word*. In open space, the word is
+/// the index of the sphere.
 pub(crate) trait ProxySpace: Copy + Sync {
     type Listed: Listed;
 
     fn count(&self, sizes: &Sizes<'_>) -> usize;
 
-    /// Returns the number of chunks into which the proxies are divided. A proxy is a sphere or time
-    /// segment in the grids, or an image (periodic copy) of one.
+    /// Returns the number of chunks into which the proxies are divided.
     fn chunks(&self, sizes: &Sizes<'_>) -> usize;
 
     fn chunk(&self, sizes: &Sizes<'_>, chunk: usize) -> ProxyChunk<'_>;
@@ -57,16 +56,14 @@ pub(crate) trait ProxySpace: Copy + Sync {
         words: [u32; LANES],
     ) -> SpherePath<f32x4>;
 
-    /// Returns the periodic image of the second proxy relative to the first, in edges of the
-    /// domain. A proxy is an object in the grids.
+    /// Returns the image of the second proxy relative to the first, in edges of the domain.
     fn image(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Image;
 
-    /// Returns what the list of collisions contains for a pair of objects in the grids: the indices of the
-    /// two spheres, and the image of the second sphere. At least one of the objects must be a periodic image.
+    /// Returns what the list of collisions contains for a pair of proxies, at least one of which is
+    /// an image: the indices of the two spheres, and the image of the second.
     fn named(&self, words: [u32; 2]) -> ([u32; 2], [i32; 3]);
 
-    /// Applies the swept test (of moving spheres) to two pairs. `plain` tells whether both pairs
-    /// are listed without a periodic image.
+    /// Sweeps two pairs. `plain` tells whether both are listed without an image.
     fn sweep<S: MovingSphere>(
         &self,
         spheres: [[&S; 2]; 2],
@@ -77,26 +74,25 @@ pub(crate) trait ProxySpace: Copy + Sync {
 
     fn shift(&self, words: [u32; 2]) -> <Self::Listed as Listed>::Shift;
 
-    /// Returns whether both members of a pair have the same periodic displacement, which may be 0.
-    /// Their displacement relative to each other is then 0, so the pair is listed without an image.
+    /// Returns whether both members of a pair have the same displacement, which may be 0, so that
+    /// the pair is listed without an image.
     fn are_plain(&self, words: [u32; 2]) -> bool;
 
-    /// Returns which of two images of spheres comes first in a pair of the list of collisions.
-    /// Returns `None` if they are the same image of one sphere.
+    /// Returns which of two proxies comes first in a pair of the list of collisions, or `None` if
+    /// they are the same image of one sphere.
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]>;
 
-    /// Returns whether a search may have found several periodic copies of one pair. This is
-    /// possible only if the search has found images of spheres. `words` is the bitwise OR of the
-    /// numbers that name the found spheres and images. It shows whether there are images among
-    /// them.
+    /// Returns whether a search may have found several copies of one pair, which is possible only
+    /// if it has found images. `words` is the bitwise OR of the words found, and shows whether
+    /// there are images among them.
     fn may_repeat(&self, words: u32) -> bool;
 
-    /// Returns whether this periodic copy of a pair is tested and reported. The grids may contain
-    /// several copies of a pair, and only one of them counts.
+    /// Returns whether this copy of a pair is tested and reported. There may be several, and only
+    /// one counts.
     fn reports(&self, words: [u32; 2]) -> bool;
 
-    /// Returns the relative position of two periodic images, or `None` if it is simply the
-    /// difference of the centres of their spheres.
+    /// Returns the relative position of two images, or `None` if it is simply the difference of the
+    /// centres of their spheres.
     fn displaced(&self, spheres: [&ScaledSphere; 2], words: [u32; 2]) -> Option<Displaced>;
 }
 
@@ -201,8 +197,7 @@ impl ProxySpace for OpenSpace {
     }
 }
 
-/// Data of a step in a periodic domain. Each object in the grids is then an image of a sphere or time
-/// segment.
+/// A step in a periodic domain, whose proxies are images of spheres or segments.
 #[derive(Clone, Copy)]
 pub(crate) struct PeriodicSpace<'a> {
     pub(crate) cell: &'a Cell,
@@ -211,12 +206,12 @@ pub(crate) struct PeriodicSpace<'a> {
     pub(crate) near: &'a NearImages,
 }
 
-/// The 27 displacements of −1, 0 or 1 along each of the shortest lattice edges. They are computed
-/// in advance, because nearly all touching pairs use one of them.
+/// The 27 displacements of −1, 0 or 1 along each reduced edge, computed in advance, because nearly
+/// all touching pairs use one of them.
 pub(crate) struct NearImages([NearImage; DISPLACEMENTS.len()]);
 
 struct NearImage {
-    /// The displacement of the image (periodic copy), as whole multiples of the domain's edges.
+    /// The displacement in the domain's edges.
     image: [i32; 3],
     shift: Translation,
 }
@@ -232,9 +227,8 @@ impl NearImages {
         }))
     }
 
-    /// Returns the precomputed displacement of a periodic image. The components of `image` are the multiples
-    /// of the three shortest lattice edges that add up to the displacement. Returns `None` if a component is
-    /// not −1, 0 or 1.
+    /// Returns the precomputed displacement of an image, or `None` if a component is not −1, 0 or
+    /// 1.
     #[inline(always)]
     fn get(&self, image: [i32; 3]) -> Option<&NearImage> {
         place_of_displacement(image).map(|place| &self.0[place])
@@ -242,9 +236,7 @@ impl NearImages {
 }
 
 impl PeriodicSpace<'_> {
-    /// Returns the displacement of an entry of the grids (a sphere, a time segment or an image of
-    /// one of them). The units are the edges of the reduced lattice: the shortest edges that give
-    /// the same images as the edges of the domain.
+    /// Returns the displacement of an entry, in reduced edges.
     #[inline(always)]
     fn image_of(&self, word: u32) -> [i32; 3] {
         self.images.image(word).unwrap_or([0; 3])
@@ -330,8 +322,7 @@ impl ProxySpace for PeriodicSpace<'_> {
     }
 
     fn named(&self, [a, b]: [u32; 2]) -> ([u32; 2], [i32; 3]) {
-        // The result of `in_order` is `None` if both objects are the same image of one sphere. This
-        // is not a pair that can be reported, so either order will do.
+        // The same image of one sphere is not a pair that can be reported, so either order will do.
         let words = match self.in_order([a, b]) {
             Some([1, 0]) => [b, a],
             _ => [a, b],
@@ -365,8 +356,8 @@ impl ProxySpace for PeriodicSpace<'_> {
     fn in_order(&self, words: [u32; 2]) -> Option<[usize; 2]> {
         let [a, b] = two(words, |word| self.sphere(word));
         let first_is_first = if a == b {
-            // In a pair of two images of one sphere, the image with the greater displacement (in
-            // lexicographic order) is the second.
+            // Of two images of one sphere, the one with the greater displacement (in lexicographic
+            // order) is the second.
             let image = self.image(words);
             if image == [0; 3] {
                 return None;

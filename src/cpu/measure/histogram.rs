@@ -1,4 +1,4 @@
-//! Counts the time segments of each size class. A sphere whose path is not cut is one segment.
+//! Counts the proxies of each size class.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,12 +14,12 @@ use wide::f32x4;
 use crate::reuse::{ScratchGuard, ScratchPool};
 use crate::shared::size_class::SIZE_CLASSES;
 
-/// Number, largest size and bounding box of the time segments in one or several size classes.
+/// Number, largest size and bounding box of the proxies in one or several size classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeClass {
     pub(crate) count: u32,
-    /// Number of time segments in a box that contains most spheres of the sample. If the first and
-    /// the last segment of a sphere are in this box, all segments of the sphere count as inside.
+    /// Number of proxies in the trimmed box. If the first and the last segment of a sphere are in
+    /// it, all segments of the sphere count as inside.
     pub(crate) inside: u32,
     pub(crate) half_cell: f32,
     pub(crate) bounds: [Vec3; 2],
@@ -44,10 +44,9 @@ impl SizeClass {
     }
 }
 
-/// A [`SizeClass`] to which time segments are being added. The first three components of `low` and
-/// `high` are the lower and upper corners of a box around the centres of the segments. The fourth
-/// component of `high` is half the edge of the smallest grid cell that fits every segment. The
-/// fourth component of `low` is not used.
+/// A [`SizeClass`] to which proxies are being added. The first three components of `low` and `high`
+/// are the corners of a box around their centres. The fourth component of `high` is half the edge
+/// of the smallest cell that fits every proxy. The fourth component of `low` is not used.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningClass {
     pub(super) count: u32,
@@ -88,8 +87,8 @@ impl HistogramMemory {
     }
 }
 
-/// Counts of the time segments in each size class. There are thousands of size classes, but most
-/// inputs use only a few of them, so only classes in use are stored.
+/// There are thousands of size classes, but most inputs use only a few, so only classes in use are
+/// stored.
 pub(super) struct Histogram<'a> {
     /// For each size class, its position in `classes`, counted from 1, or `None` if the class is
     /// not in use.

@@ -1,10 +1,9 @@
 //! Estimates how the spheres are distributed in space, cuts their paths into time segments, and
-//! counts the segments by size.
+//! counts the proxies by size.
 //!
-//! The distribution in space is estimated from a sample of the spheres. [`spacing`] counts the
-//! pairs of sampled spheres by distance. [`ranks`] computes medians of their positions, velocities
-//! and distances. [`curve`] computes a [`Space`](crate::shared::space::Space) from both. Then
-//! [`sizes`] cuts the paths of all spheres into time segments, and counts the segments by size.
+//! [`spacing`] counts the pairs of the sample by distance. [`ranks`] computes medians of positions,
+//! velocities and distances. [`curve`] computes a [`Space`](crate::shared::space::Space) from both.
+//! Then [`sizes`] cuts the paths of all spheres, and counts the proxies by size.
 
 mod curve;
 mod histogram;

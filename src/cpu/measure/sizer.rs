@@ -1,4 +1,4 @@
-//! Finds how many time segments each sphere has, and how large they are, and counts them by size.
+//! Finds the number and the size of the segments of each sphere, and counts them by size.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,8 +27,8 @@ pub(super) struct Sizer<'a> {
 }
 
 impl Sizer<'_> {
-    /// Adds the time segments of `spheres` to the histogram of sizes, and writes the size class of each
-    /// sphere to `class_of`. `set` is the number of the set to which all these spheres belong.
+    /// Adds the proxies of `spheres` to the histogram, and writes the size class of each sphere to
+    /// `class_of`. `set` is the set to which all these spheres belong.
     pub(super) fn add_all(
         &self,
         histogram: &mut Histogram<'_>,
@@ -39,8 +39,8 @@ impl Sizer<'_> {
         let (blocks, rest) = spheres.as_chunks::<LANES>();
         let (class_blocks, class_rest) = class_of.as_chunks_mut::<LANES>();
         let blocks = blocks.iter().zip(class_blocks);
-        // Open space and a periodic domain have separate loops. So the compiled loop for open space
-        // does not test for each block of spheres whether the domain is periodic.
+        // Separate loops, so that the compiled loop for open space does not test for each block
+        // whether the domain is periodic.
         match self.cell {
             None => blocks.for_each(|(spheres, classes)| {
                 *classes = self.add_block(histogram, spheres, set, None);
@@ -55,8 +55,8 @@ impl Sizer<'_> {
         }
     }
 
-    /// Adds the time segments of one sphere of set `set` to the histogram, and returns their size
-    /// class. `inside` tells whether the sphere stays inside the cell of a periodic domain.
+    /// Adds the proxies of one sphere of set `set` to the histogram, and returns their size class.
+    /// `inside` tells whether the sphere stays inside the periodic cell.
     fn add(&self, histogram: &mut Histogram<'_>, sphere: &Sphere, set: u32, inside: bool) -> u16 {
         let mut path = self.scale.path(sphere, &self.space.frame);
         let mut size = ProxySize::new(&path, self.length);
@@ -87,9 +87,8 @@ impl Sizer<'_> {
         number as u16 | if outside.is_some() { OUTSIDE } else { 0 }
     }
 
-    /// Adds [`LANES`] spheres of set `set` to the histogram of sizes, and returns their size
-    /// classes. Uses SIMD instructions if no sphere is cut into time segments and the spheres stay
-    /// inside the cell of a periodic domain.
+    /// Adds [`LANES`] spheres of set `set` to the histogram, and returns their size classes. Uses
+    /// SIMD instructions if none is cut and all stay inside the periodic cell.
     #[inline(always)]
     fn add_block(
         &self,
@@ -153,9 +152,9 @@ impl Sizer<'_> {
     }
 }
 
-/// Adds an uncut sphere that stays near the periodic cell to the histogram of sizes, and returns
-/// its size class. The first three numbers of `point` are the middle of the sphere's path. `inside`
-/// is 1 if this middle is in the box around most of the sampled spheres, and otherwise 0.
+/// Adds an uncut sphere that stays near the periodic cell, and returns its size class. The first
+/// three numbers of `point` are the middle of the sphere's path. `inside` is 1 if this middle is in
+/// the trimmed box, and otherwise 0.
 #[inline(never)]
 fn add_near(
     histogram: &mut Histogram<'_>,
@@ -183,9 +182,8 @@ fn add_near(
     number as u16 | OUTSIDE
 }
 
-/// Returns two bit masks. The first one has the spheres that certainly stay inside the cell of a
-/// periodic domain, and the second one the spheres that certainly stay inside or near the cell. In
-/// open space, both masks have all spheres.
+/// Returns bit masks of the spheres that certainly stay inside the periodic cell, and inside or
+/// near it. In open space, both have all spheres.
 #[inline(always)]
 fn stays(cell: Option<&Cell>, paths: &SpherePath<f32x4>) -> Stays {
     cell.map_or(Stays::INSIDE, |cell| cell.stays(paths))

@@ -1,4 +1,4 @@
-//! Cuts each sphere's path into time segments, and counts the segments by size. Twin of
+//! Cuts each path into time segments, and counts the proxies by size. Twin of
 //! `shaders/measure_sizes.wgsl`.
 
 #![allow(
@@ -40,12 +40,11 @@ impl SizesMemory {
 
 pub(crate) struct Sizes<'a> {
     /// The size class of each sphere, with the flag [`OUTSIDE`] for a sphere that may reach out of
-    /// the cell of a periodic domain.
+    /// the periodic cell.
     pub(crate) class_of: &'a [u16],
-    /// The time segments of all cut spheres, without the first segment of each sphere. The first
-    /// segment has the index of the sphere itself. The segments of this list have the indices after
-    /// that of the last sphere. In a periodic domain, the list is empty, because the images of
-    /// segments have a list of their own.
+    /// The segments of all cut spheres, without the first of each sphere, which has the index of
+    /// the sphere itself. Their indices follow that of the last sphere. In a periodic domain, the
+    /// list is empty, because the images of segments have a list of their own.
     pub(crate) segments: &'a [Segment],
     pub(crate) cut: bool,
     pub(crate) classes: &'a [(usize, SizeClass)],
@@ -68,9 +67,8 @@ impl Sizes<'_> {
     }
 }
 
-/// Cuts every path into time segments and counts the segments of each size class. Doubles the
-/// allowed length of a segment until there are at most `max_proxies` segments, or the length
-/// exceeds [`MAX_MAGNITUDE`].
+/// Cuts every path and counts the proxies of each size class. Doubles the allowed length of a
+/// segment until there are at most `max_proxies` segments, or the length exceeds [`MAX_MAGNITUDE`].
 pub(crate) fn measure_sizes<'a>(
     spheres: &[Sphere],
     scale: &Scale,
@@ -87,8 +85,7 @@ pub(crate) fn measure_sizes<'a>(
         classes,
     } = memory;
     let class_of = class_of.enough(spheres.len(), "the sizes of the spheres")?;
-    // A time segment that is longer than the cell of the periodic domain would have many images in
-    // the cell. So segments are at most as long as the cell.
+    // A segment that is longer than the cell would have many images in it.
     let mut length = cell.map_or(space.segment, |cell| space.segment.min(cell.width()));
     let (histogram, proxies) = loop {
         let sizer = Sizer {
@@ -103,16 +100,14 @@ pub(crate) fn measure_sizes<'a>(
         if proxies <= max_proxies || length > MAX_MAGNITUDE {
             break (histogram, proxies);
         }
-        // The length is at least the smallest positive float32, because a length of 0 would stay 0
-        // when doubled.
+        // A length of 0 would stay 0 when doubled.
         length = (2.0 * length).max(f32::MIN_POSITIVE);
     };
     let size_class = |(number, class): &(usize, RunningClass)| (*number, class.size_class());
     let classes = classes.refill(histogram.classes.iter().map(size_class));
     if cell.is_some() {
-        // The grids contain only images that reach into the periodic cell. So the centre of an
-        // image is outside the cell by at most half the extent of the image, which is at most
-        // `half_cell`.
+        // Only images that reach into the cell are proxies. So the centre of an image is outside
+        // the cell by at most half the extent of the image, which is at most `half_cell`.
         for (_, class) in &mut *classes {
             class.bounds[0] -= class.half_cell;
             class.bounds[1] += class.half_cell;

@@ -1,6 +1,5 @@
-//! Chooses a sample of the spheres, and counts the pairs of the sample by octaves (factors of 2) of
-//! distance. Twin of `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`, which compute
-//! the same on a GPU.
+//! Chooses the sample, and counts its pairs by octaves (factors of 2) of distance. Twin of
+//! `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -74,18 +73,16 @@ impl Octaves {
         self.count = count;
     }
 
-    /// Returns log₂ of the distance from sphere `i` of the sample to one of its neighbours in the
-    /// sample: the nearest if `rank` is 1, the second nearest if it is 2, and so on.
+    /// Returns log₂ of the distance from sphere `i` of the sample to its neighbour in the sample
+    /// with the given rank, from 1.
     pub(super) fn log_distance(&self, i: usize, rank: u32) -> f32 {
         let mut before = 0;
         for octave in self.first..OCTAVES {
             let until = before + u32::from(self.rows[octave * self.count + i]);
             if until >= rank {
-                // The distance of the neighbour with the given `rank` is in the current octave
-                // (factor of 2) of distances. It is interpolated between the ends of this octave.
-                // The interpolation assumes that the number of neighbours within a distance is a
-                // power of the distance. The exponent is at most 3, its value in evenly filled
-                // space.
+                // The distance is interpolated between the ends of the current octave, as if the
+                // number of neighbours within a distance were a power of the distance. The exponent
+                // is at most 3, its value in evenly filled space.
                 let growth = (until as f32 / before as f32).log2().min(MAX_DIMENSION);
                 return octave as f32 - 126.0 + (rank as f32 / until as f32).log2() / growth;
             }
@@ -99,8 +96,8 @@ impl Octaves {
     }
 }
 
-/// Counts the pairs of a sample by octaves of distance, in `rows` with the layout of [`Octaves`].
-/// Not inlined, so that the compiler assumes that the slices do not overlap.
+/// Counts the pairs of a sample, in `rows` with the layout of [`Octaves`]. Not inlined, so that the
+/// compiler assumes that the slices do not overlap.
 #[inline(never)]
 fn count_pairs(
     centers: &[Vec3],

@@ -15,8 +15,8 @@ use crate::cpu::images::ProxySpace;
 use crate::memory::out_of_memory;
 use crate::{Collision, Error};
 
-/// Tests all candidate pairs and fills `found` with those that touch. Returns an error if more than
-/// `limit` pairs touch, or if a later stage would have to decide too many pairs
+/// Tests all candidates and fills `found` with the pairs that touch. Returns an error if more than
+/// `limit` pairs touch, or if the stage `decide` would have too many reports
 /// ([`Progress::is_too_much`]).
 pub(crate) fn find_pairs<S: ProxySpace>(
     search: &PairSearch<'_, S>,

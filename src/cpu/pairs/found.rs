@@ -8,13 +8,13 @@ use crate::exact::{Grazing, ImageCollision, Listed};
 use crate::reuse::{ReusedVec, ScratchPool};
 
 pub(crate) struct FoundPairs<L: Listed> {
-    /// Touching pairs without a periodic image, sorted into buckets by the index of the first
-    /// sphere. In open space, these are all pairs.
+    /// Touching pairs without an image, sorted into buckets by the index of the first sphere. In
+    /// open space, these are all pairs.
     pub(crate) pairs: Buckets<Collision>,
-    /// Touching pairs with a periodic image, in any order.
+    /// Touching pairs with an image, in any order.
     pub(crate) images: ReusedVec<ImageCollision>,
-    /// Reports of pairs for which rounding leaves open which time segments have to report them. So
-    /// the list may contain a pair several times. A later stage (`decide`) counts the pair once.
+    /// Reports of shared pairs. A pair may be listed several times, and the stage `decide` counts
+    /// it once.
     pub(crate) shared: ReusedVec<L::Report>,
     pub(super) reports: ScratchPool<L::Report>,
     pub(super) images_of_tasks: ScratchPool<ImageCollision>,
@@ -44,12 +44,10 @@ impl<L: Listed> FoundPairs<L> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairCounts {
-    /// Number of touching pairs. Pairs that several time segments may report are left out, because
-    /// the later stage `decide` counts them.
+    /// Number of touching pairs, without the shared ones, which `decide` counts.
     pub(crate) pairs: u64,
     pub(crate) candidates: u64,
-    /// Number of pairs that the float64 test could not decide. Pairs that several time segments may
-    /// report are left out, because the later stage `decide` counts them.
+    /// Number of pairs that the sweep could not decide, without the shared ones.
     pub(crate) grazing: Grazing,
 }
 
@@ -71,9 +69,8 @@ impl Progress {
         }
     }
 
-    /// Adds `pairs` to the number of touching pairs. Adds `shared` to the number of reports of
-    /// shared pairs (pairs that several time segments may report). Returns whether one of the
-    /// numbers is now too large ([`Progress::is_too_much`]).
+    /// Adds to the numbers of touching pairs and of reports of shared pairs. Returns whether one of
+    /// them is now too large ([`Progress::is_too_much`]).
     pub(super) fn add(&self, pairs: usize, shared: usize) -> bool {
         let pairs = self.pairs.fetch_add(pairs as u64, Relaxed) + pairs as u64;
         let shared = self.shared.fetch_add(shared as u64, Relaxed) + shared as u64;
@@ -81,9 +78,8 @@ impl Progress {
     }
 
     /// Returns whether there are more touching pairs than the limit, or too many reports of shared
-    /// pairs (pairs that several time segments may report). A shared pair may be reported several
-    /// times, and may turn out not to touch. So the limit for reports is eight times the limit for
-    /// pairs, and at least 2¹⁹.
+    /// pairs. A shared pair may be reported several times, and may turn out not to touch. So the
+    /// limit for reports is eight times the limit for pairs, and at least 2¹⁹.
     pub(super) fn is_too_much(&self) -> bool {
         self.exceeded(self.pairs(), self.shared.load(Relaxed))
     }

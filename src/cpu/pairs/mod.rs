@@ -1,10 +1,8 @@
-//! Tests each sphere or time segment against its neighbours in the grids. The first test (the ball
-//! test) compares bounding spheres, and the second (the swept test) the moving spheres themselves.
-//! Twin of `shaders/pairs.wgsl`, `shaders/pairs_periodic.wgsl` and `shaders/shared/search.wgsl`.
+//! Tests each proxy against its neighbours, first by the ball test and then by the sweep. Twin of
+//! `shaders/pairs.wgsl`, `shaders/pairs_periodic.wgsl` and `shaders/shared/search.wgsl`.
 //!
-//! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs whose
-//! bounding spheres meet, and the [`sweeper`] applies the swept test. [`tally`](mod@tally) only
-//! counts the candidate pairs.
+//! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs whose balls
+//! meet, and the [`sweeper`] applies the sweep. [`tally`](mod@tally) only counts the candidates.
 
 mod find;
 mod found;

@@ -1,4 +1,4 @@
-//! The pairs that have passed the ball test (of bounding spheres) and wait for the swept test.
+//! The pairs that have passed the ball test and wait for the sweep.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -10,8 +10,8 @@ use std::ops::Range;
 use crate::cpu::balls::{Balls, Probe};
 use crate::lanes::{LANES, four};
 
-/// Largest number of pairs that wait for the swept test (of moving spheres). With many pairs, this
-/// test and the test of bounding spheres run in long separate loops.
+/// Largest number of pairs that wait. With many pairs, the ball test and the sweep run in long
+/// separate loops.
 pub(super) const MAX_NEAR: usize = 4096;
 
 const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
@@ -32,8 +32,7 @@ const PATTERNS: [([u32; LANES], usize); 1 << LANES] = {
     patterns
 };
 
-/// Pairs whose bounding spheres meet. Both members of a pair are indices in the sorted list of
-/// spheres and time segments.
+/// Pairs whose balls meet, as indices in the sorted list of proxies.
 pub(super) struct NearPairs {
     pub(super) searchers: [u32; MAX_NEAR],
     pub(super) found: [u32; MAX_NEAR],
@@ -56,9 +55,8 @@ impl NearPairs {
         self.count + more + LANES <= MAX_NEAR
     }
 
-    /// Lists the pairs of the sphere `searcher` and each sphere in `ranges` whose bounding sphere
-    /// meets `probe`. The probe is either the bounding sphere or the path of `searcher`. The list
-    /// must have room for all spheres in `ranges`.
+    /// Lists the pairs of the proxy `searcher` and each proxy in `ranges` whose ball meets `probe`:
+    /// the ball or the path of `searcher`. The list must have room for all of `ranges`.
     #[inline(always)]
     pub(super) fn collect(
         &mut self,
@@ -85,9 +83,9 @@ impl NearPairs {
         self.count = end;
     }
 
-    /// Writes to `found`, from index `end` on, each sphere in `range` whose bounding sphere meets
-    /// `probe`. Returns the new end. If the range is empty, one block of spheres is tested, but
-    /// none of them is written. This saves a branch.
+    /// Writes to `found`, from index `end` on, each proxy in `range` whose ball meets `probe`.
+    /// Returns the new end. If the range is empty, one block is tested, but none of it is written.
+    /// This saves a branch.
     #[inline(always)]
     fn add(
         &mut self,

@@ -1,4 +1,4 @@
-//! Applies the swept test of moving spheres to the pairs whose bounding spheres meet.
+//! Applies the sweep to the pairs whose balls meet.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -18,23 +18,22 @@ use crate::shared::ownership::{Ownership, ownership};
 use crate::shared::tag::segment_power;
 use crate::{Collision, Error};
 
-/// Number of pairs in a block. A pair has a searching sphere and a sphere that it found. Before a
-/// block is tested, the found spheres of all its pairs are read, which brings them into the cache.
+/// Number of pairs in a block. Before a block is tested, the found proxies of all its pairs are
+/// read, which brings them into the cache.
 const PREFETCHED: usize = 64;
 
 pub(super) struct TaskOutput<'a, S: ProxySpace> {
     /// Touching pairs in which the second sphere is not displaced. In open space, these are all
     /// pairs.
     pub(super) pairs: &'a mut Vec<Collision>,
-    /// Touching pairs in which the second sphere is displaced to one of its periodic images, each
-    /// with this displacement. In open space, there are none.
+    /// Touching pairs in which the second sphere is displaced, each with this displacement. In open
+    /// space, there are none.
     pub(super) images: &'a mut Vec<ImageCollision>,
-    /// Reports of pairs for which rounding leaves open which time segments have to report them. So
-    /// the list may contain a pair several times. A later stage (`decide`) counts the pair once.
+    /// Reports of shared pairs, as in [`FoundPairs`](super::found::FoundPairs).
     pub(super) shared: &'a mut Vec<ReportIn<S>>,
 }
 
-/// Applies the swept test (of moving spheres) to pairs, and lists the pairs that touch.
+/// Sweeps pairs, and lists those that touch.
 pub(super) struct Sweeper<'a, S: ProxySpace> {
     search: &'a PairSearch<'a, S>,
     progress: &'a Progress,
@@ -73,17 +72,16 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         } = &mut self.output;
         let begin = pairs.len();
         let before = [images.len(), shared.len()];
-        // The swept test writes two results at a time to the list, before it is known whether they are hits.
-        // If the number of pairs is odd, the last write may end one entry past them. So the list needs room
-        // for one more entry than there are pairs.
+        // The sweep writes two results at a time, before it is known whether they are hits. If the
+        // number of pairs is odd, the last write may end one entry past them.
         let room = count + 1;
         if pairs.try_reserve(room).is_err() {
             self.memory = Err(out_of_memory::<Collision>(begin + room, "the pairs found"));
             return;
         }
         pairs.resize(begin + room, Collision::default());
-        // The swept test reads two pairs at a time. If the number of pairs is odd, it reads one
-        // entry too many, which must contain valid indices.
+        // The sweep reads two pairs at a time. If the number is odd, it reads one entry too many,
+        // which must contain valid indices.
         near.searchers[count] = 0;
         near.found[count] = 0;
         let mut hits = 0;
@@ -118,9 +116,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         }
     }
 
-    /// The grids of a periodic domain may contain several periodic copies of a pair, but only one
-    /// of them must be tested. Removes the other copies from the range `block` of found pairs.
-    /// Returns the end of the pairs that are left in the range.
+    /// The entries may contain several copies of a pair, of which only one must be tested. Removes
+    /// the others from the range `block` of found pairs. Returns the end of the pairs that are
+    /// left.
     #[inline(never)]
     fn drop_copies(&self, near: &mut NearPairs, block: Range<usize>) -> usize {
         let PairSearch { sorted, space, .. } = self.search;
@@ -135,14 +133,13 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         end
     }
 
-    /// Applies the swept test (of moving spheres) to two consecutive pairs in `near`, beginning
-    /// with the pair at index `first`. The bit mask `there` tells which of these two pairs exist. A
-    /// touching pair is appended to the output list of pairs, or to the list `images` if a sphere
-    /// of the pair is displaced.
+    /// Sweeps two consecutive pairs in `near`, from index `first` on. The bit mask `there` tells
+    /// which of them exist. A touching pair is appended to the output list of pairs, or to `images`
+    /// if it has a displaced sphere.
     ///
     /// Earlier calls have appended `hits` pairs to the output list, from index `begin` on. Returns
-    /// `hits` plus the number of pairs that this call appends to that list. If the call appends a
-    /// pair at index `begin` + k, it also writes the two spheres of the pair to entry k of `near`.
+    /// `hits` plus the number of pairs that this call appends. If it appends a pair at index
+    /// `begin` + k, it also writes the two proxies to entry k of `near`.
     #[inline(always)]
     fn sweep_two(
         &mut self,
@@ -171,10 +168,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         let just = swept.just & there;
         if just != 0 {
             if self.asks_whose() {
-                // Several tasks may find a pair of spheres that just touch, each with other time
-                // segments of the spheres. Such a pair must be counted as grazing only once, by the
-                // task that reports it. So the exact test (`decide_open`) tests and counts the
-                // pair, and does so only in this one task.
+                // Several tasks may find a pair of spheres that just touch, each with other
+                // segments. Such a pair must be counted as grazing only once, by the task that
+                // reports it. So the exact test (`decide_open`) tests and counts the pair, and does
+                // so only in this task.
                 swept.hits &= !just;
             } else {
                 self.grazing.all += u64::from(just.count_ones());
@@ -196,8 +193,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
                 self.list_with_image(places[lane], words[lane], swept.impacts[lane]);
             }
         }
-        // The results of both tested pairs are written even if their spheres do not touch, because
-        // a branch for each would often be mispredicted.
+        // Both results are written even if their spheres do not touch, because a branch for each
+        // would often be mispredicted.
         for lane in 0..2 {
             let [a, b] = two(words[lane], |word| space.sphere(word));
             let Hit { toi, depth } = swept.impacts[lane];
@@ -214,9 +211,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         hits
     }
 
-    /// Adds a touching pair to the list `images`, which is for pairs in which a sphere is displaced
-    /// in a periodic domain. Does nothing if the time segments of this test are not known to be
-    /// those that report the pair ([`Sweeper::is_own`]).
+    /// Adds a touching pair with a displaced sphere to `images`, unless its segments are not known
+    /// to own it ([`Sweeper::is_own`]).
     #[inline(never)]
     fn list_with_image(&mut self, places: [u32; 2], words: [u32; 2], impact: Hit) {
         if !self.is_own(places) {
@@ -238,10 +234,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         images.push(ImageCollision::new(Collision { a, b, toi, depth }, image));
     }
 
-    /// Decides by exact arithmetic whether two spheres touch. The swept test (of moving spheres)
-    /// could not decide it. Returns `None` if the spheres do not touch, or if other time segments
-    /// of them report the pair ([`Sweeper::is_own`]). If `grazing` is true, also counts the pair as
-    /// grazing.
+    /// Decides by exact arithmetic a pair that the sweep could not decide. Returns `None` if the
+    /// spheres do not touch, or if other segments report the pair ([`Sweeper::is_own`]). If
+    /// `grazing` is true, also counts the pair as grazing.
     #[cold]
     #[inline(never)]
     fn decide_open(&mut self, places: [u32; 2], grazing: bool) -> Option<Hit> {
@@ -271,11 +266,10 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         self.search.groups || self.search.cut
     }
 
-    /// Several tasks may find the same touching pair, each with other time segments of its spheres.
-    /// Only one task reports the pair ([`Sweeper::is_own`]). This function looks at `hits` pairs of
-    /// the output list, from index `begin` on, and removes those that this task does not report.
-    /// The two spheres of pair `begin` + k are in entry k of `near`. Returns the number of pairs
-    /// that are left.
+    /// Several tasks may find the same touching pair, each with other segments, but only one
+    /// reports it ([`Sweeper::is_own`]). Removes from the `hits` pairs of the output list, from
+    /// index `begin` on, those that this task does not report. The two proxies of pair `begin` + k
+    /// are in entry k of `near`. Returns the number of pairs that are left.
     fn keep_own(&mut self, near: &NearPairs, begin: usize, hits: usize) -> usize {
         let mut kept = 0;
         for hit in 0..hits {
@@ -287,10 +281,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
         kept
     }
 
-    /// Returns whether two time segments have to report the pair of their spheres. They do if both
-    /// contain the time of closest approach, and if the collision groups allow the pair. If
-    /// rounding leaves open whether they contain this time, returns false, and adds the pair to a
-    /// list for the later stage `decide`.
+    /// Returns whether two segments own the pair of their spheres and the groups allow it. If the
+    /// pair is shared, returns false, and reports the pair to `decide`.
     #[inline(always)]
     fn is_own(&mut self, places: [u32; 2]) -> bool {
         let PairSearch {
@@ -324,9 +316,8 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             Ownership::Own => true,
             Ownership::Other => false,
             Ownership::Shared => {
-                // Several time segments may report this pair, and a later stage (`decide`) counts
-                // it once. That stage expects the flag GRAZING in each report, even if the pair is
-                // not close to tangency.
+                // `decide` expects the flag GRAZING in each report, even if the pair is not close
+                // to tangency.
                 let [a, b] = two(words, |word| space.sphere(word));
                 let pair = ReportedPair { a, b: b | GRAZING };
                 self.output

@@ -1,4 +1,4 @@
-//! Counts the candidate pairs before any of them is tested.
+//! Counts the candidates before any of them is tested.
 
 use std::ops::Range;
 

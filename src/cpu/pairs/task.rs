@@ -1,5 +1,4 @@
-//! One task of the search for pairs: it searches around a range of the sorted spheres and time
-//! segments.
+//! One task of the search for pairs, for a range of the sorted proxies.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -40,8 +39,8 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         }
     }
 
-    /// Searches for the neighbours of the sphere or time segment with this index, and collects the
-    /// pairs whose bounding spheres meet.
+    /// Searches for the neighbours of the proxy with this index, and collects the pairs whose balls
+    /// meet.
     #[inline(always)]
     pub(super) fn search_around(&mut self, index: usize) {
         let PairSearch { grids, sorted, .. } = self.search;
@@ -63,8 +62,8 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         }
     }
 
-    /// Applies the swept test (of moving spheres) to the pairs that still wait for it. Returns how
-    /// many candidates this task has tested, and how many pairs were grazing.
+    /// Sweeps the pairs that still wait. Returns how many candidates this task has tested, and how
+    /// many pairs were grazing.
     pub(super) fn finish(mut self) -> Result<PairCounts, Error> {
         self.sweeper.sweep(&mut self.near);
         Ok(PairCounts {
@@ -86,9 +85,8 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         self.near.collect(index, probe, balls, ranges);
     }
 
-    /// Collects the neighbours of a sphere in pieces, because the list of pairs that wait for the
-    /// swept test may not have room for all of them. Before each piece is collected, the waiting
-    /// pairs are tested, which empties the list.
+    /// Collects the neighbours of a proxy in pieces, because the list may not have room for all of
+    /// them. Before each piece, the waiting pairs are tested, which empties the list.
     #[cold]
     #[inline(never)]
     fn collect_in_pieces(&mut self, index: u32, probe: &impl Probe, ranges: &[Range<usize>]) {
@@ -102,9 +100,8 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
         }
     }
 
-    /// Collects the neighbours of a sphere from ranges of the sorted spheres. These ranges also
-    /// hold spheres of unrelated cells, which share an entry of the table of cells with the wanted
-    /// ones. Only neighbours in the row of cells `row` are kept.
+    /// Collects the neighbours of a proxy from ranges that also hold proxies of other cells, which
+    /// share slots with the wanted ones. Only neighbours in the row of cells `row` are kept.
     #[cold]
     fn collect_from_row(
         &mut self,
@@ -119,8 +116,7 @@ impl<'a, S: ProxySpace> PairTask<'a, S> {
             let meets = probe.meets(balls) >> (other % LANES) & 1 == 1;
             if meets && row.holds(&self.search.cell(other)) {
                 self.collect(index, probe, std::slice::from_ref(&(other..other + 1)));
-                // This loop has already counted the candidate pair, and `collect` counts it again.
-                // So one count is taken back.
+                // `collect` counts again the candidate that this loop has counted.
                 self.candidates -= 1;
             }
         }

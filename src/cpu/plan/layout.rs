@@ -1,5 +1,4 @@
-//! Chooses the layout of a grid: the parts of the step with separate cells (time slabs), the size
-//! of the cells, and the entries of the grid in the table of cells. Twin of
+//! Chooses the layout of a level: its time slabs, the size of its cells, and its slots. Twin of
 //! `shaders/shared/plan_layout.wgsl`.
 
 #![allow(
@@ -20,8 +19,7 @@ use crate::shared::tuning::{
     SEARCH_COST,
 };
 
-/// How a grid uses its entries in the table of cells. The cells inside a box have an entry each.
-/// The cells outside the box share the other entries by a hash.
+/// How a level uses its slots: one for each cell inside a box, and the others by a hash.
 #[derive(Clone, Copy)]
 struct Layout {
     bounds: [Vec3; 2],
@@ -31,9 +29,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Returns three possible layouts of a grid with `share` entries in the table of cells. In the
-    /// first, a box around all spheres has an entry for each cell. In the second, the box is around
-    /// most spheres, and hashed entries are for the rest. In the third, all entries are hashed.
+    /// Returns three possible layouts with `share` slots: a box around all proxies; a box around
+    /// most of them, and hashed slots for the rest; all slots hashed.
     fn all(space: &Space, range: &SizeRange, share: f32) -> [Self; 3] {
         let whole = range.all.bounds;
         let trimmed = [
@@ -59,10 +56,9 @@ impl Layout {
         self.outside < 1.0
     }
 
-    /// Enlarges the edge of the grid's cells, starting with `edge`, until each cell in the grid's
-    /// box can have its own table entries. A cell needs one entry for each of `slabs` parts of the
-    /// step. Returns the enlarged edge, or `None` if no edge is found that suffices. A grid without
-    /// a box keeps `edge`.
+    /// Enlarges the edge of the cells, starting with `edge`, until each cell in the box can have a
+    /// slot in each of `slabs` time slabs. Returns the edge, or `None` if none suffices. A level
+    /// without a box keeps `edge`.
     fn cell(&self, edge: f32, slabs: f32) -> Option<f32> {
         if self.has_box() {
             fit(self.bounds, edge, self.boxed_slots / slabs)
@@ -79,10 +75,9 @@ struct Arrangement {
     time_power: u32,
 }
 
-/// Makes the grid of the spheres in the size range `range`, so that the searches in this grid have
-/// the least expected cost. The grid gets at most `share` + [`MIN_HASHED_SLOTS`] entries of the
-/// table of cells. `ranges` has the size ranges of all grids, because smaller spheres of other
-/// grids also search this grid.
+/// Makes the level of the size range `range`, so that the searches in it have the least expected
+/// cost, with at most `share` + [`MIN_HASHED_SLOTS`] slots. `ranges` has the size ranges of all
+/// levels, because smaller proxies of other levels also search this one.
 pub(super) fn lay_out(
     space: &Space,
     ranges: &[SizeRange],
@@ -124,8 +119,8 @@ pub(super) fn lay_out(
 }
 
 impl Arrangement {
-    /// Returns the expected cost of all searches in a grid. The spheres in the grid, which `range`
-    /// describes, search it, and so do the smaller spheres of the ranges `finer`.
+    /// Returns the expected cost of all searches in a level: by its own proxies, `range`, and by
+    /// the smaller ones of `finer`.
     fn cost<'a>(
         &self,
         space: &Space,
@@ -148,10 +143,9 @@ impl Arrangement {
         let coarser = of_ranges(COARSER_RANGES, HASHED_COARSER_RANGES);
         let others = space.others(proxies, self.cell);
         for range in finer {
-            // The grid divides the step into equal parts, its time slabs. A time segment that
-            // overlaps several slabs searches each of them. So its number of searches grows with
-            // the number of slabs, but the number of spheres that it finds in all of them together
-            // does not.
+            // A segment that overlaps several time slabs searches each of them. So its number of
+            // searches grows with the number of slabs, but the number of proxies that it finds in
+            // all of them together does not.
             let searches = (1_u32 << self.time_power.saturating_sub(range.power)) as f32;
             let met = others / (1_u32 << self.time_power.min(range.power)) as f32;
             cost += range.all.count as f32 * (coarser * searches + met);
@@ -172,9 +166,7 @@ impl Arrangement {
             let bounds = self.layout.bounds;
             let [low, high] = bounds.map(|corner| level.cell_of(corner.to_array()));
             for axis in 0..3 {
-                // The box of the grid is the block of cells that have their own table entries. It
-                // has to contain the cells in the region `bounds` and all neighbours of these
-                // cells. So it extends one cell beyond `bounds` on each side.
+                // The box has to contain the cells in `bounds` and all neighbours of these cells.
                 level.origin[axis] = low[axis] - 1;
                 level.dims[axis] = (high[axis] - low[axis] + 3) as u32;
             }
@@ -187,8 +179,8 @@ impl Arrangement {
 }
 
 /// Enlarges the cell edge, starting with `edge`, until the box `bounds` has at most `slots` cells.
-/// Returns this edge, or `None` if the box is empty or still has too many cells after
-/// [`CELL_GROWTH_STEPS`] tries.
+/// Returns `None` if the box is empty or still has too many cells after [`CELL_GROWTH_STEPS`]
+/// tries.
 fn fit(bounds: [Vec3; 2], edge: f32, slots: f32) -> Option<f32> {
     let extent = bounds[1] - bounds[0];
     if extent.min_element() < 0.0 {

@@ -1,4 +1,4 @@
-//! Makes the plan of a step: divides the spheres and time segments into grids by size.
+//! Makes the plan of a step.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -22,7 +22,7 @@ use crate::shared::tuning::{MIN_HASHED_SLOTS, USABLE_SLOTS};
 
 pub(crate) struct Plan<'a> {
     pub(crate) levels: PerLevel<Level>,
-    /// For each grid, a bit mask of the other grids that its spheres search.
+    /// For each level, a bit mask of the other levels that it searches.
     pub(crate) searched: PerLevel<u64>,
     pub(crate) level_of_class: &'a [u8],
     pub(crate) slots: u32,
@@ -34,8 +34,8 @@ struct Draft {
     classes: Range<usize>,
 }
 
-/// Chooses the grids of a step, with at most `slots` entries in the table of cells. `classes` lists
-/// the size classes in use: the index of each class, and data about its spheres.
+/// Chooses the levels of a step, with at most `slots` slots. `classes` lists the size classes in
+/// use.
 pub(crate) fn plan<'a>(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -68,8 +68,8 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// Returns the grids in the order of the sizes of their spheres. The table entries of each grid are
-/// counted from 0.
+/// Returns the levels in the order of the sizes of their proxies. The slots of each are counted
+/// from 0.
 fn draft_levels(
     space: &Space,
     classes: &[(usize, SizeClass)],
@@ -104,9 +104,8 @@ fn draft_levels(
 }
 
 impl Plan<'_> {
-    /// Returns an upper bound of the number of candidate pairs. For each entry of the table of
-    /// cells, `starts` has the index of its first sphere. `fullest` is the number of spheres in the
-    /// fullest entry.
+    /// Returns an upper bound of the number of candidates. `starts` has the index of the first
+    /// proxy of each slot. `fullest` is the number of proxies in the fullest slot.
     pub(crate) fn max_candidates(&self, starts: &[u32], fullest: u32) -> u64 {
         max_candidates(&self.levels, &self.searched, starts, fullest)
     }

@@ -1,5 +1,5 @@
-//! Decides, for any two grids A and B, whether the spheres in A search B for neighbours, or the spheres in B
-//! search A. Twin of `shaders/shared/plan_searches.wgsl`.
+//! Decides, for any two levels, which of them searches the other. Twin of
+//! `shaders/shared/plan_searches.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -35,15 +35,14 @@ pub(super) fn searched_levels(space: &Space, sides: &[Side<'_>], sets: Sets) -> 
     searched
 }
 
-/// Decides how to find the pairs that have a sphere in each of two grids. Returns true if the
-/// spheres of `coarse`, the grid with larger cells, should search `fine`. Returns false if the
-/// spheres of `fine` should search `coarse`. The result depends on the expected cost, and is
-/// usually false unless `coarse` has few spheres.
+/// Returns whether `coarse`, the level with larger cells, should search `fine`, instead of the
+/// reverse. The result depends on the expected cost, and is usually false unless `coarse` has few
+/// proxies.
 fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool {
     let level = fine.level;
-    // A large sphere searches many small cells. This is fast only if the spheres in these cells
-    // form a few ranges of the sorted spheres. So each cell must have its own table entry, and the
-    // grid must not be divided into time slabs (parts of the step with separate cells).
+    // A large proxy searches many small cells. This is fast only if the proxies in these cells form
+    // a few ranges of the sorted proxies. So each cell must have its own slot, and the level must
+    // not be divided into time slabs.
     let all_in_box = fine.range.all.bounds.iter().all(|corner| {
         let [x, y, z] = level.cell_of(corner.to_array());
         level.in_box(x, x, y, z)
@@ -56,16 +55,14 @@ fn coarse_searches_fine(space: &Space, coarse: Side<'_>, fine: Side<'_>) -> bool
     search_cost(space, coarse, fine, 1.0) < search_cost(space, fine, coarse, slabs)
 }
 
-/// Returns the expected cost if each sphere in the grid `from` searches the grid `to`. Each sphere searches
-/// that grid separately in each of several time slabs (parts of the step with separate cells). The number of
-/// these time slabs is `slabs`.
+/// Returns the expected cost if level `from` searches level `to`, separately in each of `slabs`
+/// time slabs.
 fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     let [count, others] = [from, to].map(|side| side.range.all.count as f32);
     let (from, to) = (from.level, to.level);
     let along = from.cell * to.inverse_cell + 2.0;
-    // The *box* of a grid is the region in which each cell has its own table entry. A search visits no
-    // more rows of cells than the box of the searched grid has. A grid without a box has `dims` of 0.
-    // Then the number of rows is not limited.
+    // A search visits no more rows of cells than the box has. A level without a box has `dims` of
+    // 0. Then the number of rows is not limited.
     let [_, rows, planes] = to.dims.map(|cells| match cells {
         0 => along,
         _ => along.min(cells as f32),
@@ -73,15 +70,13 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
     count * (rows * planes * SEARCH_COST * slabs + space.others(others, 0.5 * from.cell + to.cell))
 }
 
-/// Returns an upper bound of the number of candidate pairs: the largest number of table entries
-/// that a sphere can search, summed over all spheres, times `fullest`. `fullest` is the number of
-/// spheres in the fullest table entry. For each entry of the table of cells, `starts` has the index
-/// of its first sphere.
+/// Returns an upper bound of the number of candidates: the largest number of slots that a proxy can
+/// search, summed over all proxies, times `fullest`, the number of proxies in the fullest slot.
+/// `starts` has the index of the first proxy of each slot.
 ///
-/// If a sphere searches a grid that is coarser than its own (with larger cells), it searches at most 4 cells
-/// along each axis. In a finer grid, it searches at most r + 3 cells along each axis, where r is the ratio of
-/// the cell edges. But if any sphere of the finer grid lies outside the box of that grid, the search covers
-/// all table entries of that grid.
+/// In a coarser level, a proxy searches at most 4 cells along each axis. In a finer level, it
+/// searches at most r + 3 cells along each axis, where r is the ratio of the cell edges. But if any
+/// proxy of the finer level lies outside its box, the search covers all slots of that level.
 ///
 /// A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(

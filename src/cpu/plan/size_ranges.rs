@@ -1,5 +1,4 @@
-//! Runs of spheres or time segments of similar size (size ranges), from which the grids are made.
-//! Twin of `shaders/shared/plan_ranges.wgsl`.
+//! Size ranges, from which the levels are made. Twin of `shaders/shared/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 
@@ -11,31 +10,28 @@ use crate::shared::tuning::MAX_RANGE_SHIFT;
 
 pub(super) type PerLevel<T> = ArrayVec<T, MAX_LEVELS>;
 
-/// A size range: the spheres of one or more neighbouring size classes. In a step of two sets, all
-/// spheres of a size range are in the same set. All spheres of a new size range are cut into the
-/// same number of time segments. If one grid gets several size ranges, they are merged into a
-/// single range. The spheres of a merged range may be cut into different numbers of time segments.
+/// A size range: the proxies of one or more neighbouring size classes of one set. All spheres of a
+/// new size range have the same power. If one level gets several size ranges, they are merged into
+/// one, and the powers may differ.
 #[derive(Clone)]
 pub(super) struct SizeRange {
     pub(super) all: SizeClass,
-    /// log₂ of the number of time segments into which each sphere of the range is cut. If several
-    /// ranges are merged into one, it has the smallest of their values.
+    /// The power of the spheres. A merged range has the smallest of its parts.
     pub(super) power: u32,
     pub(super) set: u32,
     pub(super) last_class: usize,
-    /// Size limit: the estimates of cost assume that spheres of other grids search the grid of this
-    /// size range if they are smaller than the limit. In a step of two sets, spheres exactly as
-    /// large as the limit search it, too. If size ranges are merged, the merged range has the
-    /// smallest of their limits in a step of one set, and the largest in a step of two sets.
+    /// Size limit: the estimates of cost assume that proxies of other levels search the level of
+    /// this range if they are smaller than the limit, or, in a step of two sets, exactly as large.
+    /// A merged range has the smallest limit of its parts in a step of one set, and the largest in
+    /// a step of two sets.
     reference: f32,
     pub(super) finer: f32,
 }
 
 impl SizeRange {
-    /// Returns whether the spheres of this size range search for neighbours among the spheres of
-    /// the range `other`. In a step of one set, they do so if they are smaller. In a step of two
-    /// sets, they do so if they are smaller or of equal size, and belong to the other set. The
-    /// result is used for estimates of cost.
+    /// Returns whether this range searches the range `other`. In a step of one set, it does if its
+    /// proxies are smaller. In a step of two sets, it does if they are smaller or of equal size,
+    /// and belong to the other set. Used for estimates of cost.
     pub(super) fn searches(&self, other: &Self, sets: Sets) -> bool {
         if sets.are_two() {
             self.set != other.set && self.all.half_cell <= other.reference
@@ -44,9 +40,9 @@ impl SizeRange {
         }
     }
 
-    /// Returns whether spheres of two sizes may be in one grid: both of one set, and both cut into
-    /// time segments or both uncut. A grid of time segments may have separate cells for parts of
-    /// the step, but an uncut sphere spans the whole step.
+    /// Returns whether proxies of two sizes may be in one level: both of one set, and both cut or
+    /// both uncut. A level of segments may have time slabs, but an uncut sphere spans the whole
+    /// step.
     pub(super) fn shares_level(&self, other: &Self) -> bool {
         self.set == other.set && (self.power > 0) == (other.power > 0)
     }
@@ -66,8 +62,8 @@ impl SizeRange {
     }
 }
 
-/// Joins neighbouring size classes into size ranges. The ranges are as narrow as possible, but
-/// there are at most [`MAX_LEVELS`].
+/// Joins neighbouring size classes into size ranges, as narrow as possible, but at most
+/// [`MAX_LEVELS`].
 pub(super) fn size_ranges(classes: &[(usize, SizeClass)], sets: Sets) -> PerLevel<SizeRange> {
     let runs = |shift: u32| classes.chunk_by(move |a, b| a.0 >> shift == b.0 >> shift);
     let shift = (0..MAX_RANGE_SHIFT)

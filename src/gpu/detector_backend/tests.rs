@@ -171,9 +171,8 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
         };
         find(&mut gpu, step).unwrap_or_else(|error| panic!("{name}: {error}"));
 
-        // The CPU computes which size classes and time segments (parts of fast spheres' paths) the
-        // GPU should have found. It uses the length of a segment and the moving origin that the GPU
-        // has chosen.
+        // The CPU computes which size classes and time segments the GPU should have found. It uses
+        // the length of a segment and the moving origin that the GPU has chosen.
         let own: GpuSpace = contents(&gpu, "space")[0];
         let scale = &Units::default().scale(1.0);
         let mut space = measure::measure_space(&spheres, scale, None, &mut Default::default());

@@ -1,5 +1,4 @@
-//! The GPU buffers and shader stages of all requested reductions (results computed from the list of
-//! pairs).
+//! The GPU buffers and shader stages of all requested reductions.
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;
@@ -13,9 +12,8 @@ use super::maker::ReductionMaker;
 use super::sort::{SortedBuffers, Sorter};
 use crate::Error;
 
-/// The reductions (results computed from the list of pairs) that the application requested.
-/// Contacts and changes are computed from the sorted list of pairs, so a request for one of them
-/// also creates the sorted list.
+/// The reductions that the application requested. Contacts and changes are computed from the sorted
+/// list of pairs, so a request for one of them also creates the sorted list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) earliest: bool,
@@ -44,7 +42,7 @@ impl Wanted {
     }
 }
 
-/// The compiled kernels of the reductions (results computed from the list of pairs).
+/// The compiled kernels of the reductions.
 #[derive(Clone, Copy)]
 pub(crate) struct ReduceKernels<'a> {
     pub(crate) stages: &'a Stages,

@@ -14,7 +14,7 @@ pub(crate) struct ChangeBuffers {
     /// Sphere indices (a, b) of the pairs that began, then of the pairs that lasted, then of the
     /// pairs that ended.
     pub(crate) list: wgpu::Buffer,
-    /// In a periodic domain, the image (periodic copy) of sphere b of each pair.
+    /// In a periodic domain, the image of sphere b of each pair.
     pub(crate) images: Option<wgpu::Buffer>,
     /// Sphere indices (a, b) of the last complete step's pairs, sorted.
     kept: wgpu::Buffer,

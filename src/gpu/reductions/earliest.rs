@@ -12,7 +12,7 @@ use crate::Error;
 
 pub(crate) struct EarliestBuffers {
     pub(crate) impacts: wgpu::Buffer,
-    /// In a periodic domain, the image (periodic copy) of the sphere that each sphere hits first.
+    /// In a periodic domain, the image of the sphere that each sphere hits first.
     pub(crate) images: Option<wgpu::Buffer>,
 }
 

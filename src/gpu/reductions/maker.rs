@@ -1,5 +1,4 @@
-//! Makes the GPU buffers and shader dispatches of the reductions (results computed from the list of
-//! pairs).
+//! Makes the GPU buffers and shader dispatches of the reductions.
 
 use super::super::allocator::Allocator;
 use super::super::buffers::Buffers;

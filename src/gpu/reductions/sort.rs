@@ -19,7 +19,7 @@ pub(crate) struct SortedBuffers {
     /// The list of pairs, each as a [`CaromCollision`], sorted by their sphere indices (a, b). The
     /// number of pairs in the list is the field `sorted` of `CaromResults`.
     pub(crate) list: wgpu::Buffer,
-    /// In a periodic domain, the image (periodic copy) of sphere b of each pair.
+    /// In a periodic domain, the image of sphere b of each pair.
     pub(crate) images: Option<wgpu::Buffer>,
     pub(crate) dispatch: wgpu::Buffer,
 }

@@ -1,5 +1,4 @@
-//! Tests that the reductions (results computed from the list of pairs) on the GPU equal the
-//! reductions on the CPU.
+//! Tests that the reductions on the GPU equal the reductions on the CPU.
 
 use super::super::buffers::BufferCapacity;
 use super::super::collision_buffers::CollisionBuffers;
@@ -40,8 +39,8 @@ struct Left {
     changes: Vec<u32>,
 }
 
-/// For each entry of the lists `raw`, `earliest`, `sorted` and `changes` of [`Left`]: the image
-/// (periodic copy) of the second sphere. All lists are empty in open space.
+/// For each entry of the lists `raw`, `earliest`, `sorted` and `changes` of [`Left`]: the image of
+/// the second sphere. All lists are empty in open space.
 #[derive(Default)]
 struct Images {
     raw: Vec<u32>,

@@ -17,7 +17,7 @@ pub(crate) const RANKED: u32 = 64;
 /// or pair. The shader `measure_sizes` has [`SCAN_WORKGROUP`] instead.
 pub(crate) const WORKGROUP: u32 = 64;
 pub(crate) const SCAN_WORKGROUP: u32 = 256;
-// The shaders with one invocation per octave of distance (a factor of 2) compute prefix sums by
+// The shaders with one invocation per octave of distance compute prefix sums by
 // `shaders/shared/scan_block.wgsl`. This needs workgroups of `SCAN_WORKGROUP` invocations.
 const _: () = assert!(tuning::OCTAVES as u32 == SCAN_WORKGROUP);
 /// Number of counts per workgroup of a prefix sum.
@@ -30,7 +30,7 @@ pub(crate) const DIGITS: u32 = 1 << DIGIT_BITS;
 
 pub(crate) const INVALID_LISTED: usize = 32;
 
-/// Number of bits for each of the three components of an image (periodic copy) in a packed word.
+/// Number of bits for each of the three components of an image in a packed word.
 pub(crate) const IMAGE_BITS: u32 = 10;
 /// Largest number of images of one time segment in the cell of a periodic domain.
 pub(crate) const MAX_IMAGES_EACH: u32 = 1 << 20;
@@ -41,8 +41,8 @@ const WALL_ERROR: f32 = 32.0;
 const WALL_LEAST: f32 = 1.0 / (1_u64 << 40) as f32;
 /// Limit on the number of separating planes that the float32 filter of triangles tries.
 const TRIANGLE_PLANES: u32 = 16;
-/// Margin for the range of images (periodic copies) of a sphere that are tested against a wall, as a fraction of
-/// the edges of the domain. For large coordinates, the shader adds a bound of their rounding errors.
+/// Margin for the range of images of a sphere that are tested against a wall, as a fraction of the
+/// edges of the domain. For large coordinates, the shader adds a bound of their rounding errors.
 const IMAGE_MARGIN: f32 = 1.0 / 1024.0;
 
 /// Flag in `Params::flags`: the step has two sets of spheres, and only pairs with one sphere from

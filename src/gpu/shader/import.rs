@@ -1,5 +1,5 @@
 //! Assembles a complete WGSL module from a shader file in `shaders/` and the files in
-//! `shaders/shared/` (shared parts) that it imports.
+//! `shaders/shared/` that it imports.
 
 use std::fmt::{Display, Formatter};
 

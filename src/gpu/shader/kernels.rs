@@ -1,4 +1,4 @@
-//! The table of all kernels (entry points of the compute shaders), and their compilation.
+//! The table of all kernels, and their compilation.
 
 use super::bindings::{self, Access, Binding};
 use super::constants::prelude;
@@ -9,7 +9,7 @@ use crate::Error;
 /// constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// Name of the kernel (shader entry point) in carom's table of kernels.
+    /// Name of the kernel in carom's table of kernels.
     pub name: &'static str,
     pub(crate) file: &'static str,
     pub(crate) text: &'static str,
@@ -31,9 +31,9 @@ macro_rules! kernel {
     };
 }
 
-/// Defines a struct with a field for each compiled kernel (shader entry point), and a list of the
-/// same kernels. Each line of input has the field, the WGSL file, the entry point and the values of
-/// the override constants.
+/// Defines a struct with a field for each compiled kernel, and a list of the same kernels. Each
+/// line of input has the field, the WGSL file, the entry point and the values of the override
+/// constants.
 macro_rules! kernels {
     (
         $(#[$doc:meta])* $set:ident, $all:ident:
@@ -103,7 +103,7 @@ kernels! {
 }
 
 kernels! {
-    /// The compute shaders of the reductions (results computed from the list of touching pairs).
+    /// The compute shaders of the reductions.
     Reduce, REDUCE:
     earliest_fill: "earliest", "fill", [];
     earliest_times: "earliest", "times", [];
@@ -186,7 +186,7 @@ kernels! {
     simulation_velocities: "simulation_store", "velocities", [];
 }
 
-/// Returns all kernels (entry points of carom's compute shaders).
+/// Returns all kernels.
 pub fn all() -> impl Iterator<Item = &'static Kernel> {
     [
         STAGES, PERIODIC, LOAD, GATHER, REDUCE, NEIGHBORS, WALLS, DYNAMICS,

@@ -1,5 +1,5 @@
-//! Simulates the float32 touch test on a GPU with the largest errors that WGSL allows. Rounding,
-//! fusing, flushing of subnormal numbers and the order of sums are random.
+//! Simulates the filter on a GPU with the largest errors that WGSL allows. Rounding, fusing,
+//! flushing of subnormal numbers and the order of sums are random.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -31,9 +31,8 @@ impl AnyGpu {
         }
     }
 
-    /// Rounds `x` to float32 in the direction of the simulated GPU: always up, always down, or in a
-    /// random direction each time. Replaces a subnormal result by zero if the simulated GPU flushes
-    /// subnormal numbers.
+    /// Rounds `x` to float32 always up, always down, or in a random direction each time. Replaces a
+    /// subnormal result by zero if the simulated GPU flushes subnormal numbers.
     fn round(&mut self, x: f64) -> f32 {
         let nearest = x as f32;
         let up = self.up.unwrap_or_else(|| self.rng.bool());
@@ -78,8 +77,8 @@ impl AnyGpu {
     fn div(&mut self, x: f32, y: f32) -> f32 {
         let [x, y] = [x, y].map(|x| f64::from(self.flush(x)));
         let quotient = x / y;
-        // Clearing the mantissa of the quotient gives a power of two. The ulp (the distance to the
-        // next float32 number) is 2⁻²³ times this power.
+        // Clearing the mantissa of the quotient gives a power of two. The ulp is 2⁻²³ times this
+        // power.
         let octave = f64::from_bits(quotient.abs().to_bits() >> 52 << 52);
         let ulp = f64::from(f32::EPSILON) * octave;
         let off = match self.up {
@@ -109,9 +108,8 @@ impl AnyGpu {
         self.add(sum, x[2].abs())
     }
 
-    /// Simulates the float32 touch test of `shaders/shared/filter.wgsl` for a pair of spheres.
-    /// Returns r² − q·q and the bound of its error. r is the sum of the radii, and q is the
-    /// relative position at the closest approach.
+    /// Simulates `shaders/shared/filter.wgsl` for a pair of spheres. Returns r² − q·q and the bound
+    /// of its error.
     pub(super) fn filter_pair(&mut self, i: &SortedProxy, j: &SortedProxy, dt: f32) -> [f32; 2] {
         let p = self.subtract(j.center, i.center);
         let v = self.subtract(j.velocity, i.velocity);

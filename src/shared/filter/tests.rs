@@ -1,5 +1,5 @@
-//! Compares the float32 test of a GPU and the float64 tests of the CPU with exact arithmetic. The
-//! pairs of spheres are close to tangency.
+//! Compares the filter of a GPU and the float64 tests of the CPU with exact arithmetic, for pairs
+//! of spheres close to tangency.
 
 #[path = "../../../tests/oracle/mod.rs"]
 mod oracle;
@@ -29,9 +29,9 @@ struct Seen {
     grazing: u64,
     by_integers: u64,
     error: f64,
-    /// Largest distance from exact tangency among the pairs that the float32 test could not decide.
-    /// For each pair, the unit is 2⁻²⁴ times the sum of its radii and of the magnitudes of its
-    /// relative coordinates.
+    /// Largest distance from exact tangency among the pairs that the filter could not decide, in
+    /// units of 2⁻²⁴ times the sum of the radii and of the magnitudes of the relative coordinates
+    /// of the pair.
     farthest: f64,
 }
 
@@ -112,9 +112,9 @@ fn check(pair: &Pair, ([i, j], _, unit): &([SortedProxy; 2], f32, f64), found: [
     let least = 2_f64.powi(if slow { -14 } else { -40 });
     let mut farthest = 0.0;
     if grazing && terms > least {
-        // The distance |r − d| of the pair from tangency is computed as |r² − d²| / (r + d). r is
-        // the sum of the radii, and d the smallest distance of the centres. For two spheres of
-        // radius 0 that meet, r + d is 0, so a tiny positive number replaces it.
+        // The distance |r − d| of the pair from tangency, where d is the smallest distance of the
+        // centres, is computed as |r² − d²| / (r + d). For two spheres of radius 0 that meet, r + d
+        // is 0, so a tiny positive number replaces it.
         let apart = true_margin.abs() / (r + d).max(f64::MIN_POSITIVE);
         farthest = apart / (f64::from(EPSILON) / 2.0 * terms);
         assert!(

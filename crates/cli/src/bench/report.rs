@@ -28,31 +28,6 @@ const TIMED: [(Scene, usize); 8] = [
     (Scene::Thermal, 1_000_000),
     (Scene::Gas, 10_000_000),
 ];
-/// Estimated time of a step on an NVIDIA H200, in microseconds: the lower and the upper bound of the model in
-/// docs/performance.md.
-const MODEL: [(Scene, usize, [f64; 2]); 6] = [
-    (Scene::Gas, 1_000_000, [174.0, 230.0]),
-    (Scene::Polydisperse, 1_000_000, [230.0, 299.0]),
-    (Scene::Fast, 1_000_000, [272.0, 365.0]),
-    (Scene::Clustered, 1_000_000, [1122.0, 1241.0]),
-    (Scene::Thermal, 1_000_000, [312.0, 404.0]),
-    (Scene::Gas, 10_000_000, [1249.0, 1711.0]),
-];
-/// Estimated time of each kernel on an NVIDIA H200 in the scene `gas` with a million spheres, in microseconds:
-/// a lower and an upper bound, without the 3 µs that each dispatch takes to start.
-const MODEL_OF_KERNELS: [(&str, [f64; 2]); 11] = [
-    ("measure_spacing", [5.1, 7.7]),
-    ("measure_ranks", [2.5, 4.8]),
-    ("measure_curve", [7.0, 7.0]),
-    ("measure_sizes", [17.5, 25.8]),
-    ("plan", [6.3, 6.3]),
-    ("bin", [14.2, 23.1]),
-    ("scan_reduce", [3.3, 5.5]),
-    ("scan_apply", [6.7, 12.9]),
-    ("scatter", [22.5, 25.9]),
-    ("pairs", [55.2, 77.5]),
-    ("results", [0.4, 0.4]),
-];
 const LEFT_OUT: &str = "left out because of the time limit";
 
 #[derive(Serialize)]
@@ -134,8 +109,6 @@ struct Measured {
     candidates: u64,
     floor_seconds: Option<f64>,
     stages: Vec<(&'static str, f64)>,
-    /// Lower and upper bound of the time of a step on an NVIDIA H200: see [`MODEL`].
-    model: Option<[f64; 2]>,
     /// The times of the kernels. `None` if they were not measured because of the time limit. Empty if the
     /// device has no timestamps.
     kernels: Option<Vec<KernelTime>>,
@@ -315,10 +288,6 @@ fn measure(
         stages: stages
             .map(|name| (name, median_of_stage(name, &calls)))
             .collect(),
-        model: MODEL
-            .into_iter()
-            .find(|&(of, count, _)| (of, count) == (scene, n))
-            .map(|(.., bounds)| bounds.map(|microseconds| microseconds * 1e-6)),
         kernels,
     })
 }
@@ -369,8 +338,8 @@ impl Report {
         text.push_str(
             "\n## Times in milliseconds\n\nThe time of a call includes transfers from and to the GPU. If \
              the GPU has no timestamps, only the stages on the CPU are listed.\n\n\
-             | scene | spheres | call | least | floor | model (H200) | pairs | candidates | stages |\n\
-             |---|---:|---:|---:|---:|---:|---:|---:|---|\n",
+             | scene | spheres | call | least | floor | pairs | candidates | stages |\n\
+             |---|---:|---:|---:|---:|---:|---:|---|\n",
         );
         for timing in &self.timings {
             _ = writeln!(
@@ -398,7 +367,7 @@ impl Timing {
     fn cells(&self) -> String {
         let Some(measured) = &self.measured else {
             let why = self.failure.as_deref().unwrap_or_default();
-            return format!("- | - | - | - | - | - | {why}");
+            return format!("- | - | - | - | - | {why}");
         };
         let stages: Vec<String> = measured
             .stages
@@ -406,13 +375,12 @@ impl Timing {
             .map(|(name, seconds)| format!("{name} {:.3}", seconds * 1e3))
             .collect();
         format!(
-            "{:.3} | {:.3} | {} | {} | {} | {} | {}",
+            "{:.3} | {:.3} | {} | {} | {} | {}",
             measured.median_seconds * 1e3,
             measured.min_seconds * 1e3,
             measured
                 .floor_seconds
                 .map_or("-".to_owned(), |floor| format!("{:.3}", floor * 1e3)),
-            bounds(measured.model),
             measured.pairs,
             measured.candidates,
             stages.join(", ")
@@ -436,31 +404,17 @@ impl Timing {
                 _ = write!(
                     text,
                     "\n## Kernels of {} with {} spheres, in milliseconds\n\n\
-                     | kernel | dispatches | workgroup | time | model (H200) |\n|---|---:|---:|---:|---:|\n",
+                     | kernel | dispatches | workgroup | time |\n|---|---:|---:|---:|\n",
                     self.scene, self.n
                 );
             }
-            let is_modelled = self.scene == Scene::Gas.name() && self.n == 1_000_000;
-            let model = MODEL_OF_KERNELS
-                .iter()
-                .find(|(of, _)| is_modelled && of == name);
-            let model = model.map(|&(_, bounds)| bounds.map(|microseconds| microseconds * 1e-6));
             let workgroup = workgroup_size.map_or("-".to_owned(), |size| size.to_string());
             _ = writeln!(
                 text,
-                "| {name} | {dispatches} | {workgroup} | {:.4} | {} |",
-                seconds * 1e3,
-                bounds(model)
+                "| {name} | {dispatches} | {workgroup} | {:.4} |",
+                seconds * 1e3
             );
         }
         text
-    }
-}
-
-/// Formats a lower and an upper bound, given in seconds, as text in milliseconds.
-fn bounds(seconds: Option<[f64; 2]>) -> String {
-    match seconds {
-        Some([low, high]) => format!("{:.4} to {:.4}", low * 1e3, high * 1e3),
-        None => "-".to_owned(),
     }
 }

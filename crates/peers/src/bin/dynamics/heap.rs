@@ -14,8 +14,7 @@ const AROUND: usize = 128;
 /// Number of grid cells along an edge of a block. The cells of a block are next to each other in
 /// memory.
 const BLOCK: usize = 4;
-/// Mean number of events in a narrow bucket (one of the short intervals of time into which the
-/// queue of events is divided).
+/// Mean number of events in a narrow bucket of the queue.
 const IN_BUCKET: f64 = 32.0;
 
 /// The part of a sphere's data that is read to predict the impacts of neighbouring spheres. The

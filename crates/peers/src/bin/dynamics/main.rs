@@ -26,7 +26,7 @@ use crate::runs::{ByCarom, ByHeap, Run};
 
 /// Times programs that move equal hard spheres in a periodic cube, from the same equilibrated fluid.
 ///
-/// The programs are carom on one thread and more, and `heap`, a serial event-driven simulation with one heap of
+/// The programs are carom on one thread and more, and `heap`, a serial event-driven simulation with one queue of
 /// events in the order of time. They take turns, and each moves its spheres by the same time in each turn. Before
 /// the first, each runs one turn that is not timed. Their energies must stay the same, and at the end no two
 /// spheres may overlap.

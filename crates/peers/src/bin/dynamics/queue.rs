@@ -23,15 +23,14 @@ pub(crate) struct Entry {
 
 pub(crate) struct Queue {
     per_time: f64,
-    /// Number of the narrow bucket (a short interval of time) that is being emptied. Bucket 0
-    /// begins at time 0. The events of the bucket are in `current`.
+    /// Number of the narrow bucket that is being emptied, whose events are in `current`. Bucket 0
+    /// begins at time 0.
     now: u64,
     /// Events of the bucket that is being emptied, from the latest to the earliest.
     pub(crate) current: Vec<Entry>,
     narrow: Vec<Vec<Entry>>,
     wide: Vec<Vec<Entry>>,
-    /// Events of the wide bucket (a long interval of time) that is being divided into narrow
-    /// buckets (short intervals).
+    /// Events of the wide bucket that is being divided into narrow buckets.
     opened: Vec<Entry>,
 }
 
@@ -73,8 +72,8 @@ impl Queue {
         (time * self.per_time) as u64
     }
 
-    /// Makes the next narrow bucket (a short interval of time) the current one, and moves its
-    /// entries to `current`, in no particular order.
+    /// Makes the next narrow bucket the current one, and moves its entries to `current`, in no
+    /// particular order.
     pub(crate) fn turn(&mut self) {
         self.now += 1;
         if self.now.is_multiple_of(NARROW) {
