@@ -178,12 +178,7 @@ mutant '< instead of <= at the closest approach' src/exact/integers.rs \
 mutant '< instead of <= at the end of the step' src/exact/integers.rs \
     '[Less | Equal, _] => true' '[Less, _] => true, [Equal, _] => false' --test reference touching_at_the_very_end
 mutant '< instead of <= at the start' src/exact/integers.rs \
-    "            Equal => {
-                return Some(Hit {
-                    toi: 0.0,
-                    depth: 0.0,
-                });
-            }" '            Equal => return None,' --test reference touching_at_the_start
+    'Equal => return Some([zero; 2]),' 'Equal => return None,' --test reference touching_at_the_start
 mutant 'rounded squares count as exact' src/exact/two_pairs.rs \
     'off | (x | y | z | r) & past' 'off' "${tangency[@]}"
 mutant 'rounded sums count as exact' src/exact/two_pairs.rs \
@@ -275,8 +270,16 @@ mutant 'rows of pairs with images are sorted without their images' src/cpu/list.
     'for row in with_images {' 'for row in with_images.into_iter().take(0) {' "${worlds[@]}"
 mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
     'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
-mutant 'the reach of a neighbour list is rounded to nearest' src/neighbors.rs \
-    '(length + skin).next_up()' 'length + skin' --test neighbors a_skin_that_float32
+mutant 'float64: the enclosing spheres do not cover the rounding of centres and velocities' src/wide/enclose.rs \
+    'let error = rounded + off * length' 'let error = off * length' --test float64
+mutant 'float64: the enclosing spheres do not cover the rounding of wrapped centres' src/wide/enclose.rs \
+    'rounded + off * length + 4.0' 'rounded + 4.0' --test float64
+mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
+    'error + self.share * (reach + radius)' 'error' --test float64
+mutant 'float64: a time is rounded although its error leaves it open' src/wide/pair.rs \
+    'low.simd_eq(high)' 'low.simd_le(high)' --test float64
+mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
+    '(x + y).next_up()' 'x + y' --test neighbors a_skin_that_float32
 mutant 'a list is valid until a particle has moved by the whole skin' src/skin.rs \
     'let half = self.skin / 2.0;' 'let half = self.skin;' --test neighbors a_list_is_valid
 mutant 'a list survives a cell that shrinks' src/skin.rs \
@@ -289,7 +292,7 @@ mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 
 mutant 'spheres at rest have the velocities of an earlier step' src/spheres.rs \
-    'None => velocities.for_each(|to| *to = [0.0; 3]),' 'None => {}' --test spheres constants_are
+    'None => velocities.for_each(|to| *to = [T::default(); 3]),' 'None => {}' --test spheres constants_are
 mutant 'a block of columns begins too early' src/spheres.rs \
     'number * CHUNK + block * BLOCK' 'number * CHUNK' --test spheres every_form_has_the_same_collisions
 

@@ -17,7 +17,7 @@ fn numbers_in_the_list_read_back_unchanged() -> Test {
         text += &format!("0,{y},0,{scale},{speed},0,0\n{x},{y},0,{scale},0,0,0\n");
         let parsed = |x: f32| x.to_string().parse::<f64>();
         let radius = parsed(scale)?;
-        let sphere = |x: f64| carom::HardSphere::new([x, f64::from(y), 0.0], radius);
+        let sphere = |x: f64| carom::HardSphere::new([x, y, 0.0], radius);
         let spheres = [
             sphere(0.0).with_velocity([parsed(speed)?, 0.0, 0.0]),
             sphere(parsed(x)?),
