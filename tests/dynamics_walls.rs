@@ -609,8 +609,7 @@ fn a_ball_slides_along_oblique_walls() {
 }
 
 /// A ball bounces on a floor and loses speed in each impact. Without a contact time, the number of impacts is
-/// infinite, which is an error. With a contact time, the ball ends with tiny jumps, each of which takes about
-/// one contact time.
+/// infinite, which is an error. With a contact time, the ball ends at rest on the floor.
 #[test]
 fn a_ball_comes_to_rest_on_a_floor() {
     let ball = HardSphere::new([0.0, 0.0, 2.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
@@ -629,12 +628,12 @@ fn a_ball_comes_to_rest_on_a_floor() {
     let mut resting = simulation(&[ball], options.with_contact_time(1e-3));
     let report = step(&mut resting, 10.0);
     assert!(
-        report.wall_impacts < 12_000,
+        (5..20).contains(&report.wall_impacts),
         "{} impacts",
         report.wall_impacts
     );
     let after = resting.spheres()[0];
-    assert!((after.center[2] - 1.0).abs() < 1e-5, "{}", after.center[2]);
+    assert!((after.center[2] - 1.0).abs() < 1e-9, "{}", after.center[2]);
     assert_eq!(rounded(after.center[0]), 10.0);
 }
 
@@ -721,17 +720,16 @@ fn a_ball_that_lies_on_a_mesh_soon_ends_the_step() {
     }
 }
 
-/// A ball falls for a long time, and then rests on a floor with one impact in each contact time.
-/// Substeps with too many impacts are begun again with a shorter duration.
+/// A ball flies for a long time, and then slides along a hollow wall with one impact in each contact time. Substeps with
+/// too many impacts are begun again with a shorter duration.
 #[test]
 fn a_substep_with_too_many_impacts_is_shortened() {
-    let ball = HardSphere::new([0.0, 0.0, 6.0], 1.0);
-    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
-        .with_gravity([0.0, 0.0, -10.0])
+    let ball = HardSphere::new([0.0, 0.0, 0.0], 1.0).with_velocity([1.0, 1.0, 0.0]);
+    let options = with_walls([Wall::cylinder_inside([0.0, 2.0, 0.0], [0.0, 0.0, 1.0], 5.0)])
         .with_wall_restitution(0.0)
         .with_contact_time(1e-4)
         .with_max_impacts(50);
-    let report = step(&mut simulation(&[ball], options), 2.0);
+    let report = step(&mut simulation(&[ball], options), 5.0);
     assert!(report.wall_impacts > 8000, "{}", report.wall_impacts);
 }
 

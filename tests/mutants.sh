@@ -312,6 +312,20 @@ mutant 'impacts of a fixed sphere count for the contact time' src/dynamics/repla
     --test dynamics of_others_elastic
 mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
+mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
+    'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
+mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
+    'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest bouncing_ball
+mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/substep.rs \
+    '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest other_impacts_elastic
+mutant 'elastic balls come to rest' src/dynamics/replay.rs \
+    'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
+mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
+    'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
+    '(wall, pair.normal * pair.impulse)' '(wall, pair.normal * 0.0)' --test dynamics_rest bears_the_weight
+mutant 'the forces of a pile are forgotten' src/dynamics/rest.rs \
+    'force.map_or(0.0, |place| forces[place].1)' 'force.map_or(0.0, |_| 0.0)' --test dynamics_rest bears_the_weight
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
 mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \

@@ -262,6 +262,7 @@ mod tests {
                 start: 0.0,
                 center,
                 velocity,
+                falls: false,
             };
             let sphere = HardSphere::new(other, radii[1]).with_velocity(velocities[1]);
             let own = piece(center, velocities[0]);

@@ -83,21 +83,24 @@ impl SimulationOptions {
         self
     }
 
-    /// Sets the contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres of finite mass is elastic. The
-    /// default is 0. So if many light spheres hit a heavy one, most of these impacts are elastic. Give the heavy
-    /// sphere an infinite mass if it need not move.
+    /// Sets the contact time, with which inelastic spheres come to rest, or collapse no more. The default is 0.
     ///
-    /// The contact time also gives a lowest speed to a sphere that gravity presses against its partner: the sphere
-    /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor
-    /// makes tiny jumps. A sphere that slides along a hollow wall is turned away from the wall, and hits the wall
-    /// again after about the contact time. This does not change its kinetic energy.
+    /// *With gravity*, an impact is slow if the speed of approach is below gravity times the contact time. A sphere that
+    /// gravity presses against its partner in a slow impact does not bounce, but rests on it, or slides along it. Spheres
+    /// at rest have no impacts, and nothing else changes: faster impacts have their restitution. What spheres at rest
+    /// pass to walls is in [`StepReport::wall_impulses`](crate::StepReport::wall_impulses), and not in the list of
+    /// impacts. A pair that has four impacts within a contact time loses its restitution until the contact time is over.
+    /// Elastic spheres (restitution 1) rest only if they do not approach at all. While spheres move in contact, positions
+    /// have errors of some 10⁻⁴ of the radii, and up to gravity times the square of the contact time. So the
+    /// contact time is to be short: 10⁻³ of the time in which a sphere falls by its radius is very short, and 10⁻¹ is
+    /// long. On a GPU, spheres at rest make tiny jumps instead, with an impact in each contact time.
     ///
-    /// The contact time must be shorter than the time for which a bouncing sphere flies between two impacts.
-    /// Otherwise, the sphere leaves the floor faster than it arrived, and gains energy.
+    /// *Without gravity*, an impact is elastic if one of its spheres of finite mass has had another impact less than the
+    /// contact time before (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128). So if many light spheres hit a
+    /// heavy one, most of these impacts are elastic. Give the heavy sphere an infinite mass if it need not move.
     ///
-    /// A sphere at rest on a floor has an impact in each contact time. So a longer contact time makes a simulation of
-    /// such spheres faster, and makes more impacts elastic.
+    /// A sphere that slides fast along a hollow wall is turned away from the wall, and hits the wall again after about
+    /// the contact time. This does not change its kinetic energy.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or

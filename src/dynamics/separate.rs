@@ -29,7 +29,7 @@ pub(crate) fn separate_once(
     for candidate in &list {
         let index = candidate.sphere as usize;
         let other = candidate.other().map_or(index, |other| other as usize);
-        let [a, b] = [index, other].map(|index| Piece::straight(&spheres[index]));
+        let [a, b] = [index, other].map(|index| Piece::straight(&spheres[index], false));
         let contact = ContactPair::new(candidate, &setting);
         let depth = -contact.gap(&a, &b, 0.0);
         let size = contact.size();

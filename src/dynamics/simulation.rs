@@ -6,6 +6,8 @@ use rayon::prelude::*;
 use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
+use super::rest::Rest;
+use super::rows::push;
 use super::rules::ResponseRule;
 use super::separate::separate_once;
 use super::state::{State, copied};
@@ -58,6 +60,7 @@ pub struct Simulation {
     pace: Pace,
     detector: Detector,
     substep: Substep,
+    rest: Rest,
 }
 
 impl Simulation {
@@ -80,7 +83,7 @@ impl Simulation {
         check_spheres(&spheres)?;
         let lattice = Lattice::new(&options.domain)?;
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
-        let state = State::new(&spheres, !lattice.is_open(), options.contact_time > 0.0)?;
+        let state = State::new(&spheres, !lattice.is_open(), &options)?;
         let walls = MovingWalls::new(&options.walls, &options.domain);
         let mut simulation = Self {
             spheres,
@@ -92,6 +95,7 @@ impl Simulation {
             pace: Pace::new(),
             detector,
             substep: Substep::default(),
+            rest: Rest::default(),
         };
         simulation.place_anew();
         Ok(simulation)
@@ -235,7 +239,6 @@ impl Simulation {
         self.state.sort(&self.lattice)?;
         let mut spheres = copied(&self.state.spheres)?;
         let mut deepest = None;
-        let mixed = self.is_mixed();
         for pass in 0..=passes {
             let before = copied(&spheres)?;
             let start = Start {
@@ -250,7 +253,8 @@ impl Simulation {
                 time: self.time,
                 duration: 0.0,
                 most_impacts: self.options.max_impacts(),
-                mixed,
+                resting: &[],
+                mixed: false,
             };
             let candidates = &mut self.substep.candidates;
             let found = separate_once(&mut spheres, &start, candidates, &mut self.detector);
@@ -258,6 +262,7 @@ impl Simulation {
             deepest = found?;
             if deepest.is_none() {
                 self.state.spheres = before;
+                self.state.resting.fill(false);
                 self.place_anew();
                 return Ok(pass);
             }
@@ -373,10 +378,11 @@ impl Simulation {
         energies.collect::<Vec<_>>().into_iter().sum()
     }
 
-    /// Returns whether gravity accelerates only some of the spheres.
+    /// Returns whether gravity may accelerate only some of the spheres.
     fn is_mixed(&self) -> bool {
         let any_fixed = || self.state.spheres.par_iter().any(HardSphere::is_fixed);
-        self.options.gravity != DVec3::ZERO && any_fixed()
+        let any_rests = || self.state.resting.par_iter().any(|&rests| rests);
+        any_rests() || (self.options.gravity != DVec3::ZERO && any_fixed())
     }
 
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
@@ -393,6 +399,7 @@ impl Simulation {
         // would discard its duration.
         let shortest = 8.0 * f64::EPSILON * end;
         let pace = self.pace.next(&self.state.spheres, &self.options);
+        let pace = pace.min(self.rest.longest.unwrap_or(f64::INFINITY));
         let mut duration = pace.max(shortest).min(remaining);
         // The remaining time is divided into substeps of equal duration, so that no short one is left at the
         // end.
@@ -425,6 +432,7 @@ impl Simulation {
                 time: self.time,
                 duration,
                 most_impacts: most_impacts(duration, shortest.max(least), &self.options),
+                resting: &self.state.resting,
                 mixed,
             };
             let horizon = self.pace.horizon(duration);
@@ -465,7 +473,8 @@ impl Simulation {
             }
             duration = self.pace.next(&self.state.spheres, &self.options);
         }
-        self.complete(duration, end, report)
+        self.complete(duration, end, report)?;
+        self.settle(duration, rule, report)
     }
 
     /// Moves the spheres to the end of a substep, and adds the impacts of this substep to the
@@ -483,14 +492,18 @@ impl Simulation {
             ids,
             last,
             removed,
+            resting,
             ..
         } = &mut self.state;
+        let resting = &*resting;
         let advance = |sphere: &mut HardSphere, index: u32| {
             if removed[index as usize] {
                 return;
             }
             let Some(path) = islands.path(index) else {
-                *sphere = fly(&Piece::straight(sphere), sphere, options, duration);
+                let rests = resting.get(index as usize).copied().unwrap_or(false);
+                let falls = options.gravity != DVec3::ZERO && !rests && !sphere.is_fixed();
+                *sphere = fly(&Piece::straight(sphere, falls), sphere, options, duration);
                 return;
             };
             let Some(piece) = path.last() else {
@@ -572,6 +585,68 @@ impl Simulation {
         Ok(())
     }
 
+    /// Lets the spheres that rest at the end of a substep pass what gravity owes them to what lies under them.
+    fn settle(
+        &mut self,
+        duration: f64,
+        rule: ResponseRule<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), Error> {
+        if self.state.resting.is_empty() {
+            return Ok(());
+        }
+        let mut owed = Vec::new();
+        let Substep {
+            candidates,
+            islands,
+        } = &mut self.substep;
+        let all = (0..u32::MAX).zip(&self.state.resting);
+        for ((sphere, &rests), removed) in all.zip(&self.state.removed) {
+            let time = match islands.path(sphere) {
+                _ if *removed => 0.0,
+                None if rests => duration,
+                None => 0.0,
+                Some(path) => {
+                    let pieces = path.iter().rev().take_while(|piece| !piece.falls);
+                    pieces.last().map_or(0.0, |piece| duration - piece.start)
+                }
+            };
+            if time > 0.0 && !self.state.spheres[sphere as usize].is_fixed() {
+                push(&mut owed, (sphere, time))?;
+            }
+        }
+        let start = Start {
+            spheres: &self.state.spheres,
+            ids: &self.state.ids,
+            removed: &self.state.removed,
+            last: &[],
+            options: &self.options,
+            lattice: &self.lattice,
+            walls: &self.walls,
+            rule,
+            time: self.time,
+            duration: 0.0,
+            most_impacts: 0,
+            resting: &[],
+            mixed: true,
+        };
+        let (new, passed) = self.rest.settle(&owed, duration, candidates, &start)?;
+        self.state.resting.fill(false);
+        let (flights, units) = candidates.flights_mut();
+        for (sphere, velocity, rests) in new {
+            let place = sphere as usize;
+            self.state.resting[place] = rests;
+            self.state.spheres[place].velocity = velocity.to_array();
+            flights[place] = units.flight(&self.state.spheres[place]);
+        }
+        for (wall, momentum) in passed.to_walls {
+            let sum = &mut report.wall_impulses[wall as usize];
+            *sum = (DVec3::from(*sum) + momentum).to_array();
+        }
+        report.virial += passed.virial;
+        Ok(())
+    }
+
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
     /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
@@ -586,8 +661,8 @@ impl Simulation {
 fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f64) -> HardSphere {
     let mut center = piece.place(time);
     let mut velocity = piece.velocity;
-    if options.gravity != DVec3::ZERO && !sphere.is_fixed() {
-        center += fall(options, sphere, time);
+    if piece.falls {
+        center += fall(options, piece, time);
         velocity += options.gravity * time;
     }
     HardSphere {

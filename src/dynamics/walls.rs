@@ -120,6 +120,11 @@ impl MovingWalls {
         self.list.len()
     }
 
+    /// Returns whether any wall moves.
+    pub(crate) fn any_moves(&self) -> bool {
+        self.list.iter().any(|wall| wall.velocity != DVec3::ZERO)
+    }
+
     /// Converts the image of a sphere to the form that is reported for an impact of the sphere with
     /// `partner`. An image is three numbers: how many times each periodic edge displaces the sphere. If
     /// displacing the sphere by an edge does not change where it touches the wall `partner`, the number for
