@@ -48,10 +48,20 @@ impl Bounds {
         high: [f32::NEG_INFINITY; 3],
     };
 
-    fn of(sphere: &Sphere) -> Self {
+    /// Returns a box around spheres.
+    fn of(spheres: impl Iterator<Item = Sphere>) -> Self {
+        let [mut low, mut high] = [f32::INFINITY, f32::NEG_INFINITY].map(f32x4::splat);
+        for Sphere { center, radius, .. } in spheres {
+            let [x, y, z] = center;
+            let center = f32x4::new([x, y, z, 0.0]);
+            low = low.fast_min(center - f32x4::splat(radius));
+            high = high.fast_max(center + f32x4::splat(radius));
+        }
+        let [low, high] = [low, high].map(|corner| [0, 1, 2].map(|k| corner.as_array()[k]));
+        // The sums above are rounded to nearest.
         Self {
-            low: sphere.center.map(|x| (x - sphere.radius).next_down()),
-            high: sphere.center.map(|x| (x + sphere.radius).next_up()),
+            low: low.map(f32::next_down),
+            high: high.map(f32::next_up),
         }
     }
 
@@ -73,11 +83,7 @@ impl Bounds {
 
 /// Returns a box around spheres.
 pub(crate) fn bounds_of(spheres: &[Sphere]) -> Bounds {
-    let mut bounds = Bounds::NOTHING;
-    for sphere in spheres {
-        bounds.join(&Bounds::of(sphere));
-    }
-    bounds
+    Bounds::of(spheres.iter().copied())
 }
 
 /// The leaves near a box, and their boxes in groups of four.
@@ -157,11 +163,7 @@ impl Leaf {
     }
 
     fn bounds(&self) -> Bounds {
-        let mut bounds = Bounds::NOTHING;
-        for sphere in (0..EIGHT).filter_map(|place| self.sphere(place)) {
-            bounds.join(&Bounds::of(&sphere));
-        }
-        bounds
+        Bounds::of((0..EIGHT).filter_map(|place| self.sphere(place)))
     }
 
     /// Returns an 8-bit mask. Bit k is 1 if the sphere at place k of the leaf overlaps the sphere
@@ -415,7 +417,7 @@ impl Boxes {
         if !is_listed {
             self.most_radius = self.most_radius.max(sphere.radius);
         }
-        let bounds = Bounds::of(sphere);
+        let bounds = bounds_of(std::slice::from_ref(sphere));
         for level in &mut self.levels {
             level[place / EIGHT].grow(place % EIGHT, &bounds);
             place /= EIGHT;

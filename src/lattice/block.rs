@@ -19,13 +19,17 @@ impl ImageBlock {
         let mut block = Self::default();
         for k in 0..3 {
             let Some([low, high]) = ends(k) else { continue };
-            let [first, last] = [low.ceil(), high.floor()];
-            if !(first.abs() <= most && last.abs() <= most) {
+            let first_in_range = -most - 1.0 < low && low <= most;
+            let last_in_range = -most <= high && high < most + 1.0;
+            if !(first_in_range && last_in_range) {
                 return None;
             }
+            // The conversion rounds towards 0. The functions `ceil` and `floor` are calls on
+            // processors without SSE4.1, and this is one of the innermost loops.
             #[allow(clippy::cast_possible_truncation, reason = "the range is checked")]
-            let numbers = [first as i32, last as i32];
-            [block.first[k], block.last[k]] = numbers;
+            let [first, last] = [low as i32, high as i32];
+            block.first[k] = first + i32::from(f64::from(first) < low);
+            block.last[k] = last - i32::from(f64::from(last) > high);
         }
         Some(block)
     }

@@ -12,6 +12,8 @@ pub(crate) struct Lattice {
     origin: DVec3,
     /// `duals[k]`·x is the coordinate of x along edge k, or 0 for an edge that is not periodic.
     duals: [DVec3; 3],
+    /// The lengths of the duals.
+    dual_lengths: [f64; 3],
     /// The distance of the domain's corner from the coordinate origin plus the lengths of the
     /// periodic edges, or 0 in open space.
     size: f64,
@@ -32,6 +34,7 @@ impl Lattice {
             domain: *domain,
             origin,
             duals,
+            dual_lengths: duals.map(DVec3::length),
             size: if domain.is_open() {
                 0.0
             } else {
@@ -104,7 +107,7 @@ impl Lattice {
     fn images(&self, ends: impl Fn(usize) -> [f64; 2], reach: f64) -> Option<ImageBlock> {
         ImageBlock::between(|k| {
             self.domain.periodic()[k].then(|| {
-                let share = reach * self.duals[k].length() + 1e-6;
+                let share = reach * self.dual_lengths[k] + 1e-6;
                 let [low, high] = ends(k);
                 [low - share, high + share]
             })
