@@ -127,6 +127,7 @@ mod outcome;
 mod reduce;
 mod reuse;
 mod shared;
+mod skin;
 mod sphere;
 mod spheres;
 mod statistics;

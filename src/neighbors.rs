@@ -9,12 +9,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use crate::limits::CHUNK;
 use crate::memory::resized;
+use crate::skin::Deformation;
 use crate::sphere::MAX_MAGNITUDE;
 use crate::{Collision, Collisions, Domain, Error, Hits, Sphere, Spheres, Statistics};
 
@@ -239,6 +241,10 @@ pub struct NeighborList {
     rows: Vec<usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
     searched: Vec<Sphere>,
+    /// For each particle, by how many edges of the periodic cell it has been wrapped since the list was made.
+    /// Empty if no particle has been wrapped.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    wrapped: Vec<[i32; 3]>,
     rule: Rule,
     skin: f32,
     full: bool,
@@ -307,37 +313,99 @@ impl NeighborList {
     /// list can be used instead of the search.
     ///
     /// The list must have been made for a search with the same number of particles, radii (if they
-    /// count), collision groups, cutoff, skin, kind (half or full) and domain. Also, no particle
-    /// may have moved by more than half the skin since the list was made. Wrapping a particle into
-    /// a periodic cell counts as a move by an edge of the cell.
+    /// count), collision groups, cutoff, skin and kind (half or full), and for a domain that is periodic along
+    /// the same edges. Also, no particle may have moved by more than half the skin since the list was made.
+    ///
+    /// Moves are relative to the periodic cell: wrapping a particle into the cell is no move, and neither is a
+    /// change of the cell that carries all particles along, as a barostat or a shear does. If the cell has
+    /// changed, particles may move less than half the skin. Let s be the largest factor by which any
+    /// distance has shrunk together with the cell. Then a particle may move by up to (r + skin/2)/s − r, where
+    /// r is half the cutoff or the radius of the particle. A shear strain of γ, for example, has s ≈ 1 + γ/2.
     ///
     /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
     pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
-        let same = (self.rule, self.skin, self.full, self.domain)
-            == (search.rule, search.skin, search.full, search.domain);
-        let spheres = search.spheres.without_motion();
-        if !same || self.searched.len() != spheres.len() || search.spheres.check(None).is_err() {
-            return false;
+        self.any_wrapped(search).is_some()
+    }
+
+    /// Returns `None` if the list is not valid for a request, wherever the particles are. Otherwise returns a
+    /// function of a particle as it was searched and as it is now. It returns by how many edges of the
+    /// periodic cell the particle has been wrapped, or `None` if it makes the list invalid.
+    fn tracked<'a>(
+        &self,
+        search: &'a NeighborSearch<'_>,
+    ) -> Option<impl Fn(&Sphere, &Sphere) -> Option<[i32; 3]> + Sync + use<'a>> {
+        let same = (self.rule, self.skin, self.full) == (search.rule, search.skin, search.full);
+        if !same || self.searched.len() != search.spheres.len() {
+            return None;
         }
-        let limit = f64::from(self.skin).powi(2) / 4.0;
-        let is_near = |old: &Sphere, new: &Sphere| {
-            let [x, y, z] = [0, 1, 2].map(|k| f64::from(new.center[k]) - f64::from(old.center[k]));
+        search.spheres.check(None).ok()?;
+        search.domain.check().ok()?;
+        let cell = Deformation::between(&self.domain, &search.domain, self.skin.into())?;
+        Some(move |old: &Sphere, new: &Sphere| {
+            let places = [old, new].map(|sphere| Vec3::from(sphere.center).as_dvec3());
+            let reach = match search.rule {
+                Rule::Cutoff(cutoff) => cutoff / 2.0,
+                Rule::Radii => new.radius,
+            };
             let same = (old.radius == search.reach(new.radius)) & (old.groups == new.groups);
-            same & (x * x + y * y + z * z <= limit)
-        };
-        let chunks = self.searched.par_chunks(CHUNK).enumerate();
-        chunks.all(|(chunk, old)| {
-            let mut all = true;
-            spheres.visit(chunk * CHUNK, old.iter(), |old, new| {
-                all &= is_near(old, new)
-            });
-            all
+            cell.wrapped(places, reach.into()).filter(|_| same)
         })
     }
 
+    /// Returns `None` if the list is not valid for a request. Otherwise returns whether any particle has been
+    /// wrapped since the list was made.
+    fn any_wrapped(&self, search: &NeighborSearch<'_>) -> Option<bool> {
+        let track = self.tracked(search)?;
+        let spheres = search.spheres.without_motion();
+        let any_wrapped = AtomicBool::new(false);
+        let chunks = self.searched.par_chunks(CHUNK).enumerate();
+        let is_valid = chunks.all(|(chunk, old)| {
+            let (mut all, mut any) = (true, false);
+            spheres.visit(chunk * CHUNK, old.iter(), |old, new| {
+                let wrapped = track(old, new);
+                all &= wrapped.is_some();
+                any |= wrapped.is_some_and(|wrapped| wrapped != [0; 3]);
+            });
+            any_wrapped.fetch_or(any, Ordering::Relaxed);
+            all
+        });
+        is_valid.then(|| any_wrapped.into_inner())
+    }
+
+    /// Changes the images of the entries to those of the particles of a request for which the list is valid.
+    fn wrap(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
+        let Some(track) = self.tracked(search) else {
+            return Ok(());
+        };
+        let spheres = search.spheres.without_motion();
+        let mut now = Vec::new();
+        resized(&mut now, self.searched.len(), NEIGHBORS)?;
+        let chunks = now
+            .par_chunks_mut(CHUNK)
+            .zip(self.searched.par_chunks(CHUNK));
+        chunks.enumerate().for_each(|(chunk, (now, old))| {
+            spheres.visit(chunk * CHUNK, now.iter_mut().zip(old), |(now, old), new| {
+                *now = track(old, new).unwrap_or_default();
+            });
+        });
+        let before = &self.wrapped;
+        let wrapped = |particle: u32| {
+            let particle = particle as usize;
+            let before = before.get(particle).copied().unwrap_or_default();
+            [0, 1, 2].map(|k| now[particle][k] - before[k])
+        };
+        let Hits { items, images } = &mut self.pairs;
+        items.par_iter().zip(images).for_each(|(pair, image)| {
+            let [i, j] = pair.map(wrapped);
+            *image = [0, 1, 2].map(|k| image[k] + i[k] - j[k]);
+        });
+        self.wrapped = now;
+        Ok(())
+    }
+
     /// If the list is still valid for a request ([`is_valid_for`](Self::is_valid_for)), computes the vectors
-    /// and distances of its entries for the request's positions, and returns true. Otherwise changes nothing
-    /// and returns false.
+    /// and distances of its entries for the request's positions and domain, and returns true. Otherwise changes
+    /// nothing and returns false. If particles have been wrapped, the images of their entries change.
     ///
     /// `update` adds no entry to the list and removes none. So the list keeps particles that have
     /// moved apart, and their distance may exceed the cutoff by up to twice the skin.
@@ -361,21 +429,25 @@ impl NeighborList {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn update(&mut self, search: &NeighborSearch<'_>) -> bool {
-        let valid = self.is_valid_for(search);
-        if valid {
-            match search.spheres.records() {
-                Some(spheres) => self.for_each_chunk(|_, mut entries| {
-                    entries.measure(|index| Some(spheres.get(index)?.center));
-                }),
-                None => {
-                    let centers = search.spheres.centers();
-                    self.for_each_chunk(|_, mut entries| {
-                        entries.measure(|index| centers.get(index))
-                    });
-                }
+        let Some(any_wrapped) = self.any_wrapped(search) else {
+            return false;
+        };
+        let is_wrapped = any_wrapped || !self.wrapped.is_empty();
+        if is_wrapped && self.wrap(search).is_err() {
+            return false;
+        }
+        match search.spheres.records() {
+            Some(spheres) => self.for_each_chunk(&search.domain, |_, mut entries| {
+                entries.measure(|index| Some(spheres.get(index)?.center));
+            }),
+            None => {
+                let centers = search.spheres.centers();
+                self.for_each_chunk(&search.domain, |_, mut entries| {
+                    entries.measure(|index| centers.get(index))
+                });
             }
         }
-        valid
+        true
     }
 
     /// Prepares the list for a request: stores its settings and the spheres to be searched, which
@@ -383,6 +455,7 @@ impl NeighborList {
     pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
         (self.rule, self.skin) = (search.rule, search.skin);
         (self.full, self.domain) = (search.full, search.domain);
+        self.wrapped.clear();
         search.searched(&mut self.searched)
     }
 
@@ -408,7 +481,7 @@ impl NeighborList {
         resized(&mut self.vectors, count, NEIGHBORS)?;
         resized(&mut self.distances, count, NEIGHBORS)?;
         let (full, searched) = (self.full, std::mem::take(&mut self.searched));
-        self.for_each_chunk(|chunk, mut part| {
+        self.for_each_chunk(&{ self.domain }, |chunk, mut part| {
             if !full {
                 let found = found.pairs.chunks(CHUNK).nth(chunk).unwrap_or_default();
                 for (pair, found) in part.pairs.iter_mut().zip(found) {
@@ -422,9 +495,8 @@ impl NeighborList {
     }
 
     /// Calls the caller's function `work` for each chunk of the list, in parallel, with the index and the
-    /// entries of the chunk.
-    fn for_each_chunk(&mut self, work: impl Fn(usize, Entries<'_>) + Sync) {
-        let domain = &self.domain;
+    /// entries of the chunk. `domain` is the domain of the particles.
+    fn for_each_chunk(&mut self, domain: &Domain, work: impl Fn(usize, Entries<'_>) + Sync) {
         let Hits { items, images } = &mut self.pairs;
         let images = &*images;
         let vectors = self.vectors.par_chunks_mut(CHUNK);

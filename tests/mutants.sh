@@ -25,7 +25,7 @@ if [[ -z ${XDG_RUNTIME_DIR:-} ]]; then
 fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-mkdir "$copy/carom" "$copy/programs"
+mkdir "$copy/carom"
 # The copy includes files and changes that are not committed yet.
 git ls-files --cached --others --exclude-standard -z |
     { xargs -0 ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$copy/carom"
@@ -34,6 +34,23 @@ cd "$copy/carom"
 # them.
 : >crates/formats/src/lib.rs
 echo 'fn main() {}' >crates/cli/src/main.rs
+# In the programs of the copy, the file $SHADER_NOW takes the place of the shader $SHADER_BEFORE, if these
+# variables are set. So a mutant of a shader needs no build.
+perl -0pi -e 's/fn add\(&mut self, text: .*? \{\n/$&let text = replaced(text);\n/ or die "mutants.sh: no function add\n"' \
+    src/gpu/shader/import.rs
+cat >>src/gpu/shader/import.rs <<'END'
+fn replaced(text: &'static str) -> &'static str {
+    let read = |name| std::env::var(name).ok().and_then(|file| std::fs::read_to_string(file).ok());
+    match [read("SHADER_BEFORE"), read("SHADER_NOW")] {
+        [Some(before), Some(now)] if before == text => now.leak(),
+        _ => text,
+    }
+}
+END
+# The options of Cargo that select all test programs of the library.
+all=(tests/*.rs)
+all=("${all[@]/#tests\//--test=}")
+all=("${all[@]%.rs}")
 mutated=
 survived=0 killed=0
 # The mutant that is being tested: its description, its tests and the process that runs them.
@@ -55,41 +72,66 @@ finish() {
     fi
 }
 
+# build FOLDER ARGUMENT...: builds tests of the copy, and copies the test programs to FOLDER, because the
+# next build replaces them.
+build() {
+    local folder=$1
+    shift
+    "${test[@]}" --no-run --message-format json-render-diagnostics "$@" >"$copy/built" 2>"$copy/log" || return
+    rm -rf "$folder"
+    mkdir "$folder"
+    sed -n '/"kind":\["\(lib\|test\)"\].*"test":true/ s/.*"executable":"\([^"]*\)".*/\1/p' "$copy/built" | xargs cp -t "$folder"
+}
+
 # mutant WHAT FILE FROM TO TEST...: replaces FROM by TO in the copy of FILE, where FROM must occur exactly once,
-# builds the test, and starts it. WHAT describes the mutant. The test runs while the next mutant is built.
-# `finish` then checks that the test has failed.
+# and starts the test. WHAT describes the mutant. If FILE is no shader, the test is built first. The test
+# runs while the next mutant is built. `finish` then checks that the test has failed.
 mutant() {
-    local what=$1 file=$2 from=$3 to=$4 program filter=()
+    local what=$1 file=$2 from=$3 to=$4 program filter=() programs=()
     shift 4
-    if [[ $mutated ]]; then
-        cp "$root/$mutated" "$mutated"
-    fi
-    mutated=$file
-    if [[ $(FROM=$from perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$file") != 1 ]]; then
+    if [[ $(FROM=$from perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$file") != 1 ]]; then
         echo "mutants.sh: $file must contain this text exactly once: $from" >&2
         exit 1
     fi
-    FROM=$from TO=$to perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
-    if ! "${test[@]}" --no-run --message-format json-render-diagnostics "$@" >"$copy/built" 2>"$copy/log"; then
-        cat "$copy/log" >&2
-        echo "mutants.sh: this mutant does not build: $what" >&2
-        exit 1
+    if [[ $mutated ]]; then
+        cp "$root/$mutated" "$mutated"
+        mutated=
     fi
-    finish
-    # The next build replaces the test programs, so copies of them run.
-    rm -f "$copy"/programs/*
-    sed -n '/"test":true/ s/.*"executable":"\([^"]*\)".*/\1/p' "$copy/built" |
-        xargs cp -t "$copy/programs"
+    if [[ $file == shaders/* ]]; then
+        if [[ ! -e $copy/usual ]] && ! build "$copy/usual" --lib "${all[@]}"; then
+            cat "$copy/log" >&2
+            exit 1
+        fi
+        finish
+        FROM=$from TO=$to perl -0pe 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$root/$file" >"$copy/shader.wgsl"
+        export SHADER_BEFORE=$root/$file SHADER_NOW=$copy/shader.wgsl
+    else
+        mutated=$file
+        FROM=$from TO=$to perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
+        if ! build "$copy/built_programs" "$@"; then
+            cat "$copy/log" >&2
+            echo "mutants.sh: this mutant does not build: $what" >&2
+            exit 1
+        fi
+        finish
+        unset SHADER_BEFORE SHADER_NOW
+        rm -rf "$copy/programs"
+        mv "$copy/built_programs" "$copy/programs"
+    fi
     tested=("$what" " ($*)")
     while (($#)); do
         case $1 in
-            --lib) shift ;;
-            --test) shift 2 ;;
+            --lib) programs+=(carom) && shift ;;
+            --test) programs+=("$2") && shift 2 ;;
             *) filter+=("$1") && shift ;;
         esac
     done
-    for program in "$copy"/programs/*; do
-        "$program" "${filter[@]}" || exit
+    for program in "${programs[@]}"; do
+        if [[ $file == shaders/* ]]; then
+            "$copy"/usual/"$program"-* "${filter[@]}" || exit
+        else
+            "$copy"/programs/"$program"-* "${filter[@]}" || exit
+        fi
     done >"$copy/tests.log" 2>&1 &
     tests=$!
 }
@@ -237,8 +279,14 @@ mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
     'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
 mutant 'the reach of a neighbour list is rounded to nearest' src/neighbors.rs \
     '(length + skin).next_up()' 'length + skin' --test neighbors a_skin_that_float32
-mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors.rs \
-    '.powi(2) / 4.0' '.powi(2)' --test neighbors a_list_is_valid
+mutant 'a list is valid until a particle has moved by the whole skin' src/skin.rs \
+    'let half = self.skin / 2.0;' 'let half = self.skin;' --test neighbors a_list_is_valid
+mutant 'a list survives a cell that shrinks' src/skin.rs \
+    'self.stretch * (reach + moved)' '(reach + moved)' --test neighbors a_list_is_valid
+mutant 'images follow the wrong particle' src/neighbors.rs \
+    'image[k] + i[k] - j[k]' 'image[k] + j[k] - i[k]' --test neighbors no_pair_is_lost
+mutant 'the move relative to the cell is not counted' src/skin.rs \
+    'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors no_pair_is_lost
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 

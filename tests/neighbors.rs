@@ -274,7 +274,8 @@ fn pairs_that_groups_leave_out_are_no_neighbors() -> Test {
 fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
     let particles = [0.0, 1.5, 4.0].map(|x| Sphere::new([x, 0.0, 0.0], 0.0));
     let domain = Domain::rectangular([0.0; 3], [8.0; 3]);
-    let wider = Domain::rectangular([0.0; 3], [8.0, 8.0, 9.0]);
+    let lower = Domain::rectangular([0.0; 3], [8.0, 8.0, 6.0]);
+    let open_above = domain.with_periodic([true, true, false]);
     let search = NeighborSearch::within(&particles, 2.0)
         .in_domain(&domain)
         .with_skin(0.5);
@@ -295,7 +296,9 @@ fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
         ([0.0, 0.25_f32.next_up(), 0.0], false),
         ([0.1, -0.1, 0.1], true),
         ([0.15, 0.15, -0.15], false),
-        ([8.0, 0.0, 0.0], false),
+        ([8.0, 0.0, 0.0], true),
+        ([8.3, 0.0, 0.0], false),
+        ([-8.0, 16.0, 0.2], true),
         ([f32::NAN, 0.0, 0.0], false),
         ([f32::INFINITY, 0.0, 0.0], false),
     ] {
@@ -308,7 +311,10 @@ fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
             .in_domain(&domain)
             .with_skin(0.5),
         NeighborSearch::within(&particles, 2.0)
-            .in_domain(&wider)
+            .in_domain(&lower)
+            .with_skin(0.5),
+        NeighborSearch::within(&particles, 2.0)
+            .in_domain(&open_above)
             .with_skin(0.5),
         NeighborSearch::within(&particles, 2.0).with_skin(0.5),
         NeighborSearch::within(&particles, 2.0)
@@ -339,21 +345,101 @@ fn a_list_is_valid_until_a_particle_has_moved_by_half_the_skin() -> Test {
 }
 
 #[test]
+fn a_list_is_valid_until_the_cell_has_shrunk_by_the_skin() -> Test {
+    // Two pairs of particles along x. The second pair is across the edge of the cell.
+    let places: [[f64; 2]; 4] = [[1.0, 0.0], [2.26, 0.0], [9.5, 5.0], [0.76, 5.0]];
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounding does not matter here"
+    )]
+    let world = |factor: f64, shear: f64| {
+        let at =
+            |[x, y]: [f64; 2]| Sphere::new([(x * factor + y * shear) as f32, y as f32, 0.0], 0.0);
+        let [edge, tilt] = [10.0 * factor, 10.0 * shear].map(|x| x as f32);
+        let edges = [[edge, 0.0, 0.0], [tilt, 10.0, 0.0], [0.0, 0.0, 10.0]];
+        (places.map(at), Domain::triclinic([0.0; 3], edges))
+    };
+    let (particles, domain) = world(1.0, 0.0);
+    let search = NeighborSearch::within(&particles, 1.0).in_domain(&domain);
+    let mut list = detector()?.find_neighbors(&search.with_skin(0.25))?;
+    assert!(list.is_empty());
+    // The distances are 1.26 times the factor. A new search finds two pairs up to a factor of 0.794.
+    for (factor, shear, valid) in [
+        (1.5, 0.0, true),
+        (1.01, 0.2, true),
+        (0.99, -0.2, true),
+        (0.81, 0.0, true),
+        (0.79, 0.0, false),
+        (0.9, 0.3, false),
+        (1.0, 0.6, false),
+    ] {
+        let (particles, domain) = world(factor, shear);
+        let search = NeighborSearch::within(&particles, 1.0).in_domain(&domain);
+        assert_eq!(
+            list.update(&search.with_skin(0.25)),
+            valid,
+            "{factor} {shear}"
+        );
+        let found = detector()?.find_neighbors(&search)?;
+        assert_eq!(found.len(), if factor < 0.794 { 2 } else { 0 });
+    }
+    Ok(())
+}
+
+/// Changes the shape of a world's cell a little, and carries the particles along. All numbers are multiples
+/// of 1/64 afterwards.
+#[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
+fn deform(world: &mut World, rng: &mut Rng) {
+    let round = |x: f64| ((x * 64.0).round() / 64.0) as f32;
+    let old = world.domain.edges().map(|edge| edge.map(f64::from));
+    let mut new = old;
+    for (k, edge) in new.iter_mut().enumerate() {
+        for along in &mut edge[..=k] {
+            *along += f64::from(rng.i8(-1..=1)) / 64.0;
+        }
+    }
+    let corner = world.domain.origin();
+    let domain = Domain::triclinic(corner, new.map(|edge| edge.map(|x| x as f32)));
+    world.domain = domain.with_periodic(world.domain.periodic());
+    for sphere in &mut world.spheres {
+        // The edges are lower triangular.
+        let mut rest = [0, 1, 2].map(|k| f64::from(sphere.center[k]) - f64::from(corner[k]));
+        let mut carried = corner.map(f64::from);
+        for k in [2, 1, 0] {
+            let share = rest[k] / old[k][k];
+            for axis in 0..3 {
+                rest[axis] -= share * old[k][axis];
+                carried[axis] += share * new[k][axis];
+            }
+        }
+        sphere.center = carried.map(round);
+    }
+}
+
+#[test]
 fn no_pair_is_lost_while_a_list_is_valid() -> Test {
     let mut rng = Rng::with_seed(7);
     let mut detector = detector()?;
     let (cutoff, skin) = (1.0, 0.25);
-    let (mut updates, mut entered) = (0, 0);
-    for _ in 0..20 {
+    let (mut updates, mut entered, mut wraps, mut deformed) = (0, 0, 0, 0);
+    for round in 0..40 {
         let mut world = World::random(&mut rng);
         let mut list = NeighborList::default();
+        let (mut any_wrapped, mut is_deformed) = (false, false);
         for _ in 0..20 {
             let search = NeighborSearch::within(&world.spheres, cutoff)
                 .in_domain(&world.domain)
                 .with_skin(skin);
+            let search = if round % 2 == 0 {
+                search
+            } else {
+                search.full()
+            };
             let old: Vec<f32> = list.distances().to_vec();
             if list.update(&search) {
                 updates += 1;
+                wraps += usize::from(any_wrapped);
+                deformed += usize::from(is_deformed);
                 let is_new = |(&old, &new): (&f32, &f32)| old > cutoff && new <= cutoff;
                 entered += old
                     .iter()
@@ -362,18 +448,18 @@ fn no_pair_is_lost_while_a_list_is_valid() -> Test {
                     .count();
             } else {
                 detector.find_neighbors_into(&search, &mut list)?;
+                (any_wrapped, is_deformed) = (false, false);
             }
             let expected = world.entries(|_, _| f64::from(cutoff));
-            let expected = expected.iter().filter(|entry| is_in_half(entry));
-            let expected: Vec<_> = expected.map(|entry| (entry.0, entry.2)).collect();
-            let within = |&(_, &distance): &(_, &f32)| distance <= cutoff;
-            let found = list
-                .pairs()
+            let expected = expected
                 .iter()
-                .zip(list.vectors())
-                .zip(list.distances());
-            let found: Vec<_> = (found.filter(within))
-                .map(|((&pair, &vector), _)| (pair, vector))
+                .filter(|entry| round % 2 > 0 || is_in_half(entry));
+            let expected: Vec<_> = expected.map(|entry| (entry.0, entry.1, entry.2)).collect();
+            let found = list.pairs().iter_with_images().zip(list.vectors());
+            let found = found.zip(list.distances());
+            let found: Vec<_> = found
+                .filter(|&(_, &distance)| distance <= cutoff)
+                .map(|(((&pair, image), &vector), _)| (pair, image, vector))
                 .collect();
             assert!(
                 found == expected,
@@ -381,16 +467,29 @@ fn no_pair_is_lost_while_a_list_is_valid() -> Test {
                 found.len(),
                 expected.len()
             );
+            if rng.u8(0..4) == 0 {
+                deform(&mut world, &mut rng);
+                is_deformed |= !world.domain.is_open();
+            }
+            let domain = world.domain;
             for sphere in &mut world.spheres {
-                let step = || f32::from(rng.i8(-1..=1)) / 64.0;
-                sphere.center = sphere.center.map({
-                    let mut step = step;
-                    move |x| x + step()
-                });
+                let mut image = [0; 3];
+                if rng.u8(0..8) == 0 {
+                    let periodic = domain.periodic();
+                    image = [0, 1, 2].map(|k| i32::from(periodic[k]) * rng.i32(-1..=1));
+                    any_wrapped |= image != [0; 3];
+                }
+                let wrap = domain.displacement(image);
+                for (x, wrap) in sphere.center.iter_mut().zip(wrap) {
+                    #[allow(clippy::cast_possible_truncation, reason = "it is exact")]
+                    let wrap = wrap as f32;
+                    *x += wrap + f32::from(rng.i8(-1..=1)) / 64.0;
+                }
             }
         }
     }
-    assert!(updates > 100 && entered > 10, "{updates} {entered}");
+    assert!(updates > 200 && entered > 20, "{updates} {entered}");
+    assert!(wraps > 100 && deformed > 50, "{wraps} {deformed}");
     Ok(())
 }
 

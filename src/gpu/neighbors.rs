@@ -291,7 +291,8 @@ impl CollisionBuffers {
     /// search that made the list. The stages of a step then run no workgroups.
     ///
     /// The GPU follows the rule of [`NeighborList::is_valid_for`](crate::NeighborList::is_valid_for), but
-    /// makes a list anew in some cases in which this rule would keep it: perhaps if a particle has moved by
+    /// makes a list anew in some cases in which this rule would keep it: if a particle has been wrapped or the
+    /// domain has changed, perhaps if a particle has moved by
     /// more than 0.999997 times half the skin, and always if the skin is below 2⁻⁹⁹ and any particle has
     /// moved. An incomplete list is never kept.
     ///
