@@ -4,11 +4,9 @@
 //! cargo run --release -p carom-shader-stats -- --check crates/shader-stats/navi21.txt
 //! ```
 
-mod model;
 mod radv;
 mod rounds;
 mod shader;
-mod substep;
 mod table;
 
 use std::fs;
@@ -54,15 +52,9 @@ struct Arguments {
     /// folder.
     #[arg(long, value_name = "DIR")]
     ir: Option<PathBuf>,
-    /// Also print estimates of the time of a step on an NVIDIA H200, for the present kernels and for the
-    /// kernels before they were restructured in November 2026. Print estimates for a
-    /// substep of hard-sphere dynamics, too. docs/performance.md describes the formulas.
-    #[arg(long, conflicts_with = "only")]
-    model: bool,
-    /// Number of spheres in each benchmark scene from which the option --model makes its estimates.
-    #[arg(long, value_name = "N", default_value = "200000", requires = "model",
-        value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
-    simulate: u32,
+    /// Also print how often the loops of the kernel `pairs` run, in each benchmark scene with N spheres.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=1_000_000))]
+    rounds: Option<u32>,
 }
 
 /// AMD GPU families that `--family` accepts, one for each GPU generation. RADV ends the whole process if the
@@ -94,10 +86,9 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         family: arguments.family,
     };
     write!(stdout(), "{table}").context("cannot write to standard output")?;
-    if arguments.model {
-        let report = model::report(&table, arguments.simulate as usize)?;
-        let substep = substep::report(&table, arguments.simulate as usize)?;
-        write!(stdout(), "\n{report}\n{substep}").context("cannot write to standard output")?;
+    if let Some(n) = arguments.rounds {
+        let report = rounds::report(n as usize)?;
+        write!(stdout(), "\n{report}").context("cannot write to standard output")?;
     }
     if let Some(path) = &arguments.write {
         fs::write(path, table.to_string())

@@ -1,7 +1,10 @@
 //! Simulates the loops in which the GPU kernel `pairs` searches for pairs, for a warp: 32
 //! invocations that run side by side.
 
+use std::fmt::Write;
+
 use carom::Sphere;
+use carom_scenes::Scene;
 
 const WARP: usize = 32;
 
@@ -9,9 +12,7 @@ const WARP: usize = 32;
 /// as often as its longest invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rounds {
-    /// Number of rows of grid cells for which a warp runs a separate loop. In the present kernel,
-    /// these are only rows in other grids than the sphere's own. In the kernel before November 2026
-    /// ([`Kind::Old`]), they are all rows.
+    /// Number of rows of cells in other grids than the sphere's own. Each has a loop of its own.
     pub(crate) rows: f64,
     pub(crate) candidates: f64,
     pub(crate) filters: f64,
@@ -29,26 +30,9 @@ impl Rounds {
     }
 }
 
-/// The kernel `pairs` before or after its restructuring of November 2026.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The version of the kernel `pairs` before November 2026, when it was restructured. It had a
-    /// loop for each row of cells, and tested every candidate by the expensive filter. No sphere
-    /// searched a grid with smaller cells.
-    Old,
-    /// The version of the kernel `pairs` since November 2026, when it was restructured. It has one
-    /// loop for all five rows of cells around a sphere, and runs a cheap test before the expensive
-    /// filter (a swept test with error bounds). Large spheres search the grid of small ones where
-    /// this costs less.
-    New,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Simulated {
     pub(crate) rounds: Rounds,
-    /// Number of rows of grid cells plus number of candidates that a warp processes one after the other. This
-    /// is the mean over the warps of one grid, for the grid in which the mean is largest.
-    pub(crate) loads: f64,
     /// Mean numbers for a sphere: its time segments, the candidates that the search tests for it, and those
     /// that touch it.
     pub(crate) proxies: f64,
@@ -147,7 +131,7 @@ impl Side {
 /// 1, and each row of cells that a segment searches in another grid costs 2. `begins` has the first
 /// size class of each grid. For each size class, `counts` has the number that names it, how many
 /// time segments it has, and the cell edge that the largest of these needs.
-fn cost(kind: Kind, counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> f64 {
+fn cost(counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> f64 {
     let level = |k: usize| {
         let end = begins.get(k + 1).copied().unwrap_or(i32::MAX);
         let classes = counts.iter().filter(|c| c.0 >= begins[k] && c.0 < end);
@@ -160,11 +144,8 @@ fn cost(kind: Kind, counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> 
     for (k, &fine) in levels.iter().enumerate() {
         sum += fine.n * 13.5 * fine.cell.powi(3) * fine.n / volume;
         for &coarse in &levels[k + 1..] {
-            let mut least = fine.search_coarser(coarse, volume);
-            if kind == Kind::New {
-                least = least.min(coarse.search_finer(fine, volume));
-            }
-            sum += least;
+            let coarser = fine.search_coarser(coarse, volume);
+            sum += coarser.min(coarse.search_finer(fine, volume));
         }
     }
     sum
@@ -172,7 +153,7 @@ fn cost(kind: Kind, counts: &[(i32, f64, f64)], begins: &[i32], volume: f64) -> 
 
 /// Chooses the largest length of a time segment, and one to three grids, so that the estimated cost is least.
 /// Returns a list of the time segments in each grid.
-fn grids(kind: Kind, spheres: &[Sphere]) -> Vec<Vec<Proxy>> {
+fn grids(spheres: &[Sphere]) -> Vec<Vec<Proxy>> {
     let axis = |k: usize| {
         let at = spheres.iter().map(|s| f64::from(s.center[k]));
         at.clone().fold(f64::MIN, f64::max) - at.fold(f64::MAX, f64::min)
@@ -193,7 +174,7 @@ fn grids(kind: Kind, spheres: &[Sphere]) -> Vec<Vec<Proxy>> {
             for &(two, ..) in &counts[k..] {
                 let mut begins = vec![first, one, two];
                 begins.dedup();
-                let cost = cost(kind, &counts, &begins, volume) + 10.0 * proxies.len() as f64;
+                let cost = cost(&counts, &begins, volume) + 10.0 * proxies.len() as f64;
                 if cost < best.0 {
                     best = (cost, begins, limit);
                 }
@@ -339,9 +320,8 @@ fn test(i: &Proxy, j: &Proxy) -> [bool; 2] {
 /// whether it also passes the filter (an expensive swept test).
 type Lane = Vec<Vec<[bool; 2]>>;
 
-/// Counts the loop iterations of a warp if it runs a separate loop for each row of grid cells. The kernel
-/// before November 2026 searched all rows in this way. The present kernel does so only for the rows in other
-/// grids than the sphere's own.
+/// Counts the loop iterations of a warp that runs a separate loop for each row of grid cells, as it does for
+/// the rows in other grids than the sphere's own.
 fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     let rows = lanes.iter().map(Vec::len).max().unwrap_or(0);
     rounds.rows += rows as f64;
@@ -357,8 +337,7 @@ fn row_by_row(lanes: &[Lane], rounds: &mut Rounds) {
     }
 }
 
-/// Counts the loop iterations of a warp in a kernel with one loop over the candidates of all rows of
-/// cells. The loop tests candidates in batches of 32. First, a cheap test is applied to all of them, then the
+/// Counts the loop iterations of a warp that has one loop over the candidates of all rows of cells. The loop tests candidates in batches of 32. First, a cheap test is applied to all of them, then the
 /// expensive filter to the candidates that pass.
 fn in_batches(lanes: &[Lane], rounds: &mut Rounds) {
     let lanes: Vec<Vec<[bool; 2]>> = lanes.iter().map(|lane| lane.concat()).collect();
@@ -378,7 +357,7 @@ fn in_batches(lanes: &[Lane], rounds: &mut Rounds) {
 }
 
 /// For each grid, the grids that its time segments search, beginning with its own.
-fn searched(kind: Kind, grids: &[Grid]) -> Vec<Vec<usize>> {
+fn searched(grids: &[Grid]) -> Vec<Vec<usize>> {
     let mut searched: Vec<Vec<usize>> = (0..grids.len()).map(|level| vec![level]).collect();
     for (coarse, one) in grids.iter().enumerate() {
         for (fine, other) in grids[..coarse].iter().enumerate() {
@@ -388,9 +367,7 @@ fn searched(kind: Kind, grids: &[Grid]) -> Vec<Vec<usize>> {
                 edge: 2.0 * grid.reach,
             });
             let volume = grids[0].volume;
-            if kind == Kind::New
-                && one.search_finer(other, volume) < other.search_coarser(one, volume)
-            {
+            if one.search_finer(other, volume) < other.search_coarser(one, volume) {
                 searched[coarse].push(fine);
             } else {
                 searched[fine].push(coarse);
@@ -402,14 +379,14 @@ fn searched(kind: Kind, grids: &[Grid]) -> Vec<Vec<usize>> {
 
 /// Counts the loop iterations and tests of the kernel `pairs` when its warps search the grids for
 /// all spheres of a scene.
-pub(crate) fn simulate(kind: Kind, spheres: &[Sphere]) -> Simulated {
-    let grids: Vec<Grid> = grids(kind, spheres)
+pub(crate) fn simulate(spheres: &[Sphere]) -> Simulated {
+    let grids: Vec<Grid> = grids(spheres)
         .iter()
         .map(|level| Grid::new(level))
         .collect();
     let mut sum = Simulated::default();
     let mut warps = 0.0;
-    for (grid, searched) in grids.iter().zip(searched(kind, &grids)) {
+    for (grid, searched) in grids.iter().zip(searched(&grids)) {
         let all: Vec<usize> = (0..grid.proxies.len()).collect();
         let mut of_level = Rounds::default();
         for warp in all.chunks(WARP) {
@@ -433,17 +410,14 @@ pub(crate) fn simulate(kind: Kind, spheres: &[Sphere]) -> Simulated {
                     sum.tested += 1.0;
                     sum.touching += f64::from(u8::from(*touches));
                 }
-                if step == 0 && kind == Kind::New {
+                if step == 0 {
                     in_batches(&lanes, &mut of_level);
                 } else {
                     row_by_row(&lanes, &mut of_level);
                 }
             }
         }
-        let of_level_warps = all.len().div_ceil(WARP) as f64;
-        let loads = (of_level.rows + of_level.candidates) / of_level_warps.max(1.0);
-        sum.loads = sum.loads.max(loads);
-        warps += of_level_warps;
+        warps += all.len().div_ceil(WARP) as f64;
         for (sum, of_level) in sum.rounds.all_mut().into_iter().zip(of_level.all_mut()) {
             *sum += *of_level;
         }
@@ -457,6 +431,33 @@ pub(crate) fn simulate(kind: Kind, spheres: &[Sphere]) -> Simulated {
         *count /= f64::max(warps, 1.0);
     }
     sum
+}
+
+/// Returns a table of the loop iterations in each scene with `n` spheres.
+pub(crate) fn report(n: usize) -> Result<String, std::fmt::Error> {
+    let mut text = format!("Loop iterations of `pairs` for a warp, in scenes of {n} spheres\n");
+    writeln!(
+        text,
+        "scene            rows  candidates  filters  reports  segments/sphere  tests/sphere"
+    )?;
+    for scene in Scene::ALL {
+        let Simulated {
+            rounds,
+            proxies,
+            tested,
+            ..
+        } = simulate(&scene.generate(n, 1));
+        writeln!(
+            text,
+            "{:<13}  {:>6.1}  {:>10.1}  {:>7.1}  {:>7.1}  {proxies:>15.2}  {tested:>12.1}",
+            scene.name(),
+            rounds.rows,
+            rounds.candidates,
+            rounds.filters,
+            rounds.reports
+        )?;
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -486,8 +487,8 @@ mod tests {
         let mut batches = Rounds::default();
         in_batches(&lanes, &mut batches);
         // In this test, a warp has two invocations, which have four candidates and two candidates.
-        // In the present kernel, each invocation visits the candidates of all its rows of cells in
-        // one loop, so the warp iterates four times. At most two candidates of an invocation pass
+        // Each invocation visits the candidates of all its rows of cells in one loop, so the warp
+        // iterates four times. At most two candidates of an invocation pass
         // the cheap test, so the warp runs the expensive filter twice. Each of these two runs
         // reports a pair.
         let expected = [0.0, 4.0, 2.0, 2.0];
@@ -517,26 +518,16 @@ mod tests {
 
     #[test]
     fn every_touching_pair_of_a_small_scene_is_tested_once() {
-        let spheres = carom_scenes::Scene::Gas.generate(2000, 1);
+        let spheres = Scene::Gas.generate(2000, 1);
         let proxies = cut(&spheres, f64::INFINITY);
         let mut touching = 0.0;
         for (i, one) in proxies.iter().enumerate() {
             let hits = proxies[i + 1..].iter().filter(|other| test(one, other)[1]);
             touching += hits.count() as f64;
         }
-        for kind in [Kind::Old, Kind::New] {
-            let simulated = simulate(kind, &spheres);
-            assert!(touching > 100.0);
-            assert!((simulated.touching * 2000.0 - touching).abs() < 0.5);
-            assert!(simulated.tested > simulated.touching);
-        }
-    }
-
-    #[test]
-    fn the_search_among_smaller_spheres_finds_the_same_pairs_with_fewer_tests() {
-        let spheres = carom_scenes::Scene::Thermal.generate(2000, 1);
-        let [old, new] = [Kind::Old, Kind::New].map(|kind| simulate(kind, &spheres));
-        assert!((old.touching - new.touching).abs() < 1e-9);
-        assert!(new.tested < old.tested, "{} {}", new.tested, old.tested);
+        let simulated = simulate(&spheres);
+        assert!(touching > 100.0);
+        assert!((simulated.touching * 2000.0 - touching).abs() < 0.5);
+        assert!(simulated.tested > simulated.touching);
     }
 }

@@ -54,17 +54,6 @@ impl Row {
     }
 }
 
-impl Table {
-    /// Returns the number of instructions of a kernel.
-    pub(crate) fn instructions(&self, kernel: &str) -> anyhow::Result<f64> {
-        let row = self.rows.iter().find(|row| row.kernel == kernel);
-        let row = row.with_context(|| format!("the table has no kernel {kernel}"))?;
-        let column = COLUMNS.iter().position(|&(name, _)| name == "instructions");
-        let count = column.and_then(|k| row.values.get(k));
-        Ok(*count.context("the table has no column of instructions")? as f64)
-    }
-}
-
 fn header() -> Vec<String> {
     let names = COLUMNS.iter().map(|&(name, _)| name.to_owned());
     ["kernel".to_owned()].into_iter().chain(names).collect()
