@@ -246,6 +246,56 @@ fn a_ball_falls_when_its_support_is_knocked_away() {
     }
 }
 
+/// A step with a limit ends at the time that it reaches, says so, and goes on where it ended.
+#[test]
+fn a_step_with_a_limit_ends_before_its_end() {
+    let ball = HardSphere::new([5.0, 5.0, 5.0], 1.0).with_velocity([60.0, 31.0, 17.0]);
+    let rules = || SimulationOptions::new().with_walls(walls(10.0, 10.0, 3));
+    let mut whole = simulation(&[ball], rules());
+    assert!(step(&mut whole, 100.0).completed);
+    let mut limited = simulation(&[ball], rules().with_max_step_impacts(100));
+    let mut steps = 0;
+    while limited.time() < 100.0 {
+        let before = limited.time();
+        let report = step(&mut limited, 100.0 - before);
+        assert!(report.wall_impacts + report.substeps < 130, "{report:?}");
+        assert_eq!(report.completed, limited.time() == 100.0);
+        assert!(limited.time() > before);
+        steps += 1;
+    }
+    assert!(steps > 10, "{steps}");
+    let [one, other] =
+        [&whole, &limited].map(|simulation| DVec3::from(simulation.spheres()[0].center));
+    assert!(one.distance(other) < 1e-6, "{one} {other}");
+    let none = Simulation::new(vec![ball], rules().with_max_step_impacts(0));
+    assert!(none.is_err_and(|error| error.to_string().contains("must be at least 1")));
+}
+
+/// A wall pushes a disc against another wall until there is no room for it, and then moves back.
+#[test]
+fn a_squeezed_disc_overlaps_the_walls() {
+    for (contact_time, gravity) in [(1e-3, 0.0), (1e-3, -9.8), (1e-2, 0.0)] {
+        for restitution in [0.0, 0.5, 0.9, 1.0] {
+            let walls = [
+                Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([1.0, 0.0, 0.0]),
+                Wall::half_space([-1.0, 0.0, 0.0], -2.0),
+                Wall::half_space([0.0, 1.0, 0.0], 0.0),
+            ];
+            let disc = HardSphere::new([1.2, 0.5, 0.0], 0.5);
+            let rules = options(walls.into_iter().collect(), [restitution; 2], contact_time)
+                .with_gravity([0.0, gravity, 0.0]);
+            let mut squeezed = simulation(&[disc], rules);
+            // The room is gone at time 1.
+            for _ in 0..90 {
+                let report = step(&mut squeezed, 1.0 / 60.0);
+                assert!(report.wall_impacts < 50_000, "{}", report.wall_impacts);
+                let [x, ..] = squeezed.spheres()[0].center;
+                assert!(x.abs() < 10.0, "{restitution} {contact_time}: {x}");
+            }
+        }
+    }
+}
+
 /// What is known of a run of a pile.
 struct Run {
     /// Number of impacts and of substeps in each frame.

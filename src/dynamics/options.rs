@@ -25,6 +25,7 @@ pub struct SimulationOptions {
     /// `None` is the default of the backend, as it is for `max_impacts`.
     pub(crate) impacts_per_substep: Option<f64>,
     pub(crate) max_impacts: Option<u32>,
+    pub(crate) max_step_impacts: u64,
     pub(crate) impact_list: bool,
 }
 
@@ -42,6 +43,7 @@ impl SimulationOptions {
             bodies: Vec::new(),
             impacts_per_substep: None,
             max_impacts: None,
+            max_step_impacts: u64::MAX,
             impact_list: false,
         }
     }
@@ -155,6 +157,16 @@ impl SimulationOptions {
         self
     }
 
+    /// Sets the largest number of impacts in a step on the CPU, without limit by default. A substep counts as one more
+    /// impact. The first substep that reaches the limit is the last one of the step, which then returns before its end:
+    /// see [`StepReport::completed`](crate::StepReport::completed). So no step takes much longer than you allow. A
+    /// simulation on a GPU has no such limit, because a recording has a fixed number of substeps.
+    #[must_use]
+    pub fn with_max_step_impacts(mut self, impacts: u64) -> Self {
+        self.max_step_impacts = impacts;
+        self
+    }
+
     /// Requests a list of the impacts of each step: see [`StepReport::impacts`](crate::StepReport::impacts). Without
     /// this option, there is no list.
     #[must_use]
@@ -194,7 +206,7 @@ impl SimulationOptions {
         number("contact time", self.contact_time, 0.0..=most)?;
         let impacts = self.impacts_per_substep();
         number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
-        if self.max_impacts == Some(0) {
+        if self.max_impacts == Some(0) || self.max_step_impacts == 0 {
             return Err(Error::InvalidSimulation {
                 problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
             });

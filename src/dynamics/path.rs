@@ -48,11 +48,8 @@ impl Piece {
         }
     }
 
-    /// Returns the same motion from `time` on, on which gravity now acts or no longer acts.
+    /// Returns the same motion from `time` on, on which gravity acts if it did not, or no longer acts if it did.
     pub(crate) fn falling(&self, falls: bool, time: f64, gravity: DVec3) -> Self {
-        if falls == self.falls {
-            return *self;
-        }
         let sign = if falls { -1.0 } else { 1.0 };
         let velocity = self.velocity + gravity * (sign * time);
         let place = self.place(time) + gravity * (sign * 0.5 * time * time);

@@ -22,7 +22,14 @@ const APART: f64 = 1e-9;
 
 /// If a pair has had this number of impacts within a contact time and a substep, its next ones are without restitution.
 /// So the impacts of bodies without room between them, each of which brings about others, soon end.
-const FREQUENT: u8 = 4;
+const FREQUENT: u16 = 4;
+
+/// The same number if spheres cannot rest. Until then, the contact-time model makes the impacts elastic.
+const OFTEN: u16 = 64;
+
+/// If a pair has had this number of impacts within a contact time and a substep, there is no room for one of its
+/// spheres, as between two walls that close. It has no more impacts until the end of the substep, so it overlaps.
+const SQUEEZED: u16 = 1024;
 
 /// Slow impacts of a pair in a substep and a pause ([`Setting::pause`]): at most this number, and after the first one
 /// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
@@ -69,8 +76,8 @@ struct Link<'a> {
     /// Whether the sphere and its partner (a sphere or a wall) pass through each other without an
     /// impact, as a result of the caller's rule. This lasts until a gap separates the two.
     passing: bool,
-    /// Number of impacts of the pair since the time `first`, within one contact time, if spheres can rest.
-    impacts: u8,
+    /// Number of impacts of the pair since the time `first`, within one contact time.
+    impacts: u16,
     first: f64,
     /// Number of slow impacts of the pair since the time `slowed`.
     slow: u8,
@@ -168,7 +175,7 @@ pub(crate) fn replay<'a>(
             scratch.links[index].passing = true;
             continue;
         };
-        if setting.slow > 0.0 {
+        if setting.options.contact_time > 0.0 {
             let link = &mut scratch.links[index];
             if time - link.first >= setting.options.contact_time {
                 (link.impacts, link.first) = (0, time);
@@ -342,7 +349,7 @@ impl<'a> ReplayScratch<'a> {
             link.passing = false;
         }
         if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
-            if link.slow > 0 && self.waits(index, time, setting) {
+            if link.impacts > 0 && self.waits(index, time, setting) {
                 return Ok(());
             }
             self.times[index] = time;
@@ -355,9 +362,17 @@ impl<'a> ReplayScratch<'a> {
         Ok(())
     }
 
-    /// Returns whether the next impact of a pair waits for the end of the substep, because it is slow and not the first.
+    /// Returns whether the next impact of a pair waits for the end of the substep, because it is slow and not the first, or
+    /// because the pair is squeezed.
     fn waits(&self, index: usize, time: f64, setting: &Setting<'_>) -> bool {
         let link = &self.links[index];
+        let is_recent = time - link.first < setting.options.contact_time;
+        if link.impacts >= SQUEEZED && is_recent {
+            return true;
+        }
+        if link.slow == 0 {
+            return false;
+        }
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
         let blow = link.contact.blow(&a.piece, &b.piece, time);
         let many = link.slow >= MOST_SLOW && time - link.slowed < setting.pause(&link.contact);
@@ -382,7 +397,8 @@ impl<'a> ReplayScratch<'a> {
 
     /// Returns whether a pair has had many impacts within a contact time.
     fn is_frequent(&self, link: &Link<'_>, time: f64, setting: &Setting<'_>) -> bool {
-        link.impacts >= FREQUENT
+        let many = if setting.slow > 0.0 { FREQUENT } else { OFTEN };
+        link.impacts >= many
             && time - link.first < setting.options.contact_time
             && setting.restitution(link.candidate.partner) < 1.0
     }
@@ -479,7 +495,11 @@ impl<'a> ReplayScratch<'a> {
                 push(&mut part.removed, removal)?;
             }
             let piece = member.piece.turn(time, change);
-            member.piece = piece.falling(falls[k], time, setting.options.gravity);
+            member.piece = if piece.falls == falls[k] {
+                piece
+            } else {
+                piece.falling(falls[k], time, setting.options.gravity)
+            };
             member.impacts += 1;
             member.last = time;
             push(&mut self.turns, (end, member.piece))?;

@@ -99,6 +99,10 @@ pub struct StepReport {
     pub removed: Vec<Removal>,
     /// Kinetic energy of all spheres of finite mass at the end of the step. Removed spheres have none.
     pub kinetic_energy: f64,
+    /// Whether the step has reached its end. If not, it has had as many impacts as
+    /// [`SimulationOptions::with_max_step_impacts`](crate::SimulationOptions::with_max_step_impacts) allows, and
+    /// [`Simulation::time`](crate::Simulation::time) is the time reached. The next step goes on from there.
+    pub completed: bool,
     /// Number of substeps.
     pub substeps: u64,
     /// Number of spheres in the largest group whose impacts had to be processed one after the other.

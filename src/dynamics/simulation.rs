@@ -275,7 +275,8 @@ impl Simulation {
         })
     }
 
-    /// Moves the spheres through a time `duration`, and reports the impacts.
+    /// Moves the spheres through a time `duration`, and reports the impacts. The step ends before if it reaches the limit
+    /// that [`SimulationOptions::with_max_step_impacts`] sets.
     ///
     /// # Errors
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
@@ -354,9 +355,13 @@ impl Simulation {
         let end = self.time + duration;
         let least = least(duration, self.spheres.len());
         let mut result = Ok(());
-        while result.is_ok() && self.time < end {
+        let most = self.options.max_step_impacts;
+        let count =
+            |report: &StepReport| report.sphere_impacts + report.wall_impacts + report.substeps;
+        while result.is_ok() && self.time < end && count(&report) < most {
             result = self.advance(end, least, rule, &mut report);
         }
+        report.completed = self.time >= end;
         self.state.export(&mut self.spheres, &self.lattice);
         result?;
         report.kinetic_energy = self.kinetic_energy();

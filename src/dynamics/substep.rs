@@ -81,6 +81,8 @@ pub(crate) struct Setting<'a> {
     resting: &'a [bool],
     /// Whether gravity may accelerate only some of the spheres.
     pub(crate) mixed: bool,
+    /// Whether there is gravity.
+    any_falls: bool,
     pub(crate) candidates: &'a Candidates,
 }
 
@@ -130,6 +132,7 @@ impl<'a> Start<'a> {
             slow: slow_speed(options),
             resting,
             mixed,
+            any_falls: options.gravity != DVec3::ZERO,
             candidates,
         }
     }
@@ -173,11 +176,11 @@ impl Setting<'_> {
         blow: &Blow,
         last: f64,
         time: f64,
-        is_slow: bool,
+        is_plastic: bool,
     ) -> (f64, DVec3) {
         let contact_time = self.options.contact_time;
         let restitution = match partner {
-            _ if is_slow => 0.0,
+            _ if is_plastic => 0.0,
             _ if self.slow == 0.0 && time - last < contact_time => 1.0,
             _ => self.restitution(partner),
         };
@@ -241,6 +244,7 @@ impl Setting<'_> {
     }
 
     /// Describes the meeting of a candidate to a rule.
+    #[inline(always)]
     pub(crate) fn encounter(
         &self,
         candidate: &Candidate,
@@ -344,7 +348,7 @@ impl Setting<'_> {
             let rests = self.resting.get(sphere as usize).copied();
             rests.unwrap_or(false) || self.spheres[sphere as usize].is_fixed()
         };
-        !apart && self.options.gravity != DVec3::ZERO
+        !apart && self.any_falls
     }
 
     /// Returns the motion of a sphere that meets nothing.
@@ -359,7 +363,7 @@ impl Setting<'_> {
     #[inline]
     pub(crate) fn unlike(&self, falls: bool, others: [u32; LANES]) -> u32 {
         if !self.mixed {
-            let alike = falls == (self.options.gravity != DVec3::ZERO);
+            let alike = falls == self.any_falls;
             return if alike { 0 } else { (1 << LANES) - 1 };
         }
         let lanes = others.iter().zip(0..);
