@@ -374,6 +374,18 @@ mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
     '(wall, pair.normal * pair.impulse)' '(wall, pair.normal * 0.0)' --test dynamics_rest bears_the_weight
 mutant 'the forces of a pile are forgotten' src/dynamics/rest.rs \
     'force.map_or(0.0, |place| forces[place].1)' 'force.map_or(0.0, |_| 0.0)' --test dynamics_rest bears_the_weight
+mutant 'edges inside a flat surface lift spheres' src/dynamics/surface.rs \
+    'Part::Edge(k) => &around.edges[k],' 'Part::Edge(_) => return true,' --test dynamics_walls inside_a_flat
+mutant 'corners inside a flat surface lift spheres' src/dynamics/surface.rs \
+    'Part::Corner(k) => &around.corners[k],' 'Part::Corner(_) => return true,' --test dynamics_walls inside_a_flat
+mutant 'rounding loses a ball between two triangles' src/dynamics/surface.rs \
+    'let most = INSIDE * away.length();' 'let most = -INSIDE * away.length();' --test dynamics_walls like_a_plane
+mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
+    'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
+mutant 'a step has no limit' src/dynamics/simulation.rs \
+    ' && count(&report) < most' '' --test dynamics_rest step_with_a_limit
+mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
+    'link.impacts >= SQUEEZED && is_recent' 'false && is_recent' --test dynamics_rest squeezed
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
 mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \
@@ -391,6 +403,8 @@ mutant 'a substep with too many impacts is an error at once' src/dynamics/simula
 mutant 'impacts of a fixed sphere count for the contact time on the GPU' shaders/simulation_strike.wgsl \
     'if bodies[sphere].inverse_mass == 0.0 {' 'if bodies[sphere].inverse_mass < 0.0 {' \
     --test dynamics_gpu of_others_elastic
+mutant 'the contact time makes impacts elastic beside a floor on the GPU' shaders/simulation_strike.wgsl \
+    'slow == 0.0 || approach < slow' 'true' --test dynamics_gpu other_impacts_elastic
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
     'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
     --test dynamics_gpu long_substeps

@@ -130,6 +130,14 @@ impl<'a> ContactPair<'a> {
         }
     }
 
+    /// Returns whether the two touch each other where they are nearest, and no adjoining triangle is nearer to the sphere.
+    pub(crate) fn faces(&self, a: &Piece, b: &Piece, time: f64) -> bool {
+        match *self {
+            Self::Spheres { .. } => true,
+            Self::Wall { wall, .. } => wall.surface.faces(self.motion(a, b).place_at(time)),
+        }
+    }
+
     /// Returns whether the partner is a plane.
     pub(crate) fn is_flat(&self) -> bool {
         matches!(self, Self::Wall { wall, .. } if matches!(wall.surface, Surface::Plane { .. }))

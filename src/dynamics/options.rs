@@ -16,6 +16,7 @@ use crate::{Domain, Error, MAX_MAGNITUDE, Walls};
 pub struct SimulationOptions {
     pub(crate) restitution: f64,
     pub(crate) wall_restitution: f64,
+    pub(crate) one_sided_meshes: bool,
     pub(crate) walls: Walls,
     pub(crate) gravity: DVec3,
     pub(crate) domain: Domain,
@@ -35,6 +36,7 @@ impl SimulationOptions {
         Self {
             restitution: 1.0,
             wall_restitution: 1.0,
+            one_sided_meshes: false,
             walls: Walls::new(),
             gravity: DVec3::ZERO,
             domain: Domain::open(),
@@ -61,6 +63,14 @@ impl SimulationOptions {
     #[must_use]
     pub fn with_walls(mut self, walls: Walls) -> Self {
         self.walls = walls;
+        self
+    }
+
+    /// Lets spheres touch the triangles of meshes only from the side from which the corners run counterclockwise. They
+    /// pass through the other side. Without this option, both sides count. Only the CPU has this option.
+    #[must_use]
+    pub fn with_one_sided_meshes(mut self) -> Self {
+        self.one_sided_meshes = true;
         self
     }
 

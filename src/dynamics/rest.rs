@@ -207,7 +207,7 @@ impl Rest {
                 let ends = candidate.ends();
                 let [a, b] = ends.map(|end| Piece::straight(&start.spheres[end as usize], false));
                 let (gap, size) = (contact.gap(&a, &b, 0.0), contact.size());
-                if gap > TOUCH * size {
+                if gap > TOUCH * size || !contact.faces(&a, &b, 0.0) {
                     continue;
                 }
                 let blow = contact.blow(&a, &b, 0.0);

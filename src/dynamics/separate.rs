@@ -33,7 +33,7 @@ pub(crate) fn separate_once(
         let contact = ContactPair::new(candidate, &setting);
         let depth = -contact.gap(&a, &b, 0.0);
         let size = contact.size();
-        if depth <= DEPTH * size {
+        if depth <= DEPTH * size || !contact.faces(&a, &b, 0.0) {
             continue;
         }
         if deepest.is_none_or(|(_, _, most)| depth > most) {

@@ -84,7 +84,7 @@ impl Simulation {
         let lattice = Lattice::new(&options.domain)?;
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
         let state = State::new(&spheres, !lattice.is_open(), &options)?;
-        let walls = MovingWalls::new(&options.walls, &options.domain);
+        let walls = MovingWalls::new(&options.walls, &options.domain, options.one_sided_meshes);
         let mut simulation = Self {
             spheres,
             state,

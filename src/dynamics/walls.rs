@@ -6,13 +6,13 @@ use glam::DVec3;
 use super::HardSphere;
 use super::candidates::{Candidate, known};
 use super::report::Partner;
-use super::surface::Surface;
+use super::surface::{Surface, surroundings};
 use crate::lattice::{Lattice, MAX_CELLS};
 use crate::walls::{CylinderImages, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Sphere, Step, Walls};
 
 /// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) velocity: DVec3,
@@ -66,7 +66,7 @@ pub(crate) struct Searching<'a> {
 }
 
 impl MovingWalls {
-    pub(crate) fn new(walls: &Walls, domain: &Domain) -> Self {
+    pub(crate) fn new(walls: &Walls, domain: &Domain, one_sided: bool) -> Self {
         let mut moving = Self::default();
         for (wall, number) in walls.simple().iter().zip(0..) {
             moving.list.push(MovingWall {
@@ -93,10 +93,21 @@ impl MovingWalls {
             }
         }
         let mut number = walls.simple().len();
+        let triangles = walls.meshes().iter().flat_map(|mesh| {
+            let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
+            let corners = mesh.triangles().iter();
+            corners.map(move |corners| (corners.map(|k| mesh.vertices()[k as usize]), key))
+        });
+        let triangles: Vec<_> = triangles.collect();
+        let mut around = surroundings(&triangles, one_sided).into_iter();
+        let mut triangles = triangles.into_iter();
         for mesh in walls.meshes() {
-            for (triangle, bound) in mesh.triangles().iter().zip(mesh.bounds()) {
+            for bound in mesh.bounds() {
+                let (Some((corners, _)), Some(around)) = (triangles.next(), around.next()) else {
+                    break;
+                };
                 moving.list.push(MovingWall {
-                    surface: Surface::triangle(triangle.map(|k| mesh.vertices()[k as usize])),
+                    surface: Surface::triangle(corners, around),
                     velocity: vector(mesh.velocity()),
                     groups: bound.groups,
                     tells_apart: [true; 3],
