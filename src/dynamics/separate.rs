@@ -1,5 +1,7 @@
 //! Moves overlapping spheres apart, before they are simulated.
 
+use glam::DVec3;
+
 use super::candidates::Candidates;
 use super::contact::ContactPair;
 use super::path::Piece;
@@ -9,6 +11,22 @@ use crate::{Detector, Error};
 
 /// Depth up to which spheres do not count as overlapping, relative to the sum of their radii.
 const DEPTH: f64 = 1e-9;
+
+/// Spheres whose centres are nearer to each other than this number times the sum of their radii are at one point.
+const AT_ONE_POINT: f64 = 1e-3;
+
+/// Returns the direction in which a sphere leaves others at the same point, from its index: evenly distributed on a
+/// sphere, or on a circle for discs in a plane.
+fn outwards(index: u32, is_flat: bool) -> DVec3 {
+    let turns = f64::from(index) * 0.618_033_988_749_894_9;
+    let (sin, cos) = (std::f64::consts::TAU * turns).sin_cos();
+    if is_flat {
+        return DVec3::new(cos, sin, 0.0);
+    }
+    let z = 2.0 * (f64::from(index) * 0.754_877_666_246_692_8).fract() - 1.0;
+    let across = (1.0 - z * z).sqrt();
+    DVec3::new(across * cos, across * sin, z)
+}
 
 /// Moves overlapping spheres apart in one pass over all overlaps, in the order of sphere, partner and image.
 /// Returns the deepest overlap that the pass has found, or `None` if there was none.
@@ -25,6 +43,9 @@ pub(crate) fn separate_once(
     let setting = start.setting(candidates);
     let mut list = candidates.list(start.ids)?;
     list.sort_unstable_by_key(|candidate| setting.key(candidate));
+    let is_flat = spheres
+        .iter()
+        .all(|sphere| sphere.center[2] == 0.0 && sphere.velocity[2] == 0.0);
     let mut deepest: Option<(u32, Partner, f64)> = None;
     for candidate in &list {
         let index = candidate.sphere as usize;
@@ -39,7 +60,15 @@ pub(crate) fn separate_once(
         if deepest.is_none_or(|(_, _, most)| depth > most) {
             deepest = Some((setting.id(candidate.sphere), candidate.partner, depth));
         }
-        let normal = contact.blow(&a, &b, 0.0).touch.normal;
+        let blow = contact.blow(&a, &b, 0.0);
+        let at_one_point = candidate.other().is_some() && blow.distance <= AT_ONE_POINT * size;
+        let normal = if at_one_point {
+            let places = [candidate.sphere, candidate.other().unwrap_or_default()];
+            let [one, other] = places.map(|place| outwards(setting.id(place), is_flat));
+            (other - one).try_normalize().unwrap_or(DVec3::X)
+        } else {
+            blow.touch.normal
+        };
         let shares = match candidate.other() {
             None => [1.0, 0.0],
             Some(_) => {

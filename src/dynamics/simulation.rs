@@ -282,8 +282,9 @@ impl Simulation {
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
     /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰.
-    /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, or if
-    ///   the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
+    /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, if it is so
+    ///   far from the origin that float64 cannot represent its motion (numbers that are farther apart than a thousandth
+    ///   of its radius, or than its motion in the step), or if the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
     ///   large.
     /// - [`Error::TooManyImpacts`] if spheres have more impacts in a short substep than
     ///   [`SimulationOptions::with_max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
@@ -348,8 +349,9 @@ impl Simulation {
 
     /// Does a step on the threads of the current pool.
     fn step_here(&mut self, duration: f64, rule: ResponseRule<'_>) -> Result<StepReport, Error> {
+        self.check_resolution(duration)?;
         let mut report = StepReport {
-            wall_impulses: vec![[0.0; 3]; self.walls.len()],
+            wall_impulses: vec![[0.0; 3]; self.options.walls.simple().len()],
             ..StepReport::default()
         };
         let end = self.time + duration;
@@ -547,8 +549,7 @@ impl Simulation {
                     Partner::Sphere(_) => report.sphere_impacts += 1,
                     Partner::Wall(wall) => {
                         report.wall_impacts += 1;
-                        let sum = &mut report.wall_impulses[wall as usize];
-                        *sum = (DVec3::from(*sum) + DVec3::from(impact.impulse)).to_array();
+                        report.pass(wall, impact.impulse.into());
                     }
                 }
             }
@@ -645,11 +646,35 @@ impl Simulation {
             flights[place] = units.flight(&self.state.spheres[place]);
         }
         for (wall, momentum) in passed.to_walls {
-            let sum = &mut report.wall_impulses[wall as usize];
-            *sum = (DVec3::from(*sum) + momentum).to_array();
+            report.pass(wall, momentum);
         }
         report.virial += passed.virial;
         Ok(())
+    }
+
+    /// Returns an error if a sphere is so far from the origin that float64 cannot represent its motion.
+    fn check_resolution(&self, duration: f64) -> Result<(), Error> {
+        let lost = |sphere: &HardSphere| {
+            let center = sphere.place();
+            let steps = f64::EPSILON * center.abs().max_element();
+            let speed = sphere.motion().length();
+            let coarse = steps > RESOLUTION * sphere.radius && sphere.radius > 0.0;
+            let moved = speed * duration;
+            moved > 0.0 && (coarse || (moved < 0.25 * steps && moved > 1e-9 * sphere.radius))
+        };
+        let all = self.state.spheres.par_iter().zip(&self.state.ids);
+        let bad = all.filter(|(sphere, _)| lost(sphere));
+        match bad.min_by_key(|(_, id)| **id) {
+            None => Ok(()),
+            Some((sphere, &id)) => Err(Error::InvalidHardSphere {
+                index: id as usize,
+                problem: format!(
+                    "its centre {:?} is so far from the origin that float64 cannot represent its motion with the \
+                     velocity {:?} in a step of {duration:?}; move all spheres and walls nearer to the origin",
+                    sphere.center, sphere.velocity
+                ),
+            }),
+        }
     }
 
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
@@ -660,6 +685,9 @@ impl Simulation {
         self.state.export(&mut self.spheres, &self.lattice);
     }
 }
+
+/// Where float64 numbers are farther apart than this share of its radius, a sphere cannot move.
+const RESOLUTION: f64 = 1e-3;
 
 /// Returns the state of a sphere on `piece`, the last piece of its path. `time` counts from the start of the
 /// substep.
