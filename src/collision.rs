@@ -1,6 +1,8 @@
-//! Defines [`Collision`], one entry of the list of collisions.
+//! Defines [`Collision`] and [`Collision64`], the entries of lists of collisions.
 
 use bytemuck::{Pod, Zeroable};
+
+use crate::number::sealed::Touching;
 
 /// Two spheres that touch during a time step, with their time of impact.
 ///
@@ -21,4 +23,42 @@ pub struct Collision {
     /// Penetration depth at the start of the step, in the unit of length: the sum of the radii minus the
     /// distance of the centres. The depth is 0 for spheres that touch only later.
     pub depth: f32,
+}
+
+/// A [`Collision`] of spheres in float64.
+///
+/// A `Collision64` has 24 bytes.
+// It is a type of its own, because `Collision` is `Pod`, which no generic type can be without unsafe code.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Collision64 {
+    /// Index of one sphere, as in [`Collision::a`].
+    pub a: u32,
+    /// Index of the other sphere, as in [`Collision::b`].
+    pub b: u32,
+    /// Time of impact, as in [`Collision::toi`].
+    pub toi: f64,
+    /// Penetration depth at the start of the step, as in [`Collision::depth`].
+    pub depth: f64,
+}
+
+impl Touching<f32> for Collision {
+    fn sides(&self) -> [u32; 2] {
+        [self.a, self.b]
+    }
+
+    fn toi(&self) -> f32 {
+        self.toi
+    }
+}
+
+impl Touching<f64> for Collision64 {
+    fn sides(&self) -> [u32; 2] {
+        [self.a, self.b]
+    }
+
+    fn toi(&self) -> f64 {
+        self.toi
+    }
 }

@@ -3,19 +3,26 @@
 use rayon::prelude::*;
 
 use crate::limits::MAX_SPHERES;
+use crate::number::sealed::Touching as _;
 use crate::reduce::changes::{Changes, changes};
 use crate::reduce::contacts::{Contacts, contacts};
 use crate::reduce::earliest::{Earliest, earliest, with_walls};
 use crate::shared::sets::Sets;
-use crate::{Collision, Error, Hits, Statistics, WallCollision};
+use crate::{Error, Hits, Number, Statistics};
 
 /// All collisions of a time step, with statistics. Returned by [`Detector::detect`](crate::Detector::detect).
 ///
 /// Methods of this type compute each sphere's earliest impact, each sphere's contacts, and which pairs have begun or
 /// stopped touching since an earlier step.
+///
+/// The numbers `T` are those of the step: float32 or float64 ([`Number`]).
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Collisions {
+#[cfg_attr(
+    feature = "serde",
+    serde(bound = "T::Collision: serde::Serialize, T::WallCollision: serde::Serialize")
+)]
+pub struct Collisions<T: Number = f32> {
     /// All pairs of spheres that touch during the step, each listed once, without pairs that
     /// collision groups leave out. They are sorted by sphere indices (a, b), or by time after
     /// [`sort_by_time`](Self::sort_by_time).
@@ -27,7 +34,7 @@ pub struct Collisions {
     ///
     /// The list may be filtered with [`Hits::retain`]. The methods of this type then use what is left, and
     /// [`statistics`](Self::statistics) stays that of the step.
-    pub pairs: Hits<Collision>,
+    pub pairs: Hits<T::Collision>,
     /// All spheres that touch walls ([`Step::with_walls`](crate::Step::with_walls)) during the
     /// step. A sphere is listed once for each wall that it touches, unless collision groups leave
     /// this out. Sorted by sphere and by wall. Empty for a step without walls.
@@ -36,22 +43,22 @@ pub struct Collisions {
     /// wall. A sphere is listed once for each of its images that touches the wall, sorted by the image. Some
     /// walls, such as a floor, do not change if they are displaced along an edge of the domain. For such a
     /// wall, the component of the image along this edge is 0.
-    pub walls: Hits<WallCollision>,
+    pub walls: Hits<T::WallCollision>,
     /// Statistics of the time step, such as the number of tested pairs.
     pub statistics: Statistics,
     sphere_count: usize,
     second_set_start: Option<usize>,
 }
 
-impl Default for Collisions {
+impl<T: Number> Default for Collisions<T> {
     fn default() -> Self {
         Self::new(Hits::default(), 0, Sets::One, Statistics::default())
     }
 }
 
-impl Collisions {
+impl<T: Number> Collisions<T> {
     pub(crate) fn new(
-        pairs: Hits<Collision>,
+        pairs: Hits<T::Collision>,
         sphere_count: usize,
         sets: Sets,
         statistics: Statistics,
@@ -86,7 +93,7 @@ impl Collisions {
     /// # Ok::<(), carom::Error>(())
     /// ```
     pub fn from_pairs(
-        pairs: impl Into<Hits<Collision>>,
+        pairs: impl Into<Hits<T::Collision>>,
         sphere_count: usize,
         second_set_start: Option<usize>,
     ) -> Result<Self, Error> {
@@ -151,10 +158,10 @@ impl Collisions {
     pub fn sort_by_time(&mut self) {
         // Adding 0.0 turns a time of −0.0, which another program may have found, into 0.0.
         // Otherwise, `total_cmp` would order −0.0 before 0.0.
-        let time = |pair: &Collision| pair.toi + 0.0;
-        let before = |one: &Collision, other: &Collision| {
+        let time = |pair: &T::Collision| pair.toi().into() + 0.0;
+        let before = |one: &T::Collision, other: &T::Collision| {
             let order = time(one).total_cmp(&time(other));
-            order.then_with(|| (one.a, one.b).cmp(&(other.a, other.b)))
+            order.then_with(|| one.sides().cmp(&other.sides()))
         };
         let Hits { items, images } = &mut self.pairs;
         if images.is_empty() {
@@ -206,10 +213,10 @@ impl Collisions {
     /// sphere and a wall at the same time, and nothing earlier, the result has the other sphere.
     ///
     /// Pairs and wall collisions with an index past the last sphere are skipped.
-    pub fn earliest(&self) -> Vec<Option<Earliest>> {
+    pub fn earliest(&self) -> Vec<Option<Earliest<T>>> {
         let (spheres, sets) = (self.sphere_count, self.sets());
-        let mut earliest = earliest(&self.pairs, self.pairs.images(), spheres, sets);
-        with_walls(&mut earliest, &self.walls, self.walls.images());
+        let mut earliest = earliest::<T>(&self.pairs, self.pairs.images(), spheres, sets);
+        with_walls::<T>(&mut earliest, &self.walls, self.walls.images());
         earliest
     }
 
@@ -233,7 +240,7 @@ impl Collisions {
     /// Pairs with an index past the last sphere are skipped.
     pub fn contacts(&self) -> Contacts {
         let (spheres, sets) = (self.sphere_count, self.sets());
-        contacts(&self.pairs, spheres, sets)
+        contacts::<T>(&self.pairs, spheres, sets)
     }
 
     /// Compares this list with `previous`, the list of an earlier step. Returns the pairs that
@@ -258,7 +265,7 @@ impl Collisions {
     /// This list and `previous` may have their pairs in any order, and may contain a pair several
     /// times.
     pub fn changes_since(&self, previous: &Self) -> Changes {
-        changes(
+        changes::<T>(
             (&previous.pairs, previous.pairs.images()),
             (&self.pairs, self.pairs.images()),
         )
@@ -272,9 +279,9 @@ impl Collisions {
     }
 }
 
-impl<'a> IntoIterator for &'a Collisions {
-    type Item = &'a Collision;
-    type IntoIter = std::slice::Iter<'a, Collision>;
+impl<'a, T: Number> IntoIterator for &'a Collisions<T> {
+    type Item = &'a T::Collision;
+    type IntoIter = std::slice::Iter<'a, T::Collision>;
     fn into_iter(self) -> Self::IntoIter {
         self.pairs.iter()
     }

@@ -25,6 +25,12 @@ impl<A> From<f32> for Values<f32, A> {
     }
 }
 
+impl<A> From<f64> for Values<f64, A> {
+    fn from(constant: f64) -> Self {
+        Self::Constant(constant)
+    }
+}
+
 impl<A> From<u32> for Values<u32, A> {
     fn from(constant: u32) -> Self {
         Self::Constant(constant)
@@ -33,8 +39,8 @@ impl<A> From<u32> for Values<u32, A> {
 
 /// One attribute of all spheres in main memory, such as their centres.
 ///
-/// The values are of type `T`: `[f32; 3]` for centres and velocities, `f32` for radii, and `u32` for collision
-/// groups. They may lie side by side, or be fields of records. They need no alignment.
+/// The values are of type `T`: `[f32; 3]` or `[f64; 3]` for centres and velocities, `f32` or `f64` for radii, and
+/// `u32` for collision groups. They may lie side by side, or be fields of records. They need no alignment.
 ///
 /// ```
 /// use bytemuck::NoUninit;
@@ -57,8 +63,8 @@ impl<A> From<u32> for Values<u32, A> {
 /// ```
 ///
 /// A vector type of another crate that is `NoUninit`, as glam's are with its feature `bytemuck`, is a record, too:
-/// `Column::of(&positions, |position| position.as_ref())`. Values are float32; a program with float64 converts them
-/// first.
+/// `Column::of(&positions, |position| position.as_ref())`. All columns of a set of spheres are float32, or all are
+/// float64.
 #[derive(Clone, Copy)]
 pub struct Column<'a, T> {
     /// The bytes from the start of the first value. If there are too few for all values, the column has no valid

@@ -13,9 +13,10 @@ use crate::outcome::StepOutcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads;
+use crate::wide::{Enclosed, EnclosedMemory, decide};
 use crate::{
-    Backend, Collision, Collisions, Error, Hits, NeighborList, NeighborSearch, Options, Sphere,
-    Statistics, Step, Walls,
+    Backend, Collision64, Collisions, Domain, Error, Hits, NeighborList, NeighborSearch, Number,
+    Options, Sphere, Spheres, Statistics, Step, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -39,6 +40,7 @@ pub struct Detector {
     packed: ReusedVec<Sphere>,
     bounded_walls: BoundedWalls,
     touching: Collisions,
+    enclosed: EnclosedMemory,
 }
 
 impl std::fmt::Debug for Detector {
@@ -94,6 +96,7 @@ impl Detector {
             packed: ReusedVec::default(),
             bounded_walls: BoundedWalls::default(),
             touching: Collisions::default(),
+            enclosed: EnclosedMemory::default(),
         })
     }
 
@@ -149,7 +152,10 @@ impl Detector {
     /// - [`Error::Unsupported`] for a periodic cell that is too small or too skewed for a GPU.
     /// - [`Error::DeviceLimit`], [`Error::Device`] or [`Error::DeviceLost`] if the GPU cannot do the step.
     ///   With [`Backend::Auto`], the CPU does the step instead.
-    pub fn detect(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
+    pub fn detect<T: Number>(
+        &mut self,
+        step: &Step<'_, Spheres<'_, T>>,
+    ) -> Result<Collisions<T>, Error> {
         let mut found = Collisions::default();
         self.detect_into(step, &mut found)?;
         Ok(found)
@@ -177,12 +183,12 @@ impl Detector {
     ///
     /// # Errors
     /// Returns the same errors as [`detect`](Self::detect).
-    pub fn detect_into(
+    pub fn detect_into<T: Number>(
         &mut self,
-        step: &Step<'_>,
-        collisions: &mut Collisions,
+        step: &Step<'_, Spheres<'_, T>>,
+        collisions: &mut Collisions<T>,
     ) -> Result<(), Error> {
-        block_on(self.detect_waiting(step, collisions, Wait::Block))
+        block_on(T::detect(self, step, collisions, Wait::Block))
     }
 
     /// Finds collisions like [`detect`](Self::detect), without blocking the thread while a GPU works.
@@ -205,7 +211,10 @@ impl Detector {
     ///
     /// # Errors
     /// Returns the same errors as [`detect`](Self::detect).
-    pub async fn detect_async(&mut self, step: &Step<'_>) -> Result<Collisions, Error> {
+    pub async fn detect_async<T: Number>(
+        &mut self,
+        step: &Step<'_, Spheres<'_, T>>,
+    ) -> Result<Collisions<T>, Error> {
         let mut found = Collisions::default();
         self.detect_into_async(step, &mut found).await?;
         Ok(found)
@@ -217,12 +226,12 @@ impl Detector {
     ///
     /// # Errors
     /// Returns the same errors as [`detect`](Self::detect).
-    pub async fn detect_into_async(
+    pub async fn detect_into_async<T: Number>(
         &mut self,
-        step: &Step<'_>,
-        collisions: &mut Collisions,
+        step: &Step<'_, Spheres<'_, T>>,
+        collisions: &mut Collisions<T>,
     ) -> Result<(), Error> {
-        self.detect_waiting(step, collisions, Wait::Await).await
+        T::detect(self, step, collisions, Wait::Await).await
     }
 
     /// Finds the neighbours of each particle: all pairs of particles within a cutoff
@@ -231,7 +240,10 @@ impl Detector {
     /// # Errors
     /// Returns [`Error::InvalidCutoff`] for a cutoff or a skin out of range, or an error of
     /// [`detect`](Self::detect).
-    pub fn find_neighbors(&mut self, search: &NeighborSearch<'_>) -> Result<NeighborList, Error> {
+    pub fn find_neighbors<T: Number>(
+        &mut self,
+        search: &NeighborSearch<'_, Spheres<'_, T>>,
+    ) -> Result<NeighborList<T>, Error> {
         let mut list = NeighborList::default();
         self.find_neighbors_into(search, &mut list)?;
         Ok(list)
@@ -242,12 +254,12 @@ impl Detector {
     ///
     /// # Errors
     /// Returns the same errors as [`find_neighbors`](Self::find_neighbors).
-    pub fn find_neighbors_into(
+    pub fn find_neighbors_into<T: Number>(
         &mut self,
-        search: &NeighborSearch<'_>,
-        list: &mut NeighborList,
+        search: &NeighborSearch<'_, Spheres<'_, T>>,
+        list: &mut NeighborList<T>,
     ) -> Result<(), Error> {
-        block_on(self.search_waiting(search, list, Wait::Block))
+        block_on(T::find_neighbors(self, search, list, Wait::Block))
     }
 
     /// Finds neighbours like [`find_neighbors`](Self::find_neighbors), without blocking the thread while a GPU
@@ -255,10 +267,10 @@ impl Detector {
     ///
     /// # Errors
     /// Returns the same errors as [`find_neighbors`](Self::find_neighbors).
-    pub async fn find_neighbors_async(
+    pub async fn find_neighbors_async<T: Number>(
         &mut self,
-        search: &NeighborSearch<'_>,
-    ) -> Result<NeighborList, Error> {
+        search: &NeighborSearch<'_, Spheres<'_, T>>,
+    ) -> Result<NeighborList<T>, Error> {
         let mut list = NeighborList::default();
         self.find_neighbors_into_async(search, &mut list).await?;
         Ok(list)
@@ -270,15 +282,15 @@ impl Detector {
     ///
     /// # Errors
     /// Returns the same errors as [`find_neighbors`](Self::find_neighbors).
-    pub async fn find_neighbors_into_async(
+    pub async fn find_neighbors_into_async<T: Number>(
         &mut self,
-        search: &NeighborSearch<'_>,
-        list: &mut NeighborList,
+        search: &NeighborSearch<'_, Spheres<'_, T>>,
+        list: &mut NeighborList<T>,
     ) -> Result<(), Error> {
-        self.search_waiting(search, list, Wait::Await).await
+        T::find_neighbors(self, search, list, Wait::Await).await
     }
 
-    async fn search_waiting(
+    pub(crate) async fn search_waiting(
         &mut self,
         search: &NeighborSearch<'_>,
         list: &mut NeighborList,
@@ -295,7 +307,7 @@ impl Detector {
         Ok(())
     }
 
-    async fn detect_waiting(
+    pub(crate) async fn detect_waiting(
         &mut self,
         step: &Step<'_>,
         collisions: &mut Collisions,
@@ -311,14 +323,15 @@ impl Detector {
             (Ok(step), None) => {
                 hits.hits.clear();
                 hits.images.clear();
-                self.run(step, None, used, wait).await
+                self.run(step, None, used, self.limits(), wait).await
             }
             (Ok(step), Some(walls)) => {
                 let checked = walls.check(step.dt, &step.domain);
                 match checked {
                     Ok(()) => {
-                        let mut search = WallSearch::new(walls, &step, self.limits());
-                        let found = self.run(step, Some(&mut search), used, wait).await;
+                        let limits = self.limits();
+                        let mut search = WallSearch::new(walls, &step, limits);
+                        let found = self.run(step, Some(&mut search), used, limits, wait).await;
                         found
                             .and_then(|found| self.at_walls(&step, walls, search, &mut hits, found))
                     }
@@ -334,6 +347,104 @@ impl Detector {
             images: hits.images,
         };
         Ok(())
+    }
+
+    /// Finds neighbours in float64: the pairs of the enclosing spheres that are neighbours.
+    pub(crate) async fn search_wide(
+        &mut self,
+        search: &NeighborSearch<'_, Spheres<'_, f64>>,
+        list: &mut NeighborList<f64>,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        let mut used = std::mem::take(list);
+        let mut memory = std::mem::take(&mut self.enclosed);
+        let found = self.list_wide(search, &mut memory, &mut used, wait).await;
+        self.enclosed = memory;
+        found?;
+        *list = used;
+        Ok(())
+    }
+
+    async fn list_wide(
+        &mut self,
+        search: &NeighborSearch<'_, Spheres<'_, f64>>,
+        memory: &mut EnclosedMemory,
+        list: &mut NeighborList<f64>,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        threads::run(search.len(), || list.begin(search))?;
+        let searched = std::mem::take(&mut list.searched);
+        let used = std::mem::take(&mut self.touching);
+        let enclosed = Enclosed::at_rest(&searched, search.domain(), memory)?;
+        let limits = self.limits();
+        let found = self
+            .run(enclosed.step, None, used, limits.for_enclosing(), wait)
+            .await;
+        let mut found = found.map_err(|error| explain(error, limits, &enclosed.domain))?;
+        threads::run(found.pairs.len(), || list.fill_wide(&mut found, &enclosed))?;
+        list.searched = searched;
+        let pairs = list.len() / if search.full { 2 } else { 1 };
+        limits.allow_pairs(pairs as u64)?;
+        self.touching = found;
+        Ok(())
+    }
+
+    /// Finds the collisions of a step in float64: the pairs of the enclosing spheres that touch.
+    pub(crate) async fn detect_wide(
+        &mut self,
+        step: &Step<'_, Spheres<'_, f64>>,
+        collisions: &mut Collisions<f64>,
+        wait: Wait,
+    ) -> Result<(), Error> {
+        let Hits { items, images } = std::mem::take(collisions).pairs;
+        let mut memory = std::mem::take(&mut self.enclosed);
+        let used = std::mem::take(&mut self.touching);
+        let found = self
+            .decide_wide(step, &mut memory, used, Hits { items, images }, wait)
+            .await;
+        self.enclosed = memory;
+        *collisions = found?;
+        Ok(())
+    }
+
+    async fn decide_wide(
+        &mut self,
+        step: &Step<'_, Spheres<'_, f64>>,
+        memory: &mut EnclosedMemory,
+        used: Collisions,
+        mut pairs: Hits<Collision64>,
+        wait: Wait,
+    ) -> Result<Collisions<f64>, Error> {
+        if step.walls.is_some_and(|walls| !walls.is_empty()) {
+            return Err(Error::Unsupported {
+                what: "walls",
+                place: "in a step of spheres in float64",
+            });
+        }
+        let clock = Instant::now();
+        let enclosed = Enclosed::new(step, memory)?;
+        let enclosing = clock.elapsed();
+        let limits = self.limits();
+        let found = self
+            .run(enclosed.step, None, used, limits.for_enclosing(), wait)
+            .await;
+        let mut found = found.map_err(|error| explain(error, limits, &enclosed.domain))?;
+        let clock = Instant::now();
+        let grazing = threads::run(found.pairs.len(), || {
+            decide(&enclosed, &mut found.pairs, &mut pairs)
+        })?;
+        limits.allow_pairs(pairs.len() as u64)?;
+        let mut statistics = std::mem::take(&mut found.statistics);
+        statistics.pairs = pairs.len() as u64;
+        (statistics.grazing, statistics.grazing_by_integers) = (grazing.all, grazing.by_integers);
+        statistics.stages.insert(0, ("enclose", enclosing));
+        statistics
+            .stages
+            .push(("decide in float64", clock.elapsed()));
+        let (spheres, sets) = (enclosed.step.spheres.len(), enclosed.step.sets);
+        statistics.memory += memory.bytes() as u64;
+        self.touching = found;
+        Ok(Collisions::new(pairs, spheres, sets, statistics))
     }
 
     /// Finishes the search for spheres that touch walls. The search began while the spheres of the step were
@@ -373,6 +484,7 @@ impl Detector {
         step: UncheckedStep<'_>,
         mut walls: Option<&mut WallSearch<'_>>,
         used: Collisions,
+        limits: Limits,
         wait: Wait,
     ) -> Result<Collisions, Error> {
         let UncheckedStep { spheres, sets, .. } = step;
@@ -388,7 +500,6 @@ impl Detector {
             ..
         } = used;
         reason.clone_from(&self.reason);
-        let limits = self.limits();
         let mut statistics = Statistics {
             spheres: spheres.len() as u64,
             reason,
@@ -439,7 +550,30 @@ impl Detector {
     }
 }
 
-fn completed(statistics: Statistics, outcome: StepOutcome, pairs: &[Collision]) -> Statistics {
+/// Turns an error about the spheres and the domain that enclose those of a step in float64 into one about the given
+/// ones.
+fn explain(error: Error, limits: Limits, domain: &Domain) -> Error {
+    match error {
+        Error::TooManyPairs { needed, .. } => Error::TooManyPairs {
+            needed,
+            limit: limits.pairs,
+        },
+        Error::InvalidDomain { .. } => Error::InvalidDomain {
+            problem: format!(
+                "its periodic edges {:?} are nearly parallel, or much shorter than the spheres or their motions; \
+                 correct them, or make an edge open with `with_periodic`",
+                domain.edges()
+            ),
+        },
+        error => error,
+    }
+}
+
+fn completed(
+    statistics: Statistics,
+    outcome: StepOutcome,
+    pairs: &[crate::Collision],
+) -> Statistics {
     Statistics {
         proxies: outcome.proxies,
         levels: outcome.levels,

@@ -1,9 +1,12 @@
 //! The domain of a step: open space, or a cell that repeats along some or all of its edges.
 
-use glam::{DVec3, Vec3};
+use std::fmt::LowerExp;
 
-use crate::error::Error;
-use crate::sphere::MAX_MAGNITUDE;
+use glam::DVec3;
+
+use crate::error::{Error, Shortest};
+use crate::number::sealed::Numbers;
+use crate::sphere::{MAX_MAGNITUDE, MAX_MAGNITUDE_F64};
 
 /// The domain in which the spheres of a step move: open space, or a periodic cell.
 ///
@@ -30,8 +33,8 @@ use crate::sphere::MAX_MAGNITUDE;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Domain {
-    origin: [f32; 3],
-    edges: [[f32; 3]; 3],
+    origin: [f64; 3],
+    edges: [[f64; 3]; 3],
     periodic: [bool; 3],
 }
 
@@ -64,6 +67,24 @@ impl Domain {
     /// `origin` is one corner of the cell, from which the edges start. The origin and the edges are
     /// in the unit of length of the spheres. The edges may be left-handed.
     pub fn triclinic(origin: impl Into<[f32; 3]>, edges: [[f32; 3]; 3]) -> Self {
+        let edges = edges.map(|edge| edge.map(f64::from));
+        Self::triclinic_f64(origin.into().map(f64::from), edges)
+    }
+
+    /// Returns a box like [`rectangular`](Self::rectangular), in float64.
+    ///
+    /// A step of spheres in float64 uses these numbers without rounding: an image touches if it does in exact
+    /// arithmetic, displaced by whole multiples of the float64 edges. A step in float32 needs a domain whose numbers are
+    /// float32.
+    pub fn rectangular_f64(origin: impl Into<[f64; 3]>, lengths: impl Into<[f64; 3]>) -> Self {
+        let [x, y, z] = lengths.into();
+        let edges = [[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]];
+        Self::triclinic_f64(origin, edges)
+    }
+
+    /// Returns a cell like [`triclinic`](Self::triclinic), in float64: see
+    /// [`rectangular_f64`](Self::rectangular_f64).
+    pub fn triclinic_f64(origin: impl Into<[f64; 3]>, edges: [[f64; 3]; 3]) -> Self {
         Self {
             origin: origin.into(),
             edges,
@@ -80,13 +101,23 @@ impl Domain {
     }
 
     /// Returns the corner of the domain from which its edges start.
-    pub fn origin(&self) -> [f32; 3] {
+    pub fn origin(&self) -> [f64; 3] {
         self.origin
     }
 
     /// Returns the three edges of the domain as vectors that start at its [`origin`](Self::origin).
-    pub fn edges(&self) -> [[f32; 3]; 3] {
+    pub fn edges(&self) -> [[f64; 3]; 3] {
         self.edges
+    }
+
+    /// Returns the origin of the domain of a step in float32, whose numbers are float32.
+    pub(crate) fn origin_f32(&self) -> [f32; 3] {
+        self.origin.map(f32::nearest)
+    }
+
+    /// Returns the edges of the domain of a step in float32, whose numbers are float32.
+    pub(crate) fn edges_f32(&self) -> [[f32; 3]; 3] {
+        self.edges.map(|edge| edge.map(f32::nearest))
     }
 
     /// Returns for each edge whether the domain is periodic along it.
@@ -109,33 +140,52 @@ impl Domain {
     /// Returns edge `k` in float64, or 0 if the domain is not periodic along this edge.
     pub(crate) fn periodic_edge(&self, k: usize) -> DVec3 {
         if self.periodic[k] {
-            Vec3::from(self.edges[k]).as_dvec3()
+            self.edges[k].into()
         } else {
             DVec3::ZERO
         }
     }
 
-    /// Checks that the numbers of a periodic domain are in range. Nothing uses the numbers of an
-    /// open domain.
+    /// Checks that the numbers of a periodic domain are float32 in range. Nothing uses the numbers of an open domain.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        self.check_numbers(MAX_MAGNITUDE, |x| f64::from(f32::nearest(x)) == x)
+    }
+
+    /// Checks that the numbers of a periodic domain are float64 in range.
+    pub(crate) fn check_f64(&self) -> Result<(), Error> {
+        self.check_numbers(MAX_MAGNITUDE_F64, |_| true)
+    }
+
+    fn check_numbers(
+        &self,
+        limit: impl Into<f64> + LowerExp + Copy,
+        fits: impl Fn(f64) -> bool,
+    ) -> Result<(), Error> {
         if self.is_open() {
             return Ok(());
         }
-        let allowed = |x: &f32| x.abs() <= MAX_MAGNITUDE;
+        let check = |what: &dyn Fn() -> String, x: f64| {
+            let in_range = x.abs() <= limit.into();
+            let problem = match (in_range, fits(x)) {
+                (true, true) => return Ok(()),
+                (true, false) => {
+                    "which is no float32; round it, or use spheres in float64".to_owned()
+                }
+                _ => format!("but must be a finite number of magnitude at most {limit:e}"),
+            };
+            let problem = format!("{}{:?}, {problem}", what(), Shortest(x));
+            Err(Error::InvalidDomain { problem })
+        };
         let axes = ["x", "y", "z"];
-        for (value, axis) in self.origin.iter().zip(axes) {
-            if !allowed(value) {
-                return Err(invalid(format!("origin.{axis} is {value:?}")));
-            }
+        for (value, axis) in self.origin.into_iter().zip(axes) {
+            check(&|| format!("origin.{axis} is "), value)?;
         }
         for (number, edge) in self.edges.iter().enumerate() {
             if !self.periodic[number] {
                 continue;
             }
-            for (value, axis) in edge.iter().zip(axes) {
-                if !allowed(value) {
-                    return Err(invalid(format!("edge {number} has {axis} = {value:?}")));
-                }
+            for (&value, axis) in edge.iter().zip(axes) {
+                check(&|| format!("edge {number} has {axis} = "), value)?;
             }
             if *edge == [0.0; 3] {
                 return Err(Error::InvalidDomain {
@@ -157,15 +207,7 @@ impl Domain {
         if self.is_open() {
             0.0
         } else {
-            numbers.fold(0.0, |most, x| x.abs().max(most))
+            f32::nearest(numbers.fold(0.0, |most, x| x.abs().max(most)))
         }
-    }
-}
-
-fn invalid(what: String) -> Error {
-    Error::InvalidDomain {
-        problem: format!(
-            "{what}, but must be a finite number of magnitude at most {MAX_MAGNITUDE:e}"
-        ),
     }
 }

@@ -1,8 +1,8 @@
 //! Errors of the public API.
 
+use std::fmt;
+
 use crate::cause::Cause;
-use crate::neighbors::MIN_CUTOFF;
-use crate::sphere::MAX_MAGNITUDE;
 
 /// An error of carom. The message says what is wrong and what to do.
 ///
@@ -12,9 +12,10 @@ use crate::sphere::MAX_MAGNITUDE;
 pub enum Error {
     /// A sphere has a number that is NaN or out of range: too large, or negative for a radius.
     #[error(
-        "sphere {index}{}: {field} is {value:?}, but must be {}; correct or remove this sphere",
+        "sphere {index}{}: {field} is {:?}, but must be {}; correct or remove this sphere",
         in_set(*.set),
-        allowed(*.field)
+        Shortest(*.value),
+        allowed(*.field, *.limit)
     )]
     #[non_exhaustive]
     InvalidSphere {
@@ -25,8 +26,10 @@ pub enum Error {
         set: Option<usize>,
         /// Field of the sphere that has the invalid number.
         field: Field,
-        /// The invalid number.
-        value: f32,
+        /// The invalid number, which is a float32 in a step of float32.
+        value: f64,
+        /// Largest magnitude of a number in such a step.
+        limit: f64,
     },
     /// The columns of a set of spheres differ in length.
     #[error(
@@ -56,23 +59,35 @@ pub enum Error {
         problem: String,
     },
     /// The duration of the time step is negative, NaN, or too large.
-    #[error("the time step dt is {dt}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}")]
+    #[error(
+        "the time step dt is {}, but must be a finite number from 0 to {:e}",
+        Shortest(*.dt),
+        Shortest(*.limit)
+    )]
     #[non_exhaustive]
     InvalidTimeStep {
-        /// The invalid duration.
-        dt: f32,
+        /// The invalid duration, which is a float32 in a step of float32.
+        dt: f64,
+        /// Largest duration.
+        limit: f64,
     },
     /// The cutoff or the skin of a neighbour search is negative, not a number, too small or too large.
     #[error(
-        "the {what} is {length:?}, but must be 0 or a number from {MIN_CUTOFF:e} to \
-         {MAX_MAGNITUDE:e}"
+        "the {what} is {:?}, but must be 0 or a number from {:e} to {:e}",
+        Shortest(*.length),
+        Shortest(*.least),
+        Shortest(*.limit)
     )]
     #[non_exhaustive]
     InvalidCutoff {
         /// Name of the invalid length: cutoff or skin.
         what: &'static str,
-        /// The invalid length.
-        length: f32,
+        /// The invalid length, which is a float32 in a search of float32.
+        length: f64,
+        /// Smallest length that is not 0.
+        least: f64,
+        /// Largest length.
+        limit: f64,
     },
     /// A periodic domain has a number out of range, or its edges span no volume, area or length.
     #[error("the domain is invalid: {problem}")]
@@ -614,10 +629,52 @@ fn pairs(count: u64) -> String {
     }
 }
 
-fn allowed(field: Field) -> String {
+fn allowed(field: Field, limit: f64) -> String {
+    let limit = Shortest(limit);
     match field {
-        Field::Radius => format!("a finite number from 0 to {MAX_MAGNITUDE:e}"),
-        _ => format!("a finite number of magnitude at most {MAX_MAGNITUDE:e}"),
+        Field::Radius => format!("a finite number from 0 to {limit:e}"),
+        _ => format!("a finite number of magnitude at most {limit:e}"),
+    }
+}
+
+/// A number that is written with the fewest digits that tell it from other float32, if it is a float32, or otherwise
+/// from other float64.
+pub(crate) struct Shortest(pub(crate) f64);
+
+impl Shortest {
+    fn as_float32(&self) -> Option<f32> {
+        #[allow(clippy::cast_possible_truncation, reason = "compared below")]
+        let float32 = self.0 as f32;
+        (f64::from(float32).to_bits() == self.0.to_bits()).then_some(float32)
+    }
+}
+
+impl fmt::Display for Shortest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_float32() {
+            Some(x) => fmt::Display::fmt(&x, f),
+            // Without an exponent, a large number would have many digits.
+            None if self.0.abs() >= 1e39 => fmt::LowerExp::fmt(&self.0, f),
+            None => fmt::Display::fmt(&self.0, f),
+        }
+    }
+}
+
+impl fmt::Debug for Shortest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_float32() {
+            Some(x) => fmt::Debug::fmt(&x, f),
+            None => fmt::Debug::fmt(&self.0, f),
+        }
+    }
+}
+
+impl fmt::LowerExp for Shortest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_float32() {
+            Some(x) => fmt::LowerExp::fmt(&x, f),
+            None => fmt::LowerExp::fmt(&self.0, f),
+        }
     }
 }
 
@@ -632,6 +689,7 @@ mod tests {
             set: None,
             field: Field::Radius,
             value: -1.0,
+            limit: 1e18,
         };
         let images = Error::ImageCount {
             pairs: 2,

@@ -26,8 +26,8 @@
 //! Every number in a sphere or a step may have a magnitude of up to [`MAX_MAGNITUDE`]. A larger number, an
 //! infinity or a NaN leads to an [`Error`] that names it.
 //!
-//! The list is exact: it has the same pairs as exact arithmetic on the float32 inputs, with the nearest
-//! float32 times and depths. [`verify()`] checks a list of collisions, from carom or from another program,
+//! The list is exact: it has the same pairs as exact arithmetic on the inputs, with the nearest times and depths. The
+//! inputs are float32 ([`Sphere`]) or float64 ([`HardSphere`], [`Spheres`] with columns of `f64`): see [`Number`]. [`verify()`] checks a list of collisions, from carom or from another program,
 //! against exact arithmetic on every pair, and [`verify_walls`] a list of spheres that touch walls.
 //!
 //! [`Detector::find_neighbors`] makes neighbour lists: all pairs of particles within a cutoff.
@@ -122,6 +122,7 @@ mod memory;
 mod neighbors;
 #[cfg(not(feature = "gpu"))]
 mod no_gpu;
+mod number;
 mod options;
 mod outcome;
 mod reduce;
@@ -136,9 +137,10 @@ mod threads;
 mod validate;
 mod verify;
 mod walls;
+mod wide;
 
 pub use cause::Cause;
-pub use collision::Collision;
+pub use collision::{Collision, Collision64};
 pub use collisions::Collisions;
 pub use column::{Column, Values};
 pub use contact::{Contact, Feature};
@@ -152,13 +154,14 @@ pub use error::{Error, ErrorKind, Field};
 pub use exact::toi;
 pub use hits::Hits;
 pub use neighbors::{NeighborList, NeighborSearch};
+pub use number::Number;
 pub use options::{Backend, Options};
 pub use reduce::changes::Changes;
 pub use reduce::contacts::Contacts;
 pub use reduce::earliest::Earliest;
-pub use sphere::{MAX_MAGNITUDE, Sphere};
+pub use sphere::{MAX_MAGNITUDE, MAX_MAGNITUDE_F64, Sphere};
 pub use spheres::Spheres;
 pub use statistics::Statistics;
-pub use step::Step;
+pub use step::{SphereSet, Step};
 pub use verify::{Verification, verify, verify_walls};
-pub use walls::{Mesh, Wall, WallCollision, WallShape, Walls};
+pub use walls::{Mesh, Wall, WallCollision, WallCollision64, WallShape, Walls};

@@ -18,6 +18,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Returns the limits of a step whose spheres enclose those of a step in float64. Some of its pairs may not touch.
+    pub(crate) fn for_enclosing(self) -> Self {
+        Self {
+            pairs: self.pairs.saturating_mul(2).saturating_add(1 << 20),
+            ..self
+        }
+    }
+
     pub(crate) fn allow_candidates(self, needed: u64) -> Result<(), Error> {
         let limit = self.candidates;
         if needed > limit {

@@ -11,24 +11,22 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::limits::CHUNK;
 use crate::memory::resized;
+use crate::number::sealed::{Numbers, PackedSphere};
 use crate::skin::Deformation;
-use crate::sphere::MAX_MAGNITUDE;
-use crate::{Collision, Collisions, Domain, Error, Hits, Sphere, Spheres, Statistics};
+use crate::step::SphereSet;
+use crate::wide::Enclosed;
+use crate::{Collision, Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
 
 /// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
 /// memory.
 const MEASURED: usize = 64;
 
 const NEIGHBORS: &str = "the list of neighbours";
-
-/// Smallest cutoff or skin that is allowed, apart from 0. Half of any float32 of at least this size
-/// is exact.
-pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 
 /// A request for a neighbour list. It contains the particles, and the rule by which two particles are
 /// neighbours.
@@ -44,7 +42,8 @@ pub(crate) const MIN_CUTOFF: f32 = 2.0 * f32::MIN_POSITIVE;
 pub struct NeighborSearch<'a, S = Spheres<'a>> {
     pub(crate) spheres: S,
     pub(crate) rule: Rule,
-    pub(crate) skin: f32,
+    /// A float32 in a search of float32.
+    pub(crate) skin: f64,
     pub(crate) full: bool,
     domain: Domain,
     lifetime: PhantomData<&'a ()>,
@@ -64,8 +63,8 @@ impl<S> fmt::Debug for NeighborSearch<'_, S> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub(crate) enum Rule {
-    /// Pairs whose distance is at most the cutoff.
-    Cutoff(f32),
+    /// Pairs whose distance is at most the cutoff, which is a float32 in a search of float32.
+    Cutoff(f64),
     /// Two spheres are neighbours if they touch or overlap: their distance is at most the sum of their radii.
     Radii,
 }
@@ -76,7 +75,7 @@ impl Default for Rule {
     }
 }
 
-impl<'a> NeighborSearch<'a> {
+impl<'a, T: Number> NeighborSearch<'a, Spheres<'a, T>> {
     /// Requests all pairs of particles whose distance is at most `cutoff`, in the unit of length of the
     /// spheres. Radii do not count.
     ///
@@ -92,8 +91,8 @@ impl<'a> NeighborSearch<'a> {
     /// assert_eq!((list.vectors()[0], list.distances()[0]), ([-1.5, 0.0, 0.0], 1.5));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn within(spheres: impl Into<Spheres<'a>>, cutoff: f32) -> Self {
-        Self::new(spheres.into(), Rule::Cutoff(cutoff))
+    pub fn within(spheres: impl Into<Spheres<'a, T>>, cutoff: T) -> Self {
+        Self::new(spheres.into(), Rule::Cutoff(cutoff.into()))
     }
 
     /// Requests all pairs of spheres that touch, whose distance is at most the sum of their radii.
@@ -106,7 +105,7 @@ impl<'a> NeighborSearch<'a> {
     /// assert_eq!((&list.pairs()[..], list.distances()), (&[[0, 1]][..], &[4.0][..]));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn touching(spheres: impl Into<Spheres<'a>>) -> Self {
+    pub fn touching(spheres: impl Into<Spheres<'a, T>>) -> Self {
         Self::new(spheres.into(), Rule::Radii)
     }
 }
@@ -145,8 +144,11 @@ impl<S> NeighborSearch<'_, S> {
     /// While no particle has moved by more than half the skin, the list still has every pair of neighbours.
     /// See [`NeighborList::is_valid_for`].
     #[must_use]
-    pub fn with_skin(mut self, skin: f32) -> Self {
-        self.skin = skin;
+    pub fn with_skin(mut self, skin: S::Number) -> Self
+    where
+        S: SphereSet,
+    {
+        self.skin = skin.into();
         self
     }
 
@@ -154,73 +156,82 @@ impl<S> NeighborSearch<'_, S> {
         &self.domain
     }
 
-    pub(crate) fn check_lengths(&self) -> Result<(), Error> {
-        check_length("skin", self.skin)?;
+    pub(crate) fn check_lengths<T: Numbers>(&self) -> Result<(), Error> {
+        check_length::<T>("skin", self.skin)?;
         match self.rule {
-            Rule::Cutoff(cutoff) => check_length("cutoff", cutoff),
+            Rule::Cutoff(cutoff) => check_length::<T>("cutoff", cutoff),
             Rule::Radii => Ok(()),
         }
     }
 
     /// Returns the radius of the sphere that stands for a particle in the search. `own` is the radius of the
     /// particle.
-    pub(crate) fn reach(&self, own: f32) -> f32 {
+    pub(crate) fn reach<T: Numbers>(&self, own: T) -> T {
         // The neighbour list reaches farther than needed, so that it stays valid while particles move a
-        // little. For this, the skin is added to the cutoff, or half of it to each radius. The float32 sum is
-        // replaced by the next larger float32, as a margin for the rounding of distances in
+        // little. For this, the skin is added to the cutoff, or half of it to each radius. The sum is
+        // replaced by the next larger number, as a margin for the rounding of distances in
         // `NeighborList::is_valid_for`.
-        let with_skin = |length: f32, skin: f32| {
-            if skin > 0.0 {
-                (length + skin).next_up()
+        let skin = T::nearest(self.skin);
+        let with_skin = |length: T, skin: T| {
+            if skin > T::default() {
+                T::padded(length, skin)
             } else {
                 length
             }
         };
         match self.rule {
-            Rule::Cutoff(cutoff) => with_skin(cutoff, self.skin) / 2.0,
+            Rule::Cutoff(cutoff) => with_skin(T::nearest(cutoff), skin).half(),
             // `reach` returns an invalid radius unchanged, so that the search for neighbours
             // rejects it.
-            Rule::Radii if !(0.0..=MAX_MAGNITUDE).contains(&own) => own,
-            Rule::Radii => with_skin(own, self.skin / 2.0),
+            Rule::Radii if !(T::default()..=T::MAX).contains(&own) => own,
+            Rule::Radii => with_skin(own, skin.half()),
         }
     }
 }
 
-impl NeighborSearch<'_> {
+impl<T: Number> NeighborSearch<'_, Spheres<'_, T>> {
     pub(crate) fn len(&self) -> usize {
         self.spheres.len()
     }
 
     /// Writes one sphere at rest for each particle to `searched`. Two of these spheres touch if and only if
     /// their particles are neighbours.
-    pub(crate) fn searched(&self, searched: &mut Vec<Sphere>) -> Result<(), Error> {
-        self.check_lengths()?;
+    pub(crate) fn searched(&self, searched: &mut Vec<T::Packed>) -> Result<(), Error> {
+        self.check_lengths::<T>()?;
         self.spheres.check(None)?;
         let spheres = self.spheres.without_motion();
         let searched = resized(searched, spheres.len(), "the spheres of the search")?;
         let chunks = searched.par_chunks_mut(CHUNK).enumerate();
         chunks.for_each(|(chunk, searched)| {
             spheres.visit(chunk * CHUNK, searched.iter_mut(), |searched, given| {
-                *searched = Sphere::new(given.center, self.reach(given.radius));
-                searched.groups = given.groups;
+                *searched =
+                    T::Packed::at_rest(given.place(), self.reach(given.reach()), given.member_of());
             });
         });
         Ok(())
     }
 }
 
-fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
-    if length == 0.0 || (MIN_CUTOFF..=MAX_MAGNITUDE).contains(&length) {
-        Ok(())
-    } else {
-        Err(Error::InvalidCutoff { what, length })
+fn check_length<T: Numbers>(what: &'static str, length: f64) -> Result<(), Error> {
+    let (least, limit) = (T::MIN_CUTOFF.into(), T::MAX.into());
+    if length == 0.0 || (least..=limit).contains(&length) {
+        return Ok(());
     }
+    Err(Error::InvalidCutoff {
+        what,
+        length,
+        least,
+        limit,
+    })
 }
+
+/// By how many edges of the periodic cell a particle has been wrapped, or `None` if it has moved too far.
+type Wrapped = Option<[i32; 3]>;
 
 /// A neighbour list: pairs of particles (i, j), sorted by i, then by j, then by image (periodic copy
 /// of j).
 ///
-/// The list has a pair if the exact distance of its two particles, computed from their float32
+/// The list has a pair if the exact distance of its two particles, computed from their float32 or float64
 /// coordinates without rounding, is at most the cutoff (or the sum of their radii). With a skin,
 /// the list also has all pairs whose distance exceeds this length by at most the skin, and may have
 /// a few that are farther apart by a rounding error.
@@ -232,26 +243,27 @@ fn check_length(what: &'static str, length: f32) -> Result<(), Error> {
 /// that is not 0 is positive.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct NeighborList {
-    pairs: Hits<[u32; 2]>,
-    vectors: Vec<[f32; 3]>,
-    distances: Vec<f32>,
+#[cfg_attr(feature = "serde", serde(bound = "T: serde::Serialize"))]
+pub struct NeighborList<T: Number = f32> {
+    pub(crate) pairs: Hits<[u32; 2]>,
+    vectors: Vec<[T; 3]>,
+    pub(crate) distances: Vec<T>,
     statistics: Statistics,
     /// For each particle, the index of its first entry. At the end, the number of all entries.
     rows: Vec<usize>,
     #[cfg_attr(feature = "serde", serde(skip))]
-    searched: Vec<Sphere>,
+    pub(crate) searched: Vec<T::Packed>,
     /// For each particle, by how many edges of the periodic cell it has been wrapped since the list was made.
     /// Empty if no particle has been wrapped.
     #[cfg_attr(feature = "serde", serde(skip))]
     wrapped: Vec<[i32; 3]>,
     rule: Rule,
-    skin: f32,
+    skin: f64,
     full: bool,
     domain: Domain,
 }
 
-impl NeighborList {
+impl<T: Number> NeighborList<T> {
     /// Returns the indices i and j of the two particles of each entry.
     ///
     /// In a periodic domain, the image of an entry is the image (periodic copy) of particle j that is the
@@ -261,14 +273,14 @@ impl NeighborList {
     }
 
     /// Returns, for each entry, the vector from particle i to the image of particle j, in float64 rounded to
-    /// float32.
-    pub fn vectors(&self) -> &[[f32; 3]] {
+    /// float32. In a list of float64, each component is the nearest float64, or one next to it.
+    pub fn vectors(&self) -> &[[T; 3]] {
         &self.vectors
     }
 
     /// Returns, for each entry, the length of the vector from particle i to the image of particle j, in
-    /// float64 rounded to float32.
-    pub fn distances(&self) -> &[f32] {
+    /// float64 rounded to float32. In a list of float64, it is at most two float64 from the exact length.
+    pub fn distances(&self) -> &[T] {
         &self.distances
     }
 
@@ -323,7 +335,7 @@ impl NeighborList {
     /// r is half the cutoff or the radius of the particle. A shear strain of γ, for example, has s ≈ 1 + γ/2.
     ///
     /// The work runs on the rayon pool of the calling thread, or on rayon's global pool.
-    pub fn is_valid_for(&self, search: &NeighborSearch<'_>) -> bool {
+    pub fn is_valid_for(&self, search: &NeighborSearch<'_, Spheres<'_, T>>) -> bool {
         self.any_wrapped(search).is_some()
     }
 
@@ -332,29 +344,30 @@ impl NeighborList {
     /// periodic cell the particle has been wrapped, or `None` if it makes the list invalid.
     fn tracked<'a>(
         &self,
-        search: &'a NeighborSearch<'_>,
-    ) -> Option<impl Fn(&Sphere, &Sphere) -> Option<[i32; 3]> + Sync + use<'a>> {
+        search: &'a NeighborSearch<'_, Spheres<'_, T>>,
+    ) -> Option<impl Fn(&T::Packed, &T::Packed) -> Wrapped + Sync + use<'a, T>> {
         let same = (self.rule, self.skin, self.full) == (search.rule, search.skin, search.full);
         if !same || self.searched.len() != search.spheres.len() {
             return None;
         }
         search.spheres.check(None).ok()?;
-        search.domain.check().ok()?;
-        let cell = Deformation::between(&self.domain, &search.domain, self.skin.into())?;
-        Some(move |old: &Sphere, new: &Sphere| {
-            let places = [old, new].map(|sphere| Vec3::from(sphere.center).as_dvec3());
+        T::check_domain(&search.domain).ok()?;
+        let cell = Deformation::between(&self.domain, &search.domain, self.skin)?;
+        Some(move |old: &T::Packed, new: &T::Packed| {
+            let places = [old, new].map(|sphere| DVec3::from(sphere.place().map(Into::into)));
             let reach = match search.rule {
                 Rule::Cutoff(cutoff) => cutoff / 2.0,
-                Rule::Radii => new.radius,
+                Rule::Radii => new.reach().into(),
             };
-            let same = (old.radius == search.reach(new.radius)) & (old.groups == new.groups);
-            cell.wrapped(places, reach.into()).filter(|_| same)
+            let same =
+                (old.reach() == search.reach(new.reach())) & (old.member_of() == new.member_of());
+            cell.wrapped(places, reach).filter(|_| same)
         })
     }
 
     /// Returns `None` if the list is not valid for a request. Otherwise returns whether any particle has been
     /// wrapped since the list was made.
-    fn any_wrapped(&self, search: &NeighborSearch<'_>) -> Option<bool> {
+    fn any_wrapped(&self, search: &NeighborSearch<'_, Spheres<'_, T>>) -> Option<bool> {
         let track = self.tracked(search)?;
         let spheres = search.spheres.without_motion();
         let any_wrapped = AtomicBool::new(false);
@@ -373,7 +386,7 @@ impl NeighborList {
     }
 
     /// Changes the images of the entries to those of the particles of a request for which the list is valid.
-    fn wrap(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
+    fn wrap(&mut self, search: &NeighborSearch<'_, Spheres<'_, T>>) -> Result<(), Error> {
         let Some(track) = self.tracked(search) else {
             return Ok(());
         };
@@ -428,7 +441,7 @@ impl NeighborList {
     /// assert_eq!((searches, list.distances()[0]), (2, 1.75));
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn update(&mut self, search: &NeighborSearch<'_>) -> bool {
+    pub fn update(&mut self, search: &NeighborSearch<'_, Spheres<'_, T>>) -> bool {
         let Some(any_wrapped) = self.any_wrapped(search) else {
             return false;
         };
@@ -438,7 +451,7 @@ impl NeighborList {
         }
         match search.spheres.records() {
             Some(spheres) => self.for_each_chunk(&search.domain, |_, mut entries| {
-                entries.measure(|index| Some(spheres.get(index)?.center));
+                entries.measure(|index| Some(T::packed(spheres.get(index)?).place()));
             }),
             None => {
                 let centers = search.spheres.centers();
@@ -452,35 +465,46 @@ impl NeighborList {
 
     /// Prepares the list for a request: stores its settings and the spheres to be searched, which
     /// touch if their particles are neighbours.
-    pub(crate) fn begin(&mut self, search: &NeighborSearch<'_>) -> Result<(), Error> {
+    pub(crate) fn begin(
+        &mut self,
+        search: &NeighborSearch<'_, Spheres<'_, T>>,
+    ) -> Result<(), Error> {
         (self.rule, self.skin) = (search.rule, search.skin);
         (self.full, self.domain) = (search.full, search.domain);
         self.wrapped.clear();
         search.searched(&mut self.searched)
     }
 
-    pub(crate) fn searched(&self) -> &[Sphere] {
+    pub(crate) fn searched(&self) -> &[T::Packed] {
         &self.searched
     }
 
-    /// Fills the neighbour list with the pairs in `found`. A half list, which has each pair once,
-    /// needs the images of `found` unchanged. So it takes their vector without a copy, and leaves
-    /// its own old vector to `found`.
+    /// Fills the neighbour list with the pairs in `found`.
     pub(crate) fn fill(&mut self, found: &mut Collisions) -> Result<(), Error> {
+        let searched = std::mem::take(&mut self.searched);
+        self.fill_from(found, &searched)?;
+        self.searched = searched;
+        Ok(())
+    }
+
+    /// Fills the neighbour list with the pairs in `found`, of the spheres `searched`. A half list, which has each pair
+    /// once, needs the images of `found` unchanged. So it takes their vector without a copy, and leaves
+    /// its own old vector to `found`.
+    fn fill_from(&mut self, found: &mut Collisions, searched: &[T::Packed]) -> Result<(), Error> {
         self.statistics = found.statistics.clone();
         self.rows.clear();
-        self.rows.resize(self.searched.len() + 1, 0);
+        self.rows.resize(searched.len() + 1, 0);
         if self.full {
             self.fill_both_ways(&found.pairs, found.pairs.images())?;
         } else {
             resized(&mut self.pairs.items, found.pairs.len(), NEIGHBORS)?;
             std::mem::swap(&mut self.pairs.images, &mut found.pairs.images);
-            count_rows(&mut self.rows, &found.pairs);
+            count_rows(&mut self.rows, found.pairs.iter().map(|pair| pair.a));
         }
         let count = self.pairs.len();
         resized(&mut self.vectors, count, NEIGHBORS)?;
         resized(&mut self.distances, count, NEIGHBORS)?;
-        let (full, searched) = (self.full, std::mem::take(&mut self.searched));
+        let full = self.full;
         self.for_each_chunk(&{ self.domain }, |chunk, mut part| {
             if !full {
                 let found = found.pairs.chunks(CHUNK).nth(chunk).unwrap_or_default();
@@ -488,15 +512,14 @@ impl NeighborList {
                     *pair = [found.a, found.b];
                 }
             }
-            part.measure(|index| Some(searched.get(index)?.center));
+            part.measure(|index| Some(searched.get(index)?.place()));
         });
-        self.searched = searched;
         Ok(())
     }
 
     /// Calls the caller's function `work` for each chunk of the list, in parallel, with the index and the
     /// entries of the chunk. `domain` is the domain of the particles.
-    fn for_each_chunk(&mut self, domain: &Domain, work: impl Fn(usize, Entries<'_>) + Sync) {
+    fn for_each_chunk(&mut self, domain: &Domain, work: impl Fn(usize, Entries<'_, T>) + Sync) {
         let Hits { items, images } = &mut self.pairs;
         let images = &*images;
         let vectors = self.vectors.par_chunks_mut(CHUNK);
@@ -558,21 +581,96 @@ impl NeighborList {
     }
 }
 
-struct Entries<'a> {
+/// Particle index in the place of an entry that is to be removed.
+const NONE: u32 = u32::MAX;
+
+impl NeighborList<f64> {
+    /// Fills the neighbour list with those pairs in `found` whose particles are neighbours.
+    pub(crate) fn fill_wide(
+        &mut self,
+        found: &mut Collisions,
+        enclosed: &Enclosed<'_>,
+    ) -> Result<(), Error> {
+        enclosed.name_images(&mut found.pairs);
+        let searched = enclosed.given[0];
+        self.fill_from(found, searched)?;
+        let same = match (self.rule, searched.first()) {
+            (Rule::Cutoff(_), Some(any)) => Some(any.radius + any.radius),
+            _ => None,
+        };
+        let all = enclosed.pairs();
+        let images = &self.pairs.images;
+        let chunks = self
+            .pairs
+            .items
+            .par_chunks_mut(CHUNK)
+            .zip(self.distances.par_chunks(CHUNK));
+        let invented = chunks.enumerate().map(|(chunk, (pairs, distances))| {
+            let mut invented = 0_usize;
+            for (k, (pair, &distance)) in pairs.iter_mut().zip(distances).enumerate() {
+                let reach = same.unwrap_or_else(|| {
+                    let [i, j] = pair.map(|index| searched[index as usize].radius);
+                    i + j
+                });
+                // Both numbers have an error of at most a few units in the last place.
+                let margin = reach * (1.0 / (1_u64 << 44) as f64);
+                if distance < reach - margin {
+                    continue;
+                }
+                let image = images.get(chunk * CHUNK + k).copied();
+                if distance > reach + margin || all.impact(&enclosed.pair(*pair, image)).is_none() {
+                    *pair = [NONE; 2];
+                    invented += 1;
+                }
+            }
+            invented
+        });
+        if invented.sum::<usize>() > 0 {
+            self.remove_marked();
+        }
+        self.statistics.pairs = (self.len() / if self.full { 2 } else { 1 }) as u64;
+        Ok(())
+    }
+
+    /// Removes the entries whose particles are [`NONE`].
+    fn remove_marked(&mut self) {
+        let mut kept = 0;
+        for k in 0..self.pairs.len() {
+            if self.pairs.items[k][0] == NONE {
+                continue;
+            }
+            self.pairs.items.swap(kept, k);
+            self.vectors.swap(kept, k);
+            self.distances.swap(kept, k);
+            if !self.pairs.images.is_empty() {
+                self.pairs.images.swap(kept, k);
+            }
+            kept += 1;
+        }
+        self.pairs.items.truncate(kept);
+        self.pairs.images.truncate(kept);
+        self.vectors.truncate(kept);
+        self.distances.truncate(kept);
+        self.rows.fill(0);
+        count_rows(&mut self.rows, self.pairs.iter().map(|pair| pair[0]));
+    }
+}
+
+struct Entries<'a, T> {
     domain: &'a Domain,
     pairs: &'a mut [[u32; 2]],
     /// For each pair, the periodic image of its second particle. Empty in open space.
     images: &'a [[i32; 3]],
-    vectors: &'a mut [[f32; 3]],
-    distances: &'a mut [f32],
+    vectors: &'a mut [[T; 3]],
+    distances: &'a mut [T],
 }
 
-impl Entries<'_> {
+impl<T: Number> Entries<'_, T> {
     /// Computes the vectors and distances of the entries. `center` returns the centre of a sphere.
-    fn measure(&mut self, center: impl Fn(usize) -> Option<[f32; 3]>) {
+    fn measure(&mut self, center: impl Fn(usize) -> Option<[T; 3]>) {
         let place = |index: u32| {
-            let center = center(index as usize);
-            center.map_or(DVec3::ZERO, |center| Vec3::from(center).as_dvec3())
+            let center = center(index as usize).unwrap_or_default();
+            DVec3::from(center.map(Into::into))
         };
         let measured = self
             .vectors
@@ -589,12 +687,12 @@ impl Entries<'_> {
             let images = images.next().unwrap_or_default();
             for ((away, image), &[i, j]) in away.iter_mut().zip(images).zip(pairs) {
                 if *image != [0; 3] {
-                    *away = displaced(self.domain, place(i), place(j), *image);
+                    *away = T::displaced(self.domain, place(i), place(j), *image);
                 }
             }
             for (away, (own, distance)) in away.iter().zip(vectors.iter_mut().zip(distances)) {
-                *own = away.as_vec3().to_array();
-                *distance = away.length() as f32;
+                *own = away.to_array().map(T::nearest);
+                *distance = T::nearest(T::length(*away));
             }
         }
     }
@@ -604,7 +702,7 @@ impl Entries<'_> {
 /// vector is a sum of positions and edges of the periodic cell. These nearly cancel if the two
 /// particles are neighbours across a face of the cell. So the function also adds up the rounding
 /// errors of its additions, and corrects the sum by them.
-fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
+pub(crate) fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
     let [x, y, z] = [0, 1, 2].map(|k| domain.periodic_edge(k) * f64::from(image[k]));
     let (mut sum, mut errors) = (to, DVec3::ZERO);
     for term in [-from, x, y, z] {
@@ -619,13 +717,13 @@ fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 
 
 /// Writes to `rows`, for each particle, the index of its first entry in the sorted pairs, and at the end the
 /// number of all pairs. `rows` must be filled with 0.
-fn count_rows(rows: &mut [usize], pairs: &[Collision]) {
+fn count_rows(rows: &mut [usize], firsts: impl Iterator<Item = u32>) {
     // For each first particle a, this loop writes the number of pairs up to its last pair to
     // `rows[a + 1]`. Each pair overwrites the smaller number that an earlier pair of the same
     // particle has written. Counting the pairs of each particle would be slower, because each
     // increment would wait for the previous one.
-    for (before, pair) in pairs.iter().enumerate() {
-        rows[pair.a as usize + 1] = before + 1;
+    for (before, first) in firsts.enumerate() {
+        rows[first as usize + 1] = before + 1;
     }
     let mut end = 0;
     for row in rows {

@@ -12,7 +12,7 @@
 //! norm of F⁻¹. If the list reaches rᵢ + rⱼ + `skin`, and the particles are neighbours now, |d'| ≤ rᵢ + rⱼ,
 //! then the list has the pair if s·(r + |m|) ≤ r + `skin`/2 holds for each particle.
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DVec3};
 
 use crate::Domain;
 use crate::lattice::duals;
@@ -25,6 +25,9 @@ const MOST_WRAPPED: f64 = (1 << 20) as f64;
 
 /// A cell in which distances have shrunk by this factor is another one.
 const MOST_STRETCHED: f64 = 2.0;
+
+/// If half the skin is shorter, squares may lose digits, and no move is allowed. Half of a float32 is longer.
+const SHORTEST: f64 = 1e-140;
 
 /// How a periodic cell has changed since a list was made, and the skin of the list.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +73,7 @@ impl Deformation {
             skin,
             is_none: old.is_open() || old == new,
             map,
-            origins: [old, new].map(|domain| Vec3::from(domain.origin()).as_dvec3()),
+            origins: [old, new].map(|domain| DVec3::from(domain.origin())),
             edges,
             duals,
             stretch,
@@ -84,6 +87,9 @@ impl Deformation {
     pub(crate) fn wrapped(&self, places: [DVec3; 2], reach: f64) -> Option<[i32; 3]> {
         let [old, new] = places;
         let half = self.skin / 2.0;
+        if half < SHORTEST {
+            return (self.is_none && new == old).then_some([0; 3]);
+        }
         if self.is_none && (new - old).length_squared() <= half * half {
             return Some([0; 3]);
         }

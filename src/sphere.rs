@@ -7,6 +7,9 @@ use bytemuck::{Pod, Zeroable};
 /// The sum of the squares of three numbers up to this limit is far below the largest float32.
 pub const MAX_MAGNITUDE: f32 = (1_u64 << 60) as f32;
 
+/// Largest magnitude allowed for a number of a step in float64: 10¹⁰⁰.
+pub const MAX_MAGNITUDE_F64: f64 = 1e100;
+
 /// A sphere that moves with constant velocity during a time step.
 ///
 /// A `Sphere` takes 32 bytes, in the layout of a GPU storage buffer.

@@ -6,8 +6,9 @@ use rayon::prelude::*;
 
 use crate::column::{Column, Values};
 use crate::limits::CHUNK;
+use crate::number::sealed::{Numbers, PackedSphere};
 use crate::threads;
-use crate::{Error, Sphere};
+use crate::{Error, HardSphere, Number, Sphere};
 
 /// Number of spheres that are packed at a time, so that they stay in the processor's nearest cache while one column
 /// after the other is copied.
@@ -17,6 +18,9 @@ const BLOCK: usize = 256;
 ///
 /// References to slices, vectors and arrays of [`Sphere`] convert to `Spheres`, and cost no copy. Columns are copied
 /// in each step, once and in parallel.
+///
+/// The numbers `T` are float32 or float64 ([`Number`]). Slices of [`HardSphere`] convert to spheres in float64, whose
+/// masses do not count.
 ///
 /// ```
 /// use carom::{Detector, Options, Spheres, Step};
@@ -28,24 +32,24 @@ const BLOCK: usize = 256;
 /// # Ok::<(), carom::Error>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Spheres<'a>(Set<'a>);
+pub struct Spheres<'a, T: Number = f32>(Set<'a, T>);
 
 #[derive(Clone, Copy)]
-enum Set<'a> {
-    Records(&'a [Sphere]),
-    Arrays(Arrays<'a>),
+enum Set<'a, T: Numbers> {
+    Records(&'a [T::Given]),
+    Arrays(Arrays<'a, T>),
 }
 
 #[derive(Clone, Copy)]
-struct Arrays<'a> {
-    center: Column<'a, [f32; 3]>,
-    radius: Values<f32, Column<'a, f32>>,
+pub struct Arrays<'a, T> {
+    pub(crate) center: Column<'a, [T; 3]>,
+    pub(crate) radius: Values<T, Column<'a, T>>,
     /// `None` for spheres at rest.
-    velocity: Option<Column<'a, [f32; 3]>>,
-    groups: Values<u32, Column<'a, u32>>,
+    pub(crate) velocity: Option<Column<'a, [T; 3]>>,
+    pub(crate) groups: Values<u32, Column<'a, u32>>,
 }
 
-impl fmt::Debug for Spheres<'_> {
+impl<T: Number> fmt::Debug for Spheres<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spheres")
             .field("len", &self.len())
@@ -53,15 +57,15 @@ impl fmt::Debug for Spheres<'_> {
     }
 }
 
-impl<'a> Spheres<'a> {
+impl<'a, T: Number> Spheres<'a, T> {
     /// Returns spheres at rest that collide with every other sphere.
     ///
     /// `center` has the centre of each sphere at the start of the time step. `radius` is one radius for all spheres,
     /// or has one for each. All columns must have the same length: one value for each sphere. Otherwise, each use of
     /// the spheres leads to [`Error::ColumnLength`].
     pub fn new(
-        center: impl Into<Column<'a, [f32; 3]>>,
-        radius: impl Into<Values<f32, Column<'a, f32>>>,
+        center: impl Into<Column<'a, [T; 3]>>,
+        radius: impl Into<Values<T, Column<'a, T>>>,
     ) -> Self {
         Self(Set::Arrays(Arrays {
             center: center.into(),
@@ -74,7 +78,7 @@ impl<'a> Spheres<'a> {
     /// Returns the same spheres with these velocities: see [`Sphere::velocity`]. They replace the velocities of
     /// records.
     #[must_use]
-    pub fn with_velocity(self, velocity: impl Into<Column<'a, [f32; 3]>>) -> Self {
+    pub fn with_velocity(self, velocity: impl Into<Column<'a, [T; 3]>>) -> Self {
         Self(Set::Arrays(Arrays {
             velocity: Some(velocity.into()),
             ..self.arrays()
@@ -106,20 +110,15 @@ impl<'a> Spheres<'a> {
         self.len() == 0
     }
 
-    fn arrays(self) -> Arrays<'a> {
+    fn arrays(self) -> Arrays<'a, T> {
         match self.0 {
             Set::Arrays(arrays) => arrays,
-            Set::Records(spheres) => Arrays {
-                center: Column::of(spheres, |sphere| &sphere.center),
-                radius: Column::of(spheres, |sphere| &sphere.radius).into(),
-                velocity: Some(Column::of(spheres, |sphere| &sphere.velocity)),
-                groups: Column::of(spheres, |sphere| &sphere.groups).into(),
-            },
+            Set::Records(spheres) => T::columns(spheres),
         }
     }
 
     /// Returns the records, or `None` for columns.
-    pub(crate) fn records(self) -> Option<&'a [Sphere]> {
+    pub(crate) fn records(self) -> Option<&'a [T::Given]> {
         match self.0 {
             Set::Records(spheres) => Some(spheres),
             Set::Arrays(_) => None,
@@ -164,6 +163,46 @@ impl<'a> Spheres<'a> {
         }
     }
 
+    /// Copies the spheres from sphere `first` on.
+    pub(crate) fn pack(self, first: usize, to: &mut [T::Packed]) {
+        self.arrays().pack(first, to);
+    }
+
+    /// Returns the centres as a column.
+    pub(crate) fn centers(self) -> Column<'a, [T; 3]> {
+        self.arrays().center
+    }
+
+    /// Calls `visit` for each item, with a sphere. The first item gets sphere `first`.
+    #[inline(always)]
+    pub(crate) fn visit<I>(
+        self,
+        first: usize,
+        mut items: impl ExactSizeIterator<Item = I>,
+        mut visit: impl FnMut(I, &T::Packed),
+    ) {
+        match self.0 {
+            Set::Records(spheres) => {
+                for (item, sphere) in items.zip(spheres.get(first..).unwrap_or_default()) {
+                    visit(item, &T::packed(sphere));
+                }
+            }
+            Set::Arrays(arrays) => {
+                let mut block = [T::Packed::default(); BLOCK];
+                for first in (first..first + items.len()).step_by(BLOCK) {
+                    let spheres = items.len().min(BLOCK);
+                    let block = &mut block[..spheres];
+                    arrays.pack(first, block);
+                    for (item, sphere) in items.by_ref().take(spheres).zip(&*block) {
+                        visit(item, sphere);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Spheres<'_> {
     /// Copies the spheres to a slice of the same length. The threads share the packing of columns.
     pub(crate) fn copy_to(self, to: &mut [Sphere]) -> Result<(), Error> {
         match self.0 {
@@ -182,57 +221,24 @@ impl<'a> Spheres<'a> {
             }),
         }
     }
-
-    /// Calls `visit` for each item, with a sphere. The first item gets sphere `first`.
-    #[inline(always)]
-    pub(crate) fn visit<T>(
-        self,
-        first: usize,
-        mut items: impl ExactSizeIterator<Item = T>,
-        mut visit: impl FnMut(T, &Sphere),
-    ) {
-        match self.0 {
-            Set::Records(spheres) => {
-                for (item, sphere) in items.zip(spheres.get(first..).unwrap_or_default()) {
-                    visit(item, sphere);
-                }
-            }
-            Set::Arrays(arrays) => {
-                let mut block = [Sphere::default(); BLOCK];
-                for first in (first..first + items.len()).step_by(BLOCK) {
-                    let spheres = items.len().min(BLOCK);
-                    let block = &mut block[..spheres];
-                    arrays.pack(first, block);
-                    for (item, sphere) in items.by_ref().take(spheres).zip(&*block) {
-                        visit(item, sphere);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Returns the centres as a column.
-    pub(crate) fn centers(self) -> Column<'a, [f32; 3]> {
-        self.arrays().center
-    }
 }
 
-impl Arrays<'_> {
+impl<T: Numbers> Arrays<'_, T> {
     /// Copies the spheres from sphere `first` on.
-    fn pack(&self, first: usize, to: &mut [Sphere]) {
+    fn pack(&self, first: usize, to: &mut [T::Packed]) {
         self.center
-            .copy(first, to.iter_mut().map(|sphere| &mut sphere.center));
-        let radii = to.iter_mut().map(|sphere| &mut sphere.radius);
+            .copy(first, to.iter_mut().map(PackedSphere::center));
+        let radii = to.iter_mut().map(PackedSphere::radius);
         match self.radius {
             Values::Constant(radius) => radii.for_each(|to| *to = radius),
             Values::PerSphere(column) => column.copy(first, radii),
         }
-        let velocities = to.iter_mut().map(|sphere| &mut sphere.velocity);
+        let velocities = to.iter_mut().map(PackedSphere::velocity);
         match self.velocity {
-            None => velocities.for_each(|to| *to = [0.0; 3]),
+            None => velocities.for_each(|to| *to = [T::default(); 3]),
             Some(column) => column.copy(first, velocities),
         }
-        let all = to.iter_mut().map(|sphere| &mut sphere.groups);
+        let all = to.iter_mut().map(PackedSphere::groups);
         match self.groups {
             Values::Constant(groups) => all.for_each(|to| *to = groups),
             Values::PerSphere(column) => column.copy(first, all),
@@ -240,15 +246,15 @@ impl Arrays<'_> {
     }
 }
 
-impl<'a> From<&Spheres<'a>> for Spheres<'a> {
-    fn from(spheres: &Spheres<'a>) -> Self {
+impl<'a, T: Number> From<&Spheres<'a, T>> for Spheres<'a, T> {
+    fn from(spheres: &Spheres<'a, T>) -> Self {
         *spheres
     }
 }
 
 macro_rules! from_records {
-    ($([$($size:tt)*] for $records:ty,)*) => {$(
-        impl<'a, $($size)*> From<$records> for Spheres<'a> {
+    ($number:ty: $([$($size:tt)*] for $records:ty,)*) => {$(
+        impl<'a, $($size)*> From<$records> for Spheres<'a, $number> {
             fn from(spheres: $records) -> Self {
                 Self(Set::Records(spheres))
             }
@@ -256,13 +262,21 @@ macro_rules! from_records {
     )*};
 }
 
-from_records!(
-    [] for &'a [Sphere],
-    [] for &'a Vec<Sphere>,
-    [] for &'a Box<[Sphere]>,
-    [const N: usize] for &'a [Sphere; N],
-    [] for &'a mut [Sphere],
-    [] for &'a mut Vec<Sphere>,
-    [] for &'a mut Box<[Sphere]>,
-    [const N: usize] for &'a mut [Sphere; N],
-);
+macro_rules! from_spheres {
+    ($number:ty, $sphere:ty) => {
+        from_records!(
+            $number:
+            [] for &'a [$sphere],
+            [] for &'a Vec<$sphere>,
+            [] for &'a Box<[$sphere]>,
+            [const N: usize] for &'a [$sphere; N],
+            [] for &'a mut [$sphere],
+            [] for &'a mut Vec<$sphere>,
+            [] for &'a mut Box<[$sphere]>,
+            [const N: usize] for &'a mut [$sphere; N],
+        );
+    };
+}
+
+from_spheres!(f32, Sphere);
+from_spheres!(f64, HardSphere);

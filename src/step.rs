@@ -7,17 +7,18 @@
 use std::fmt;
 
 use crate::limits::MAX_SPHERES;
+use crate::number::sealed::Numbers;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::validate::{InputSummary, check_and_visit, check_dt, check_spheres};
-use crate::{Domain, Error, Sphere, Spheres, Walls};
+use crate::{Domain, Error, Number, Sphere, Spheres, Walls};
 
 /// One time step: the moving spheres and the duration of the step.
 ///
 /// [`Step::new`] requests the pairs within one set of spheres, and [`Step::between`] the pairs with
 /// one sphere from each of two sets. The numbers in the spheres are checked when the step is used.
 ///
-/// The type parameter `S` is the type of a set: [`Spheres`] for spheres in main memory, or
+/// The type parameter `S` is the type of a set: [`Spheres`] for spheres in main memory, in float32 or float64, or
 /// `gpu::DeviceSpheres` for spheres in GPU buffers (`Step::on_device`).
 ///
 /// ```
@@ -30,25 +31,49 @@ use crate::{Domain, Error, Sphere, Spheres, Walls};
 pub struct Step<'a, S = Spheres<'a>> {
     pub(crate) first: S,
     pub(crate) second: Option<S>,
-    pub(crate) dt: f32,
+    /// A float32 in a step of float32.
+    pub(crate) dt: f64,
     pub(crate) domain: Domain,
     pub(crate) walls: Option<&'a Walls>,
 }
 
-impl<'a> Step<'a> {
+/// The sets of spheres that a [`Step`] may have: [`Spheres`], or `gpu::DeviceSpheres`, whose numbers are float32.
+pub trait SphereSet: Copy + sealed::Sealed {
+    /// The numbers of the spheres.
+    type Number: Number;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<T: crate::Number> Sealed for crate::Spheres<'_, T> {}
+    #[cfg(feature = "gpu")]
+    impl Sealed for crate::gpu::DeviceSpheres<'_> {}
+}
+
+impl<T: Number> SphereSet for Spheres<'_, T> {
+    type Number = T;
+}
+
+#[cfg(feature = "gpu")]
+impl SphereSet for crate::gpu::DeviceSpheres<'_> {
+    type Number = f32;
+}
+
+impl<'a, T: Number> Step<'a, Spheres<'a, T>> {
     /// Creates a time step in which one set of spheres moves. The result has every touching pair of
     /// `spheres`, except pairs that collision groups leave out ([`Sphere::with_groups`]).
     ///
-    /// `spheres` is a reference to a slice, a vector or an array of [`Sphere`], or it is [`Spheres`], which may have
-    /// separate columns of centres, radii, velocities and groups.
+    /// `spheres` is a reference to a slice, a vector or an array of [`Sphere`] or, for a step in float64, of
+    /// [`HardSphere`](crate::HardSphere). Or it is [`Spheres`], which may have separate columns of centres, radii,
+    /// velocities and groups.
     ///
-    /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE), in the unit of
-    /// time of the velocities.
-    pub fn new(spheres: impl Into<Spheres<'a>>, dt: f32) -> Self {
+    /// `dt` is the duration of the step, from 0 to [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE) (in float64, to
+    /// [`MAX_MAGNITUDE_F64`](crate::MAX_MAGNITUDE_F64)), in the unit of time of the velocities.
+    pub fn new(spheres: impl Into<Spheres<'a, T>>, dt: T) -> Self {
         Self {
             first: spheres.into(),
             second: None,
-            dt,
+            dt: dt.into(),
             domain: Domain::default(),
             walls: None,
         }
@@ -58,11 +83,15 @@ impl<'a> Step<'a> {
     /// of `first` (index a) and a sphere of `second` (index b), except pairs that collision groups leave out.
     ///
     /// The arguments are those of [`Step::new`].
-    pub fn between(first: impl Into<Spheres<'a>>, second: impl Into<Spheres<'a>>, dt: f32) -> Self {
+    pub fn between(
+        first: impl Into<Spheres<'a, T>>,
+        second: impl Into<Spheres<'a, T>>,
+        dt: T,
+    ) -> Self {
         Self {
             first: first.into(),
             second: Some(second.into()),
-            dt,
+            dt: dt.into(),
             domain: Domain::default(),
             walls: None,
         }
@@ -81,8 +110,11 @@ impl<'a, S: Copy> Step<'a, S> {
     }
 
     /// Returns the duration of the step, in the unit of time of the velocities.
-    pub fn dt(&self) -> f32 {
-        self.dt
+    pub fn dt(&self) -> S::Number
+    where
+        S: SphereSet,
+    {
+        S::Number::nearest(self.dt)
     }
 
     /// Returns the same step in a domain instead of open space.
@@ -157,8 +189,9 @@ impl Step<'_> {
         Ok(UncheckedStep {
             spheres,
             sets,
-            dt: self.dt,
+            dt: self.dt(),
             domain: self.domain,
+            enclosing: false,
         })
     }
 
@@ -196,8 +229,15 @@ impl Step<'_> {
 
     /// Checks what can be checked before the spheres are copied, so that a copy that is too large is not made.
     fn check_before_packing(&self) -> Result<(), Error> {
-        check_dt(self.dt)?;
+        check_dt(self.dt())?;
         self.domain.check()?;
+        self.check_counts()
+    }
+}
+
+impl<T: Number> Step<'_, Spheres<'_, T>> {
+    /// Checks the number of spheres.
+    pub(crate) fn check_counts(&self) -> Result<(), Error> {
         let counts = [Some(self.first), self.second].map(|set| set.map(|set| set.len()));
         match counts {
             [_, Some(0)] | [Some(0), Some(_)] => Ok(()),
@@ -205,7 +245,8 @@ impl Step<'_> {
         }
     }
 
-    fn check_columns(&self) -> Result<(), Error> {
+    /// Checks that all columns of a set have the same length.
+    pub(crate) fn check_columns(&self) -> Result<(), Error> {
         let Some(second) = self.second else {
             return self.first.check(None);
         };
@@ -214,7 +255,7 @@ impl Step<'_> {
     }
 }
 
-fn check_count(spheres: usize) -> Result<(), Error> {
+pub(crate) fn check_count(spheres: usize) -> Result<(), Error> {
     if spheres <= MAX_SPHERES {
         return Ok(());
     }
@@ -230,6 +271,9 @@ pub(crate) struct UncheckedStep<'a> {
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
+    /// Whether the spheres enclose those of a step in float64. Then the list may have pairs that do not quite touch, and
+    /// its times and depths have no meaning.
+    pub(crate) enclosing: bool,
 }
 
 impl<'a> UncheckedStep<'a> {
@@ -290,12 +334,14 @@ impl<'a> UncheckedStep<'a> {
             sets,
             dt,
             domain,
+            enclosing,
         } = self;
         CheckedStep {
             spheres: if self.has_pairs() { spheres } else { &[] },
             sets,
             dt,
             domain,
+            enclosing,
             summary,
         }
     }
@@ -317,5 +363,7 @@ pub(crate) struct CheckedStep<'a> {
     pub(crate) sets: Sets,
     pub(crate) dt: f32,
     pub(crate) domain: Domain,
+    /// As in [`UncheckedStep`].
+    pub(crate) enclosing: bool,
     pub(crate) summary: InputSummary,
 }

@@ -16,7 +16,10 @@ pub(crate) fn check_dt(dt: f32) -> Result<(), Error> {
     if dt >= 0.0 && in_range(dt) {
         Ok(())
     } else {
-        Err(Error::InvalidTimeStep { dt })
+        Err(Error::InvalidTimeStep {
+            dt: dt.into(),
+            limit: MAX_MAGNITUDE.into(),
+        })
     }
 }
 
@@ -83,7 +86,8 @@ impl InputSummary {
                 index,
                 set,
                 field,
-                value,
+                value: value.into(),
+                limit: MAX_MAGNITUDE.into(),
             }),
             None => Ok(self),
         }

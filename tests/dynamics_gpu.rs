@@ -371,7 +371,7 @@ fn of_meshes(walls: &Walls, impulses: &[[f64; 3]]) -> Vec<DVec3> {
 fn beside_lattice(domain: &Domain, mut apart: DVec3) -> DVec3 {
     for k in 0..3 {
         if domain.periodic()[k] {
-            let edge = f64::from(domain.edges()[k][k]);
+            let edge = domain.edges()[k][k];
             apart[k] -= (apart[k] / edge).round() * edge;
         }
     }

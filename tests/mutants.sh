@@ -47,10 +47,8 @@ fn replaced(text: &'static str) -> &'static str {
     }
 }
 END
-# The options of Cargo that select all test programs of the library.
-all=(tests/*.rs)
-all=("${all[@]/#tests\//--test=}")
-all=("${all[@]%.rs}")
+# The options of Cargo that select the test programs of all mutants.
+mapfile -t all < <(grep -o -- '--test [a-z_]\+' "$root/tests/mutants.sh" | tr ' ' '=' | sort -u)
 mutated=
 survived=0 killed=0
 # The mutant that is being tested: its description, its tests and the process that runs them.

@@ -98,7 +98,7 @@ impl World {
             return 0..=0;
         }
         let distance = self.vector(one, other, [0, later[0], later[1]])[k];
-        let edge = f64::from(self.domain.edges()[k][k]);
+        let edge = self.domain.edges()[k][k];
         // Each end of the range is a distance divided by a periodic edge. This quotient is rounded, so the
         // range of integers is extended by 1 at each end.
         #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
@@ -391,7 +391,7 @@ fn a_list_is_valid_until_the_cell_has_shrunk_by_the_skin() -> Test {
 #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 fn deform(world: &mut World, rng: &mut Rng) {
     let round = |x: f64| ((x * 64.0).round() / 64.0) as f32;
-    let old = world.domain.edges().map(|edge| edge.map(f64::from));
+    let old = world.domain.edges();
     let mut new = old;
     for (k, edge) in new.iter_mut().enumerate() {
         for along in &mut edge[..=k] {
@@ -399,12 +399,12 @@ fn deform(world: &mut World, rng: &mut Rng) {
         }
     }
     let corner = world.domain.origin();
-    let domain = Domain::triclinic(corner, new.map(|edge| edge.map(|x| x as f32)));
+    let domain = Domain::triclinic_f64(corner, new);
     world.domain = domain.with_periodic(world.domain.periodic());
     for sphere in &mut world.spheres {
         // The edges are lower triangular.
-        let mut rest = [0, 1, 2].map(|k| f64::from(sphere.center[k]) - f64::from(corner[k]));
-        let mut carried = corner.map(f64::from);
+        let mut rest = [0, 1, 2].map(|k| f64::from(sphere.center[k]) - corner[k]);
+        let mut carried = corner;
         for k in [2, 1, 0] {
             let share = rest[k] / old[k][k];
             for axis in 0..3 {

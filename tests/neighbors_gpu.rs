@@ -12,7 +12,8 @@ use carom::gpu::{
     StepSummary,
 };
 use carom::{
-    Backend, Detector, Domain, Error, NeighborList, NeighborSearch, Options, Sphere, Step,
+    Backend, Detector, Domain, Error, NeighborList, NeighborSearch, Options, Sphere, SphereSet,
+    Step,
 };
 use device::{Device, Interleaved, ready};
 use fastrand::Rng;
@@ -167,7 +168,10 @@ impl Settings {
         }
     }
 
-    fn set<'a, S>(&self, search: NeighborSearch<'a, S>) -> NeighborSearch<'a, S> {
+    fn set<'a, S: SphereSet<Number = f32>>(
+        &self,
+        search: NeighborSearch<'a, S>,
+    ) -> NeighborSearch<'a, S> {
         let search = search.in_domain(&self.domain).with_skin(self.skin);
         if self.full { search.full() } else { search }
     }

@@ -109,7 +109,7 @@ fn a_drifting_gas_outside_the_cell_has_the_same_pairs_on_both_backends() {
 /// spheres of a pair are displaced from there by random numbers of cells, up to `farthest` along
 /// each edge.
 fn pairs_that_just_touch(rng: &mut Rng, domain: &Domain, farthest: i32) -> Vec<Sphere> {
-    let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
+    let edges = domain.edges().map(DVec3::from);
     let mut spheres = Vec::new();
     for site in 0..8 * 8 * 8 {
         let at = [site % 8, site / 8 % 8, site / 64].map(|k| f64::from(k) / 8.0);

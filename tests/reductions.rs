@@ -268,7 +268,7 @@ fn one_sphere_can_touch_half_a_million_others() {
 #[test]
 fn a_list_of_more_spheres_than_a_step_can_have_is_refused() {
     for (spheres, second) in [(usize::MAX, None), (4, Some(usize::MAX))] {
-        let refused = Collisions::from_pairs(Vec::new(), spheres, second);
+        let refused = Collisions::<f32>::from_pairs(Vec::new(), spheres, second);
         let error = refused.map(|list| list.sphere_count());
         assert!(
             matches!(

@@ -694,7 +694,7 @@ fn invalid_numbers_in_columns_are_named() -> Result {
 #[test]
 fn references_to_all_kinds_of_lists_convert() {
     let mut array = [Sphere::new([0.0; 3], 1.0); 2];
-    let (mut vector, mut boxed) = (array.to_vec(), Box::from(&array[..]));
+    let (mut vector, mut boxed) = (array.to_vec(), Box::<[Sphere]>::from(&array[..]));
     let mut lengths = vec![
         Spheres::from(&array).len(),
         Spheres::from(&array[..]).len(),

@@ -472,7 +472,7 @@ fn images_near(sphere: &Sphere, wall: &Wall, dt: f32, domain: &Domain) -> Vec<[i
         _ => return vec![[0; 3]],
     };
     let across = |x: DVec3| axis.map_or(x, |axis| axis.cross(x));
-    let edges = domain.edges().map(vector);
+    let edges = domain.edges().map(DVec3::from);
     let range = |k: usize| {
         let fixed = !domain.periodic()[k] || across(edges[k]).length() < 1e-9;
         // If only one edge is periodic, it may be nearly parallel to the axis of the cylinder. Then an image

@@ -20,7 +20,7 @@ impl Overlaps {
         Ok(Self {
             detector: Detector::new(Options::new().with_backend(Backend::Cpu))?,
             domain,
-            edge: domain.edges()[0][0].into(),
+            edge: domain.edges()[0][0],
             unit,
             deepest: 0.0,
         })

@@ -77,7 +77,8 @@ fn spheres(bytes: &mut Bytes<'_>, unit: f32, domain: &Domain) -> Vec<Sphere> {
         };
         if kind & 0x10 != 0 {
             // Displacing a sphere by multiples of a periodic edge gives one of its periodic copies.
-            let edge = domain.edges()[usize::from(bytes.byte() % 3)];
+            #[allow(clippy::cast_possible_truncation, reason = "the numbers are float32")]
+            let edge = domain.edges()[usize::from(bytes.byte() % 3)].map(|x| x as f32);
             let times = f32::from(bytes.signed());
             sphere.center = std::array::from_fn(|k| sphere.center[k] + edge[k] * times);
         }

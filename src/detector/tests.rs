@@ -22,6 +22,7 @@ fn on_gpu(backend: Backend, pairs: Option<u64>, segments: Option<u64>) -> Detect
         packed: ReusedVec::default(),
         bounded_walls: BoundedWalls::default(),
         touching: Collisions::default(),
+        enclosed: EnclosedMemory::default(),
     }
 }
 

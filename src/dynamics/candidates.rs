@@ -552,11 +552,13 @@ pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
             set: None | Some(0),
             field,
             value,
+            limit,
         } => Error::InvalidSphere {
             index: id(index),
             set: None,
             field,
             value,
+            limit,
         },
         Error::ImageOutOfRange {
             index,

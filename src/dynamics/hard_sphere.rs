@@ -1,5 +1,6 @@
 //! Defines [`HardSphere`], the state of one sphere of a simulation.
 
+use bytemuck::{Pod, Zeroable};
 use glam::DVec3;
 
 use crate::{Error, MAX_MAGNITUDE, Sphere};
@@ -12,8 +13,8 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 /// assert_eq!(ball.kinetic_energy(), 6.0);
 /// ```
 // A sphere is one cache line, so a sphere that is looked up costs one access to memory.
-#[repr(align(64))]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct HardSphere {
     /// Centre, in the unit of length of the application.

@@ -81,9 +81,7 @@ const MISS: Collision = Collision {
 /// or `None` if the pair is to be skipped.
 pub(crate) fn decide_reported_with<R: Report>(
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
-    sets: Sets,
-    domain: &Domain,
-    dt: f32,
+    (sets, domain, dt, enclosing): Request<'_>,
     reported: &mut Vec<R>,
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
@@ -122,6 +120,7 @@ pub(crate) fn decide_reported_with<R: Report>(
                 let (impact, arithmetic) = match (has(swept.hits), has(swept.misses)) {
                     (true, _) => (Some(swept.impacts[lane]), Arithmetic::Float64),
                     (_, true) => (None, Arithmetic::Float64),
+                    _ if enclosing => (Some(Hit::default()), Arithmetic::Float64),
                     _ => impact(one, other, shifts[lane], dt),
                 };
                 if !certain {
@@ -165,8 +164,15 @@ pub(crate) fn decide_reported<R: Report>(
     reported: &mut Vec<R>,
     pairs: &mut Vec<R::Listed>,
 ) -> Result<Grazing, Error> {
-    let spheres = spheres_of(step.spheres);
-    decide_reported_with(spheres, step.sets, &step.domain, step.dt, reported, pairs)
+    decide_reported_with(spheres_of(step.spheres), request(step), reported, pairs)
+}
+
+/// The sets, the domain and the duration of a step, and whether its spheres enclose those of a step in float64. Then a pair
+/// that float64 does not decide is kept.
+type Request<'a> = (Sets, &'a Domain, f32, bool);
+
+fn request<'a>(step: &'a CheckedStep<'_>) -> Request<'a> {
+    (step.sets, &step.domain, step.dt, step.enclosing)
 }
 
 fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
@@ -184,19 +190,19 @@ fn spheres_of(spheres: &[Sphere]) -> impl Fn(u32, u32) -> Option<[Sphere; 2]> {
 pub(crate) fn decide(
     (reported, reported_images): (&mut Vec<ReportedPair>, &[[i32; 3]]),
     spheres: impl Fn(u32, u32) -> Option<[Sphere; 2]> + Sync,
-    (sets, domain, dt): (Sets, &Domain, f32),
+    request: Request<'_>,
     pairs: &mut Vec<Collision>,
     images: &mut Vec<[i32; 3]>,
 ) -> Result<Grazing, Error> {
     images.clear();
     if reported_images.is_empty() {
-        return decide_reported_with(spheres, sets, domain, dt, reported, pairs);
+        return decide_reported_with(spheres, request, reported, pairs);
     }
     let mut with_images = allocate(reported.len(), "the pairs found")?;
     let reported = reported.iter().zip(reported_images);
     with_images.extend(reported.map(|(&pair, &image)| ReportedImage::new(pair, image)));
     let mut listed: Vec<ImageCollision> = Vec::new();
-    let grazing = decide_reported_with(spheres, sets, domain, dt, &mut with_images, &mut listed)?;
+    let grazing = decide_reported_with(spheres, request, &mut with_images, &mut listed)?;
     resized(pairs, listed.len(), LIST)?;
     resized(images, listed.len(), LIST)?;
     for ((listed, pair), image) in listed.iter().zip(pairs).zip(images) {
@@ -216,6 +222,11 @@ pub(crate) fn decide_step(
     pairs: &mut Vec<Collision>,
     images: &mut Vec<[i32; 3]>,
 ) -> Result<Grazing, Error> {
-    let request = (step.sets, &step.domain, step.dt);
-    decide(reported, spheres_of(step.spheres), request, pairs, images)
+    decide(
+        reported,
+        spheres_of(step.spheres),
+        request(step),
+        pairs,
+        images,
+    )
 }

@@ -68,7 +68,8 @@ pub fn toi(a: &Sphere, b: &Sphere, dt: f32) -> Result<Option<f32>, Error> {
                 index,
                 set: None,
                 field,
-                value,
+                value: value.into(),
+                limit: crate::MAX_MAGNITUDE.into(),
             });
         }
     }

@@ -87,7 +87,7 @@ pub(crate) fn sign(x: &IBig) -> Ordering {
 
 /// Two spheres: the relative position p, the relative velocity v, and the sum r of the radii. p and
 /// r are in units of 2^`length`, and v is in units of 2^`speed`.
-pub(super) struct PairIntegers {
+pub(crate) struct PairIntegers {
     p: [IBig; 3],
     r: IBig,
     length: i32,
@@ -96,19 +96,36 @@ pub(super) struct PairIntegers {
     outside: IBig,
 }
 
+/// The numbers of one sphere of a pair: centre, radius and velocity.
+pub(crate) type Numbers3 = ([f64; 3], f64, [f64; 3]);
+
 impl PairIntegers {
     pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
-        let dyadic = |x: f32| Dyadic::from(f64::from(x));
-        let lengths: [Dyadic; 8] = from_fn(|k| {
-            let sphere = if k < 4 { a } else { b };
-            dyadic(*sphere.center().get(k % 4).unwrap_or(&sphere.radius()))
-        });
-        let speeds: [Dyadic; 6] =
-            from_fn(|k| dyadic(if k < 3 { a.velocity() } else { b.velocity() }[k % 3]));
-        let products: [[(f32, i32); 3]; 3] = match shift.translation() {
-            Some(translation) => from_fn(|axis| translation.products(axis)),
+        let products = match shift.translation() {
+            Some(translation) => from_fn(|axis| {
+                translation
+                    .products(axis)
+                    .map(|(edge, times)| (f64::from(edge), times))
+            }),
             None => Default::default(),
         };
+        let numbers = |sphere: &S| {
+            let [center, velocity] =
+                [sphere.center(), sphere.velocity()].map(|vector| vector.map(f64::from));
+            (center, f64::from(sphere.radius()), velocity)
+        };
+        Self::of(&[numbers(a), numbers(b)], &products)
+    }
+
+    /// Returns the pair of two spheres, of which the second is displaced. For each axis, `products` has three lengths
+    /// and how many times each is added to its coordinate.
+    pub(crate) fn of(spheres: &[Numbers3; 2], products: &[[(f64, i32); 3]; 3]) -> Self {
+        let dyadic = Dyadic::from;
+        let lengths: [Dyadic; 8] = from_fn(|k| {
+            let (center, radius, _) = &spheres[k / 4];
+            dyadic(*center.get(k % 4).unwrap_or(radius))
+        });
+        let speeds: [Dyadic; 6] = from_fn(|k| dyadic(spheres[k / 3].2[k % 3]));
         let edges = products
             .as_flattened()
             .iter()
@@ -141,8 +158,7 @@ impl PairIntegers {
     /// distance of their centres with the sum of their radii: it is `Less` if the spheres overlap,
     /// and `Equal` if they just touch. The second compares the given time with the time of their
     /// closest approach.
-    fn at(&self, time: f64) -> [Ordering; 2] {
-        let time = Dyadic::from(time);
+    fn at(&self, time: Dyadic) -> [Ordering; 2] {
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -160,7 +176,7 @@ impl PairIntegers {
 
     /// Compares the time of impact of two spheres with `time`. The spheres must be apart at the
     /// start and touch later.
-    fn touch_compared_with(&self, time: f64) -> Ordering {
+    fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         match self.at(time) {
             [Less, _] | [_, Greater] | [Greater, Equal] => Less,
             [Equal, _] => Equal,
@@ -169,8 +185,7 @@ impl PairIntegers {
     }
 
     /// Compares the penetration depth of two spheres at the start of the step with `length`.
-    fn depth_compared_with(&self, length: f64) -> Ordering {
-        let depth = Dyadic::from(length);
+    fn depth_compared_with(&self, depth: Dyadic) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
         let rest = (&self.r << finer) - (IBig::from(depth.mantissa) << coarser);
@@ -184,30 +199,33 @@ impl PairIntegers {
     /// Returns the time of impact and the depth in a step of duration `dt`, or `None` if the
     /// spheres do not touch. `guess` is an estimate of the result. It affects only the speed.
     pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
+        let [toi, depth] = self.rounded(dt, guess, f32::MAX)?;
+        Some(Hit { toi, depth })
+    }
+
+    /// Returns the time of impact and the depth like [`impact`](Self::impact), each rounded to the nearest number of
+    /// type `T`. The depth is at most `longest`.
+    pub(crate) fn rounded<T: Rounded>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
+        let zero = T::default();
         match sign(&self.outside) {
             Less => {
-                let depth = round(f32::MAX, guess, |length| self.depth_compared_with(length));
-                return Some(Hit { toi: 0.0, depth });
+                let depth = nearest(longest, guess, |length| self.depth_compared_with(length));
+                return Some([zero, depth]);
             }
-            Equal => {
-                return Some(Hit {
-                    toi: 0.0,
-                    depth: 0.0,
-                });
-            }
+            Equal => return Some([zero; 2]),
             Greater => {}
         }
         if sign(&dot(&self.p, &self.v)) != Less {
             return None;
         }
-        let hit = match self.at(dt.into()) {
+        let hit = match self.at(Dyadic::from(dt.into())) {
             [Less | Equal, _] => true,
             [Greater, Less] => false,
             [Greater, _] => self.ever_touch(),
         };
-        hit.then(|| Hit {
-            toi: round(dt, guess, |time| self.touch_compared_with(time)),
-            depth: 0.0,
+        hit.then(|| {
+            let toi = nearest(dt, guess, |time| self.touch_compared_with(time));
+            [toi, zero]
         })
     }
 
@@ -229,7 +247,8 @@ impl PairIntegers {
         if sign(&dot(&self.p, &self.v)) != Less || !self.ever_touch() {
             return None;
         }
-        let reached = |bits: &u64| self.touch_compared_with(f64::from_bits(*bits)) != Greater;
+        let reached =
+            |bits: &u64| self.touch_compared_with(f64::from_bits(*bits).into()) != Greater;
         let time = f64::from_bits(least(0, f64::MAX.to_bits(), reached));
         let across = cross(&self.v, &self.p);
         let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
@@ -279,17 +298,61 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
     low
 }
 
-/// Returns the float32 nearest to an unknown number from 0 to `most`, ties to even. The caller's
+/// A kind of numbers to which results are rounded: float32 or float64.
+pub(crate) trait Rounded: Copy + Default + Into<f64> {
+    /// Returns the nearest number.
+    fn of(x: f64) -> Self;
+    /// Returns the bits of the number, read as an integer. Non-negative numbers have the order of their bits.
+    fn bits(self) -> u64;
+    fn from_bits(bits: u64) -> Self;
+}
+
+impl Rounded for f32 {
+    fn of(x: f64) -> Self {
+        x as Self
+    }
+
+    fn bits(self) -> u64 {
+        self.to_bits().into()
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits as u32)
+    }
+}
+
+impl Rounded for f64 {
+    fn of(x: f64) -> Self {
+        x
+    }
+
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        Self::from_bits(bits)
+    }
+}
+
+/// Returns the float32 nearest to an unknown number from 0 to `most`, as [`nearest`] does.
+pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
+    // The numbers that are compared, float32 and numbers halfway between them, are float64.
+    nearest(most, guess, |x: Dyadic| {
+        compare(x.mantissa as f64 * power(x.exponent))
+    })
+}
+
+/// Returns the number of type `T` nearest to an unknown number from 0 to `most`, ties to even. The caller's
 /// function `compare` compares the unknown number with its argument. The search starts at the
 /// estimate `guess`, with steps of doubling size.
-pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // Non-negative floats have the same order as their bits, read as integers.
-    let number = |bits: u64| f64::from(f32::from_bits(bits as u32));
+pub(crate) fn nearest<T: Rounded>(most: T, guess: f64, compare: impl Fn(Dyadic) -> Ordering) -> T {
+    let number = |bits: u64| -> Dyadic { Dyadic::from(T::from_bits(bits).into()) };
     let reached = |&bits: &u64| compare(number(bits)) != Greater;
-    // Finds the smallest float32 that is not below the number to be rounded. The bits of this
-    // float32, read as an integer, are between `low` and `high`.
-    let (mut low, mut high) = (0, u64::from(most.to_bits()));
-    let guess = u64::from((guess.max(0.0) as f32).to_bits()).min(high);
+    // Finds the smallest number of the type that is not below the number to be rounded. Its bits,
+    // read as an integer, are between `low` and `high`.
+    let (mut low, mut high) = (0, most.bits());
+    let guess = T::of(guess.max(0.0)).bits().min(high);
     if reached(&guess) {
         high = guess;
         let mut step = 1;
@@ -316,14 +379,29 @@ pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) ->
     }
     let above = least(low, high, reached);
     let Some(below) = above.checked_sub(1) else {
-        return 0.0;
+        return T::default();
     };
-    let nearer = match compare((number(below) + number(above)) / 2.0) {
+    let nearer = match compare(middle(number(below), number(above))) {
         Less => below,
         Greater => above,
         Equal => below + below % 2,
     };
-    number(nearer) as f32
+    T::from_bits(nearer)
+}
+
+/// Returns the number halfway between two neighbouring floats.
+fn middle(x: Dyadic, y: Dyadic) -> Dyadic {
+    let unit = unit_of(&[x, y]);
+    let whole = |x: Dyadic| x.mantissa << u32::try_from(x.exponent - unit).unwrap_or(0).min(63);
+    let sum = match (x.mantissa, y.mantissa) {
+        (0, y_mantissa) => y_mantissa,
+        _ => whole(x) + whole(y),
+    };
+    let zeros = sum.trailing_zeros().min(63);
+    Dyadic {
+        mantissa: sum >> zeros,
+        exponent: unit - 1 + zeros as i32,
+    }
 }
 
 #[cfg(test)]

@@ -23,9 +23,7 @@ mod listed;
 mod shift;
 mod two_pairs;
 
-#[cfg(test)]
-pub(crate) use self::answer::Arithmetic;
-pub(crate) use self::answer::{Hit, Touch};
+pub(crate) use self::answer::{Arithmetic, Hit, Touch};
 pub(crate) use self::decide::{GRAZING, Grazing, ReportedPair, decide_reported};
 #[cfg(feature = "gpu")]
 pub(crate) use self::decide::{decide, decide_step};

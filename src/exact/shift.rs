@@ -46,7 +46,7 @@ impl Translation {
     pub(crate) fn new(domain: &Domain, image: [i32; 3]) -> Self {
         let edges = from_fn(|k| {
             if domain.periodic()[k] {
-                domain.edges()[k]
+                domain.edges_f32()[k]
             } else {
                 [0.0; 3]
             }

@@ -279,7 +279,7 @@ impl Read {
         // In a step with two sets, the index of sphere b in the GPU's list already begins at 0 at the
         // start of the second set. For `Sets::Two`, the function `decide` would subtract the size of
         // the first set from this index. So it gets `Sets::One` even for such a step.
-        let step = (Sets::One, &domain, dt);
+        let step = (Sets::One, &domain, dt, false);
         let grazing = exact::decide(reported, spheres, step, &mut pairs, &mut images)?;
         if domain.is_open() {
             images.clear();

@@ -13,7 +13,7 @@ impl<'a> Step<'a, DeviceSpheres<'a>> {
         Self {
             first: spheres,
             second: None,
-            dt,
+            dt: dt.into(),
             domain: Domain::default(),
             walls: None,
         }
@@ -28,7 +28,7 @@ impl<'a> Step<'a, DeviceSpheres<'a>> {
         Self {
             first,
             second: Some(second),
-            dt,
+            dt: dt.into(),
             domain: Domain::default(),
             walls: None,
         }

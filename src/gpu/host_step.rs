@@ -63,6 +63,7 @@ impl<'a> From<CheckedStep<'a>> for HostStep<'a> {
             dt,
             domain,
             summary,
+            ..
         } = step;
         Self {
             parts: [spheres, &[]],

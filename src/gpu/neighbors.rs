@@ -23,6 +23,7 @@ use super::shader::layout::{
 };
 use super::stages::{Recording, Stage};
 use crate::neighbors::Rule;
+use crate::number::sealed::Numbers as _;
 use crate::{Error, NeighborSearch, Sphere, Step, Values};
 
 /// Lower limit for half of the skin of a list that stays valid while particles move. Devices that flush
@@ -194,19 +195,20 @@ impl NeighborRequest {
     fn new<S>(search: &NeighborSearch<'_, S>, padding: f32) -> Self {
         let domain = search.domain();
         let (by_radii, cutoff) = match search.rule {
-            Rule::Cutoff(cutoff) => (0, cutoff),
+            Rule::Cutoff(cutoff) => (0, f32::nearest(cutoff)),
             Rule::Radii => (1, 0.0),
         };
-        let half = search.skin / 2.0;
+        let skin = f32::nearest(search.skin);
+        let half = skin / 2.0;
         Self {
-            corner: domain.origin(),
+            corner: domain.origin_f32(),
             periodic: u32::from(!domain.is_open()),
             edges: [0, 1, 2].map(|k| {
                 let [x, y, z] = domain.periodic_edge(k).as_vec3().to_array();
                 [x, y, z, 0.0]
             }),
             cutoff,
-            skin: search.skin,
+            skin,
             by_radii,
             full: u32::from(search.full),
             padding,
@@ -224,7 +226,7 @@ impl<'a> NeighborSearch<'a, DeviceSpheres<'a>> {
     /// The particles are the centres of spheres in GPU buffers of the application. Radii and
     /// motions do not count and are not read.
     pub fn within_on_device(spheres: DeviceSpheres<'a>, cutoff: f32) -> Self {
-        Self::new(spheres, Rule::Cutoff(cutoff))
+        Self::new(spheres, Rule::Cutoff(cutoff.into()))
     }
 
     /// Requests all pairs of spheres whose centres are at most the sum of their radii apart, for
@@ -264,11 +266,11 @@ pub(super) fn ready_device(
     buffers: &mut CollisionBuffers,
 ) -> Result<Ready, Error> {
     buffers.asked_neighbors(search.full)?;
-    search.check_lengths()?;
+    search.check_lengths::<f32>()?;
     search.domain().check()?;
     let (radius, padding) = match search.rule {
         Rule::Cutoff(_) => (Values::Constant(search.reach(0.0)), 0.0),
-        Rule::Radii => (search.spheres.radius, search.skin / 2.0),
+        Rule::Radii => (search.spheres.radius, f32::nearest(search.skin) / 2.0),
     };
     let spheres = DeviceSpheres {
         radius,

@@ -45,9 +45,8 @@ impl RecordableSpheres for DeviceSpheres<'_> {}
 
 impl sealed::Recordable for Spheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let &Step {
-            dt, domain, walls, ..
-        } = step;
+        let &Step { domain, walls, .. } = step;
+        let dt = step.dt();
         domain.check()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
         // If one of two sets is empty, the spheres of the other set may still touch walls.
@@ -71,7 +70,7 @@ impl sealed::Recordable for Spheres<'_> {
 
 impl sealed::Recordable for DeviceSpheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        check_dt(step.dt)?;
+        check_dt(step.dt())?;
         step.domain.check()?;
         buffers.ready_device(step, None)
     }
@@ -274,10 +273,11 @@ impl CollisionBuffers {
         let &Step {
             first,
             second,
-            dt,
             domain,
             walls,
+            ..
         } = step;
+        let dt = step.dt();
         let lattice = self.lattice(&domain)?;
         let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
         for spheres in [Some(&first), second.as_ref()].into_iter().flatten() {

@@ -252,7 +252,7 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         gravity: narrow(simulation.gravity),
         edges: edges.map(four),
         duals: duals(edges).map(four),
-        corner: domain.origin(),
+        corner: domain.origin_f32(),
         periodic: u32::from(!domain.is_open()),
         restitution: simulation.restitution as f32,
         wall_restitution: simulation.wall_restitution as f32,

@@ -290,7 +290,7 @@ impl GpuWallLattice {
     /// images too far from the cell.
     pub(super) fn is_near(&self, wall: &Wall, domain: &Domain) -> bool {
         let of_wall = GpuWall::new(wall);
-        let apart = vector(domain.origin()) - vector(of_wall.point);
+        let apart = DVec3::from(domain.origin()) - vector(of_wall.point);
         self.duals.iter().all(|&[x, y, z, length]| {
             let cells = DVec3::new(x.into(), y.into(), z.into()).dot(apart).abs();
             cells <= FARTHEST && f64::from(length * of_wall.size) <= LARGEST

@@ -1,6 +1,6 @@
 //! The lattice of a periodic domain, with the edges that the caller gives.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::{ImageBlock, duals};
 use crate::{Domain, Error};
@@ -28,7 +28,7 @@ impl Lattice {
                 problem: "its periodic edges span no volume; make them independent".to_owned(),
             });
         }
-        let origin = Vec3::from(domain.origin()).as_dvec3();
+        let origin = DVec3::from(domain.origin());
         let edges = (0..3).map(|k| domain.periodic_edge(k).length());
         Ok(Self {
             domain: *domain,

@@ -66,7 +66,7 @@ impl ReducedLattice {
             return Ok(None);
         }
         let given = domain
-            .edges()
+            .edges_f32()
             .map(|edge| DVec3::from(edge.map(|x| scale.length(x))));
         let periodic = (0..3).filter(|&k| domain.periodic()[k]);
         let mut combined = [[0; 3]; 3];
@@ -128,7 +128,7 @@ impl ReducedLattice {
             combined,
             duals,
             max_cells: max_cells(&combined),
-            corner: DVec3::from(domain.origin().map(|x| scale.length(x))),
+            corner: DVec3::from(domain.origin_f32().map(|x| scale.length(x))),
         }))
     }
 
@@ -180,7 +180,7 @@ fn max_cells(combined: &[[i64; 3]; 3]) -> i32 {
     clippy::cast_possible_truncation,
     reason = "the caller rejects numbers that are too large"
 )]
-fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
+pub(crate) fn reduce(combined: &mut [[i64; 3]], sum: impl Fn(&[i64; 3]) -> DVec3) {
     // Each round makes a lattice edge shorter. With two edges (Gauss's algorithm), the number of
     // rounds grows with the logarithm of the ratio of their lengths.
     for _ in 0..400 {

@@ -2,7 +2,8 @@
 //! `shaders/changes.wgsl`.
 
 use super::sort::sort;
-use crate::{Collision, Hits};
+use crate::number::sealed::Touching as _;
+use crate::{Hits, Number};
 
 /// Pairs that began, lasted and ended between two steps. Each pair is stored as its indices `[a,
 /// b]`, and each list is sorted. See
@@ -23,11 +24,14 @@ pub struct Changes {
     pub ended: Hits<[u32; 2]>,
 }
 
-pub(crate) type Pairs<'a> = (&'a [Collision], &'a [[i32; 3]]);
+pub(crate) type Pairs<'a, P> = (&'a [P], &'a [[i32; 3]]);
 
-pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
+pub(crate) fn changes<T: Number>(
+    previous: Pairs<'_, T::Collision>,
+    pairs: Pairs<'_, T::Collision>,
+) -> Changes {
     let periodic = !previous.1.is_empty() || !pairs.1.is_empty();
-    let [before, now] = [previous, pairs].map(in_order);
+    let [before, now] = [previous, pairs].map(in_order::<T>);
     let mut changes = Changes::default();
     let Changes {
         began,
@@ -57,11 +61,11 @@ pub(crate) fn changes(previous: Pairs<'_>, pairs: Pairs<'_>) -> Changes {
 
 /// Returns the pairs of a list and their periodic images, sorted and without repeats. The list may
 /// be in any order, because the caller may have sorted it in another way.
-fn in_order((pairs, images): Pairs<'_>) -> Vec<([u32; 2], [i32; 3])> {
+fn in_order<T: Number>((pairs, images): Pairs<'_, T::Collision>) -> Vec<([u32; 2], [i32; 3])> {
     let image = |index: usize| images.get(index).copied().unwrap_or_default();
     let pairs = pairs.iter().enumerate();
     let mut pairs: Vec<_> = pairs
-        .map(|(index, pair)| ([pair.a, pair.b], image(index)))
+        .map(|(index, pair)| (pair.sides(), image(index)))
         .collect();
     if !pairs.is_sorted_by(|one, next| one < next) {
         sort(&mut pairs, |pair| *pair);

@@ -2,7 +2,8 @@
 //! GPU.
 
 use super::rows::rows;
-use crate::Collision;
+use crate::Number;
+use crate::number::sealed::Touching as _;
 use crate::shared::sets::Sets;
 
 /// The contacts of each sphere, as indices into
@@ -32,10 +33,10 @@ impl Contacts {
     }
 }
 
-pub(crate) fn contacts(pairs: &[Collision], spheres: usize, sets: Sets) -> Contacts {
+pub(crate) fn contacts<T: Number>(pairs: &[T::Collision], spheres: usize, sets: Sets) -> Contacts {
     let numbered = || {
         let pairs = pairs.iter().zip(0..=u32::MAX);
-        pairs.filter_map(|(pair, index)| Some((rows(pair, spheres, sets)?, index)))
+        pairs.filter_map(|(pair, index)| Some((rows(pair.sides(), spheres, sets)?, index)))
     };
     let mut offsets = vec![0; spheres + 1];
     for row in numbered().flat_map(|(rows, _)| rows) {

@@ -2,16 +2,17 @@
 //! `shaders/wall_earliest.wgsl`.
 
 use super::rows::rows;
+use crate::number::sealed::Touching as _;
 use crate::shared::sets::Sets;
-use crate::{Collision, Partner, WallCollision};
+use crate::{Number, Partner};
 
 /// The first impact of a sphere. See [`Collisions::earliest`](crate::Collisions::earliest).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub struct Earliest {
-    /// Time of impact, as in [`Collision::toi`].
-    pub toi: f32,
+pub struct Earliest<T = f32> {
+    /// Time of impact, as in [`Collision::toi`](crate::Collision::toi).
+    pub toi: T,
     /// The other sphere or the wall that is touched at the time `toi`. In a step with two sets, the
     /// index of the other sphere counts from the start of its set. If several spheres are touched at
     /// the time `toi`, the smallest index counts, and if only walls are, the smallest number.
@@ -25,22 +26,22 @@ pub struct Earliest {
 /// Returns the first impact of each sphere, or `None` for a sphere without an impact. `spheres` is
 /// the number of spheres. The pairs may be in any order. Pairs with an index past the last sphere
 /// are skipped.
-pub(crate) fn earliest(
-    pairs: &[Collision],
+pub(crate) fn earliest<T: Number>(
+    pairs: &[T::Collision],
     images: &[[i32; 3]],
     spheres: usize,
     sets: Sets,
-) -> Vec<Option<Earliest>> {
-    let mut earliest: Vec<Option<Earliest>> = vec![None; spheres];
+) -> Vec<Option<Earliest<T>>> {
+    let mut earliest: Vec<Option<Earliest<T>>> = vec![None; spheres];
     for (index, pair) in pairs.iter().enumerate() {
-        let Some([a, b]) = rows(pair, spheres, sets) else {
+        let [of_a, of_b] = pair.sides();
+        let Some([a, b]) = rows([of_a, of_b], spheres, sets) else {
             continue;
         };
         let image = images.get(index).copied().unwrap_or_default();
         let opposite = image.map(i32::wrapping_neg);
-        for (row, partner, image) in [(a, pair.b, image), (b, pair.a, opposite)] {
-            // Adding 0 turns a time of −0 into 0.
-            let toi = pair.toi + 0.0;
+        for (row, partner, image) in [(a, of_b, image), (b, of_a, opposite)] {
+            let toi = pair.toi().positive();
             let partner = Partner::Sphere(partner);
             let sooner = earliest[row].is_none_or(|best| {
                 let tie = (partner, image) < (best.partner, best.image);
@@ -62,22 +63,23 @@ pub(crate) fn earliest(
 /// For each impact with a wall, `images` names the periodic image of the sphere that touches the
 /// wall. Seen from the sphere, an image of the wall is displaced the opposite way.
 /// [`Earliest::image`] names this image of the wall, so it is the negated image of the sphere.
-pub(crate) fn with_walls(
-    earliest: &mut [Option<Earliest>],
-    walls: &[WallCollision],
+pub(crate) fn with_walls<T: Number>(
+    earliest: &mut [Option<Earliest<T>>],
+    walls: &[T::WallCollision],
     images: &[[i32; 3]],
 ) {
     for (index, hit) in walls.iter().enumerate() {
-        let Some(first) = earliest.get_mut(hit.sphere as usize) else {
+        let [sphere, wall] = hit.sides();
+        let Some(first) = earliest.get_mut(sphere as usize) else {
             continue;
         };
         let image = images.get(index).copied().unwrap_or_default();
         let at_wall = Earliest {
-            toi: hit.toi + 0.0,
-            partner: Partner::Wall(hit.wall),
+            toi: hit.toi().positive(),
+            partner: Partner::Wall(wall),
             image: image.map(i32::wrapping_neg),
         };
-        let order = |first: &Earliest| (first.partner, first.image);
+        let order = |first: &Earliest<T>| (first.partner, first.image);
         let sooner = first.is_none_or(|best| {
             let tie = order(&at_wall) < order(&best);
             at_wall.toi < best.toi || (at_wall.toi == best.toi && tie)

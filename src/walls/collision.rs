@@ -6,6 +6,7 @@ use glam::DVec3;
 use super::wall::Solid;
 use super::{Walls, vector};
 use crate::exact::{Shift, Touch, Translation};
+use crate::number::sealed::Touching;
 use crate::{Contact, Domain, Feature, Sphere};
 
 /// A sphere and a wall that touch during a time step, with their time of impact.
@@ -34,6 +35,43 @@ pub struct WallCollision {
     ///   centre or axis of the wall.
     /// - Triangle: the radius minus the distance of the sphere's centre from the triangle.
     pub depth: f32,
+}
+
+/// A [`WallCollision`] of a sphere in float64.
+///
+/// A `WallCollision64` has 24 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct WallCollision64 {
+    /// Index of the sphere, as in [`WallCollision::sphere`].
+    pub sphere: u32,
+    /// Number of the wall, as in [`WallCollision::wall`].
+    pub wall: u32,
+    /// Time of impact, as in [`WallCollision::toi`].
+    pub toi: f64,
+    /// Penetration depth at the start of the step, as in [`WallCollision::depth`].
+    pub depth: f64,
+}
+
+impl Touching<f32> for WallCollision {
+    fn sides(&self) -> [u32; 2] {
+        [self.sphere, self.wall]
+    }
+
+    fn toi(&self) -> f32 {
+        self.toi
+    }
+}
+
+impl Touching<f64> for WallCollision64 {
+    fn sides(&self) -> [u32; 2] {
+        [self.sphere, self.wall]
+    }
+
+    fn toi(&self) -> f64 {
+        self.toi
+    }
 }
 
 impl WallCollision {

@@ -16,7 +16,7 @@ mod tree;
 mod triangle;
 mod wall;
 
-pub use self::collision::WallCollision;
+pub use self::collision::{WallCollision, WallCollision64};
 pub(crate) use self::half_space::HalfSpace;
 pub(crate) use self::images::CylinderImages;
 #[cfg(feature = "gpu")]

@@ -18,6 +18,7 @@
 )]
 
 pub(crate) mod check;
+pub(crate) mod dyadic;
 pub(crate) mod exact;
 pub(crate) mod filter;
 pub(crate) mod periodic;

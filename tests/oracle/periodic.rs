@@ -34,7 +34,8 @@ pub(crate) fn motion(a: &Sphere, b: &Sphere, domain: &Domain, image: [i32; 3]) -
 
 /// Returns the three edges of a cell, with 0 in place of each edge along which the world is not periodic.
 fn edges(domain: &Domain) -> [[f32; 3]; 3] {
-    let mut edges = domain.edges();
+    #[allow(clippy::cast_possible_truncation, reason = "the numbers are float32")]
+    let mut edges = domain.edges().map(|edge| edge.map(|x| x as f32));
     for (edge, periodic) in edges.iter_mut().zip(domain.periodic()) {
         if !periodic {
             *edge = [0.0; 3];

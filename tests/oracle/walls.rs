@@ -97,7 +97,7 @@ impl AtWall {
             p[k] -= &point[k];
             for (edge, times) in image.into_iter().enumerate() {
                 if domain.periodic()[edge] {
-                    p[k] += fixed(domain.edges()[edge][k].into()) * times;
+                    p[k] += fixed(domain.edges()[edge][k]) * times;
                 }
             }
         }

@@ -36,7 +36,7 @@ impl World {
     /// the world.
     pub(crate) fn new(rng: &mut Rng, farthest: i32) -> Self {
         let (domain, size) = random_domain(rng);
-        let edges = domain.edges().map(|edge| DVec3::from(edge.map(f64::from)));
+        let edges = domain.edges().map(DVec3::from);
         // The width of the periodic cell is between half the diameter of the largest sphere and many
         // such diameters.
         let radius = size * [1.0, 0.4, 0.1, 0.02][rng.usize(..4)];
@@ -53,7 +53,7 @@ impl World {
                     rng.f64()
                 }
             });
-            let mut center = DVec3::from(domain.origin().map(f64::from));
+            let mut center = DVec3::from(domain.origin());
             for (edge, part) in edges.iter().zip(parts) {
                 center += *edge * (part + f64::from(rng.i32(-far..=far)));
             }

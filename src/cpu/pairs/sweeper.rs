@@ -254,6 +254,9 @@ impl<'a, S: ProxySpace> Sweeper<'a, S> {
             space,
             ..
         } = self.search;
+        if step.enclosing {
+            return Some(Hit::default());
+        }
         let [one, other] = places.map(|place| &sorted.spheres[place as usize]);
         let shift = space.shift([one.word, other.word]);
         let (impact, arithmetic) = impact(one, other, shift, step.dt);

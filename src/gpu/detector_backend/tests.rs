@@ -46,6 +46,7 @@ fn find(gpu: &mut Gpu, step: UncheckedStep<'_>) -> Result<(StepOutcome, Vec<Coll
 
 fn run(gpu: &mut Gpu, spheres: &[Sphere]) -> (StepOutcome, Vec<Collision>) {
     let step = UncheckedStep {
+        enclosing: false,
         spheres,
         sets: Sets::One,
         dt: 1.0,
@@ -162,6 +163,7 @@ fn every_sphere_is_in_the_histogram_and_has_its_segments_and_a_level() {
             first => Sets::Two { first },
         };
         let step = UncheckedStep {
+            enclosing: false,
             spheres: &spheres,
             sets,
             dt: 1.0,

@@ -141,7 +141,7 @@ fn main() -> anyhow::Result<()> {
         "the numbers of turns and of impacts must be positive"
     );
     let Fluid { spheres, domain } = Fluid::new(args.n, args.eta, 1);
-    let edge = f64::from(domain.edges()[0][0]);
+    let edge = domain.edges()[0][0];
     let rate = impact_rate(args.eta);
     let options = SimulationOptions::new().with_domain(domain);
     let mut simulation = Simulation::new(spheres, options)?;

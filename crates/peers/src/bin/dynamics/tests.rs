@@ -42,7 +42,7 @@ fn carom_and_the_heap_find_the_same_impacts() {
     ];
     for (count, eta, impacts, tolerance) in cases {
         let Fluid { spheres, domain } = Fluid::new(count, eta, 7);
-        let edge = f64::from(domain.edges()[0][0]);
+        let edge = domain.edges()[0][0];
         let options = SimulationOptions::new()
             .with_domain(domain)
             .with_impact_list();
@@ -85,7 +85,7 @@ fn carom_and_the_heap_find_the_same_impacts() {
 fn the_heap_keeps_the_energy_and_no_spheres_overlap() {
     let eta = 0.4;
     let Fluid { spheres, domain } = Fluid::new(2000, eta, 3);
-    let edge = f64::from(domain.edges()[0][0]);
+    let edge = domain.edges()[0][0];
     let options = SimulationOptions::new().with_domain(domain);
     let simulation = Simulation::new(spheres, options).unwrap();
     let mut heap = heap_of(&simulation, edge);

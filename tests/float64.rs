@@ -1,0 +1,574 @@
+//! Tests of steps and neighbour lists of spheres in float64, against exact arithmetic on every pair.
+
+mod oracle;
+
+use std::error::Error;
+
+use carom::{
+    Backend, Collision64, Collisions, Detector, Domain, ErrorKind, HardSphere, NeighborSearch,
+    Options, Sphere, Spheres, Step,
+};
+use carom_scenes::Scene;
+use fastrand::Rng;
+use oracle::dyadic::{Motion, near};
+
+type Test = Result<(), Box<dyn Error>>;
+
+fn detector() -> Result<Detector, carom::Error> {
+    Detector::new(Options::new().with_backend(Backend::Cpu))
+}
+
+/// A world of a few spheres. `first` is the number of spheres in the first of two sets.
+#[derive(Clone, Debug)]
+struct World {
+    spheres: Vec<HardSphere>,
+    groups: Vec<u32>,
+    first: Option<usize>,
+    dt: f64,
+    domain: Domain,
+}
+
+/// A random number with all digits, from −1 to 1.
+fn unit(rng: &mut Rng) -> f64 {
+    2.0 * rng.f64() - 1.0
+}
+
+fn vector(rng: &mut Rng, size: f64) -> [f64; 3] {
+    [0; 3].map(|_| size * unit(rng))
+}
+
+/// Returns the same number, or one of the next float64 below or above it.
+fn nudged(rng: &mut Rng, x: f64) -> f64 {
+    match rng.u8(0..3) {
+        0 => x,
+        1 => x.next_up(),
+        _ => x.next_down().max(0.0),
+    }
+}
+
+/// Whole vectors whose lengths are whole.
+const WHOLE: [([i32; 3], i32); 6] = [
+    ([1, 2, 2], 3),
+    ([2, 3, 6], 7),
+    ([1, 4, 8], 9),
+    ([4, 4, 7], 9),
+    ([3, 4, 0], 5),
+    ([1, 0, 0], 1),
+];
+
+impl World {
+    /// Returns a random world. Lengths are about `size`, and the largest displacements about `size`, too.
+    fn random(rng: &mut Rng, size: f64, slow: f64, periodic: bool) -> Self {
+        let dt = if rng.u8(0..8) == 0 {
+            0.0
+        } else {
+            slow * rng.f64()
+        };
+        let speed = match rng.u8(0..3) {
+            0 => 0.0,
+            1 => size / slow,
+            _ => 10.0 * size / slow,
+        };
+        let far = match rng.u8(0..4) {
+            0 => vector(rng, 2e5 * size),
+            _ => [0.0; 3],
+        };
+        let wide = [0.1, 0.5, 2.0][rng.usize(0..3)];
+        let mut spheres: Vec<HardSphere> = Vec::new();
+        for _ in 0..rng.usize(2..10) {
+            let radius = match rng.u8(0..5) {
+                0 => 0.0,
+                1 => 1e-9 * size * rng.f64(),
+                _ => wide * size * rng.f64(),
+            };
+            let center = vector(rng, size);
+            let center = [0, 1, 2].map(|k| center[k] + far[k]);
+            let mut sphere = HardSphere::new(center, radius).with_velocity(vector(rng, speed));
+            if let Some(&other) = spheres.last()
+                && rng.bool()
+            {
+                sphere = Self::beside(rng, &other, sphere, size, slow);
+            }
+            spheres.push(sphere);
+        }
+        let count = spheres.len();
+        Self {
+            groups: (0..count)
+                .map(|_| [0, 1, 1 << 16, 3][rng.usize(0..4)])
+                .collect(),
+            first: (rng.u8(0..3) == 0).then(|| rng.usize(0..=count)),
+            dt,
+            domain: if periodic {
+                Self::cell(rng, size)
+            } else {
+                Domain::open()
+            },
+            spheres,
+        }
+    }
+
+    /// Moves a sphere so that it touches another one, exactly or nearly so, at the start or at its closest approach.
+    fn beside(
+        rng: &mut Rng,
+        other: &HardSphere,
+        mut sphere: HardSphere,
+        size: f64,
+        slow: f64,
+    ) -> HardSphere {
+        let (direction, length) = WHOLE[rng.usize(0..WHOLE.len())];
+        let step = size / 64.0 * f64::from(rng.u8(1..20));
+        let away = direction.map(|x| f64::from(x) * step);
+        let distance = f64::from(length) * step;
+        sphere.center = [0, 1, 2].map(|k| other.center[k] + away[k]);
+        sphere.radius = nudged(rng, (distance - other.radius).max(0.0));
+        if rng.bool() {
+            // It moves perpendicular to the line between the centres, from a place before the closest approach.
+            let [x, y, z] = away;
+            let across = [y - z, z - x, x - y];
+            let before = f64::from(rng.u8(0..4)) / 4.0;
+            let time = slow.log2().floor().exp2();
+            sphere.velocity = [0, 1, 2].map(|k| other.velocity[k] + across[k] / time);
+            for (x, across) in sphere.center.iter_mut().zip(across) {
+                *x -= across * before;
+            }
+        }
+        sphere
+    }
+
+    fn cell(rng: &mut Rng, size: f64) -> Domain {
+        let mut edges = [[0.0; 3]; 3];
+        for (k, edge) in edges.iter_mut().enumerate() {
+            edge[k] = size * (0.7 + rng.f64());
+        }
+        if rng.bool() {
+            edges[1][0] = size * unit(rng);
+            edges[2][0] = size * unit(rng);
+            edges[2][1] = size * unit(rng);
+        }
+        if rng.bool() {
+            edges.swap(0, 1);
+        }
+        let periodic = [0; 3].map(|_| rng.u8(0..4) > 0);
+        Domain::triclinic_f64(vector(rng, size), edges).with_periodic(periodic)
+    }
+
+    /// Returns the sets as columns.
+    fn detect(&self, detector: &mut Detector) -> Result<Collisions<f64>, carom::Error> {
+        let centers: Vec<[f64; 3]> = self.spheres.iter().map(|sphere| sphere.center).collect();
+        let radii: Vec<f64> = self.spheres.iter().map(|sphere| sphere.radius).collect();
+        let velocities: Vec<[f64; 3]> = self.spheres.iter().map(|sphere| sphere.velocity).collect();
+        let of = |range: std::ops::Range<usize>| {
+            Spheres::new(&centers[range.clone()], &radii[range.clone()])
+                .with_velocity(&velocities[range.clone()])
+                .with_groups(&self.groups[range])
+        };
+        let count = self.spheres.len();
+        let step = match self.first {
+            None => Step::new(of(0..count), self.dt),
+            Some(first) => Step::between(of(0..first), of(first..count), self.dt),
+        };
+        detector.detect(&step.in_domain(&self.domain))
+    }
+
+    fn ignore(&self, a: usize, b: usize) -> bool {
+        let [a, b] = [a, b].map(|k| Sphere {
+            groups: self.groups[k],
+            ..Sphere::default()
+        });
+        a.ignores(&b)
+    }
+
+    /// Fails unless the list has exactly the pairs that touch, in order, with the nearest times and depths.
+    fn check(&self, found: &Collisions<f64>) -> usize {
+        let mut listed = found.pairs.iter_with_images();
+        let count = self.spheres.len();
+        let (rows, offset) = match self.first {
+            None => (0..count, 0),
+            Some(first) => (0..first, first),
+        };
+        let mut touching = 0;
+        for a in rows {
+            let others = if self.first.is_some() {
+                offset..count
+            } else {
+                a..count
+            };
+            for b in others {
+                if self.ignore(a, b) {
+                    continue;
+                }
+                let [one, other] = [&self.spheres[a], &self.spheres[b]];
+                for image in near(one, other, self.dt, &self.domain, 0.0) {
+                    if a == b && image <= [0; 3] {
+                        continue;
+                    }
+                    let motion = Motion::new(one, other, &self.domain, image);
+                    if !motion.collide(self.dt) {
+                        continue;
+                    }
+                    touching += 1;
+                    let (
+                        &Collision64 {
+                            a: i,
+                            b: j,
+                            toi,
+                            depth,
+                        },
+                        of_pair,
+                    ) = listed
+                        .next()
+                        .unwrap_or_else(|| panic!("({a}, {b}) {image:?} is missing in {self:?}"));
+                    let pair = (i as usize, j as usize + offset, of_pair);
+                    assert_eq!(pair, (a, b, image), "{self:?}");
+                    assert!((0.0..=self.dt).contains(&toi), "{toi:e} in {self:?}");
+                    assert!(
+                        motion.is_nearest(toi, depth),
+                        "({a}, {b}) {toi:e} {depth:e} in {self:?}"
+                    );
+                }
+            }
+        }
+        assert_eq!(listed.next(), None, "{self:?}");
+        touching
+    }
+}
+
+/// The unit of length and the unit of time of a world.
+fn units(rng: &mut Rng) -> (f64, f64) {
+    let power = |rng: &mut Rng| 10_f64.powi(rng.i32(-90..90));
+    match rng.u8(0..4) {
+        0 => (power(rng), 1.0),
+        1 => {
+            let size = power(rng);
+            // Speeds are at most 10⁹⁸, too.
+            (
+                size,
+                (size.max(1e-40) * 10_f64.powi(rng.i32(-8..40))).min(1e99),
+            )
+        }
+        _ => (1.0, 1.0),
+    }
+}
+
+fn worlds(count: usize, seed: u64, periodic: bool) -> Test {
+    let mut rng = Rng::with_seed(seed);
+    let mut detector = detector()?;
+    let (mut touching, mut by_integers) = (0, 0);
+    for _ in 0..count {
+        let (size, slow) = units(&mut rng);
+        let world = World::random(&mut rng, size, slow, periodic);
+        let found = match world.detect(&mut detector) {
+            Ok(found) => found,
+            Err(error) => panic!("{error} in {world:?}"),
+        };
+        touching += world.check(&found);
+        by_integers += found.statistics.grazing_by_integers;
+        assert_eq!(found.statistics.pairs, found.pairs.len() as u64);
+    }
+    // Most worlds must have pairs, and some pairs must need integers.
+    assert!(
+        touching > count && by_integers > count as u64 / 50,
+        "{touching} {by_integers}"
+    );
+    Ok(())
+}
+
+#[test]
+fn lists_in_open_space_are_exact() -> Test {
+    worlds(20_000, 1, false)
+}
+
+#[test]
+fn lists_in_periodic_domains_are_exact() -> Test {
+    worlds(4_000, 2, true)
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_lists_are_exact() -> Test {
+    for seed in 0..20 {
+        worlds(50_000, 100 + seed, false)?;
+        worlds(20_000, 200 + seed, true)?;
+    }
+    Ok(())
+}
+
+/// The last digit of a coordinate or a radius decides whether two spheres touch.
+#[test]
+fn the_last_digit_decides() -> Test {
+    let mut detector = detector()?;
+    for far in [0.0, 448_200.5, 4_582_300.25] {
+        for (radius, pairs) in [
+            (0.125, 1),
+            (0.125_f64.next_down(), 0),
+            (0.125_f64.next_up(), 1),
+        ] {
+            let spheres =
+                [[far, 0.0], [far + 0.25, 0.0]].map(|[x, y]| HardSphere::new([x, y, far], 0.125));
+            let spheres = [
+                spheres[0],
+                HardSphere {
+                    radius,
+                    ..spheres[1]
+                },
+            ];
+            let found = detector.detect(&Step::new(&spheres, 1.0))?;
+            assert_eq!(found.pairs.len(), pairs, "{far} {radius:e}");
+        }
+    }
+    Ok(())
+}
+
+/// Spheres in float32 have the same pairs and images in float64.
+#[test]
+fn float32_worlds_have_the_same_pairs() -> Test {
+    let mut rng = Rng::with_seed(3);
+    let mut detector = detector()?;
+    let mut touching = 0;
+    for round in 0..600 {
+        let single = |rng: &mut Rng, size: f32| [0; 3].map(|_| size * (2.0 * rng.f32() - 1.0));
+        let spheres: Vec<Sphere> = (0..200)
+            .map(|_| {
+                Sphere::new(single(&mut rng, 5.0), 0.5 * rng.f32())
+                    .with_velocity(single(&mut rng, 2.0))
+            })
+            .collect();
+        let wide: Vec<HardSphere> = spheres.iter().copied().map(HardSphere::from).collect();
+        let edges = [[9.7, 0.0, 0.0], [1.3, 10.1, 0.0], [-2.1, 0.7, 11.3]];
+        let domain = match round % 2 {
+            0 => Domain::open(),
+            _ => Domain::triclinic([-5.0; 3], edges),
+        };
+        let narrow = detector.detect(&Step::new(&spheres, 0.75).in_domain(&domain))?;
+        let found = detector.detect(&Step::new(&wide, 0.75).in_domain(&domain))?;
+        let named = |a: u32, b: u32, image: [i32; 3]| (a, b, image);
+        let expected: Vec<_> = narrow
+            .pairs
+            .iter_with_images()
+            .map(|(p, image)| named(p.a, p.b, image))
+            .collect();
+        let pairs: Vec<_> = found
+            .pairs
+            .iter_with_images()
+            .map(|(p, image)| named(p.a, p.b, image))
+            .collect();
+        assert_eq!(pairs, expected);
+        for (one, other) in narrow.pairs.iter().zip(&found) {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "both are rounded from the same number"
+            )]
+            let rounded = [other.toi as f32, other.depth as f32];
+            assert!((rounded[0] - one.toi).abs() <= f32::EPSILON * one.toi);
+            assert!((rounded[1] - one.depth).abs() <= f32::EPSILON * one.depth);
+        }
+        touching += pairs.len();
+    }
+    assert!(touching > 10_000, "{touching}");
+    Ok(())
+}
+
+/// The list depends on the spheres alone: not on the backend, and not on whether they are records or columns.
+#[test]
+fn backends_and_layouts_agree() -> Test {
+    let mut rng = Rng::with_seed(4);
+    let mut cpu = detector()?;
+    let mut gpu = Detector::new(Options::new().with_backend(Backend::Gpu))?;
+    for round in 0..60 {
+        let (size, slow) = units(&mut rng);
+        let mut world = World::random(&mut rng, size, slow, round % 2 == 1);
+        world.first = None;
+        world.groups.fill(0);
+        let expected = world.detect(&mut cpu)?;
+        let step = Step::new(&world.spheres, world.dt).in_domain(&world.domain);
+        for detector in [&mut cpu, &mut gpu] {
+            let found = match detector.detect(&step) {
+                Ok(found) => found,
+                // A cell may be too small or too skewed for a GPU.
+                Err(error) if error.kind() == ErrorKind::Device => continue,
+                Err(error) => return Err(error.into()),
+            };
+            assert_eq!(found.pairs.images(), expected.pairs.images());
+            let bytes =
+                |found: &Collisions<f64>| bytemuck::cast_slice::<_, u8>(&found.pairs).to_vec();
+            assert_eq!(bytes(&found), bytes(&expected));
+        }
+    }
+    Ok(())
+}
+
+/// Numbers beyond the limit are errors that name the sphere and the field.
+#[test]
+fn numbers_out_of_range_are_named() -> Test {
+    let mut detector = detector()?;
+    let mut message = |spheres: &[HardSphere], dt: f64| {
+        let found = detector.detect(&Step::new(spheres, dt));
+        found.expect_err("a number is out of range").to_string()
+    };
+    let fine = HardSphere::new([1e100, -1e100, 1e-300], 1e100);
+    let far = HardSphere::new([0.0, 2e100, 0.0], 1.0);
+    assert_eq!(
+        message(&[fine, far], 1.0),
+        "sphere 1: center.y is 2e100, but must be a finite number of magnitude at most 1e100; correct or \
+         remove this sphere"
+    );
+    let negative = HardSphere::new([0.0; 3], -0.1);
+    assert!(
+        message(&[negative], 1.0)
+            .contains("radius is -0.1, but must be a finite number from 0 to 1e100")
+    );
+    let fast = fine.with_velocity([0.0, 0.0, 1e60]);
+    assert!(message(&[fine, fast], 1e50).contains("sphere 1: velocity.z * dt is 1e110"));
+    let nan = fine.with_velocity([f64::NAN, 0.0, 0.0]);
+    assert!(message(&[nan], 1.0).contains("sphere 0: velocity.x is NaN"));
+    assert!(
+        message(&[], -1.0)
+            .contains("the time step dt is -1, but must be a finite number from 0 to 1e100")
+    );
+    let message = |domain: Domain| {
+        let spheres = [Sphere::new([0.0; 3], 1.0)];
+        let found =
+            Detector::new(Options::default())?.detect(&Step::new(&spheres, 0.0).in_domain(&domain));
+        Ok::<_, carom::Error>(found.expect_err("the edge is no float32").to_string())
+    };
+    let box_of = |x: f64| Domain::rectangular_f64([0.0; 3], [x, 1.0, 1.0]);
+    assert!(
+        message(box_of(0.1))?.contains(
+            "edge 0 has x = 0.1, which is no float32; round it, or use spheres in float64"
+        )
+    );
+    Ok(())
+}
+
+/// Lists of neighbours have all pairs within the cutoff, with vectors and distances of float64.
+#[test]
+fn neighbours_are_exact() -> Test {
+    let mut rng = Rng::with_seed(5);
+    let mut detector = detector()?;
+    let mut entries = 0;
+    for round in 0..3_000 {
+        let size = if round % 3 == 0 {
+            10_f64.powi(rng.i32(-90..90))
+        } else {
+            1.0
+        };
+        let mut world = World::random(&mut rng, size, 1.0, round % 2 == 1);
+        for sphere in &mut world.spheres {
+            sphere.velocity = [0.0; 3];
+        }
+        // The distance of the first two particles, exact or nearly so, is a cutoff that the last digit decides.
+        let [x, y, z] = [0, 1, 2].map(|k| world.spheres[1].center[k] - world.spheres[0].center[k]);
+        let unscaled = (x / size).hypot(y / size).hypot(z / size);
+        let cutoff = nudged(&mut rng, (unscaled * size).min(1.5 * size));
+        let by_radii = round % 5 == 0;
+        let search = if by_radii {
+            NeighborSearch::touching(&world.spheres)
+        } else {
+            NeighborSearch::within(&world.spheres, cutoff)
+        };
+        let search = search.in_domain(&world.domain);
+        for full in [false, true] {
+            let search = if full { search.full() } else { search };
+            let list = detector.find_neighbors(&search)?;
+            let found = list.pairs().iter_with_images();
+            let mut found = found.zip(list.vectors().iter().zip(list.distances()));
+            for (i, one) in world.spheres.iter().enumerate() {
+                for (j, other) in world.spheres.iter().enumerate() {
+                    let more = if by_radii { 0.0 } else { cutoff };
+                    for image in near(one, other, 0.0, &world.domain, more) {
+                        let is_half = i < j || i == j && image > [0; 3];
+                        if !(full || is_half) || (i, image) == (j, [0; 3]) {
+                            continue;
+                        }
+                        let motion = Motion::new(one, other, &world.domain, image);
+                        let is_near = if by_radii {
+                            motion.collide(0.0)
+                        } else {
+                            motion.distance_against(cutoff).is_le()
+                        };
+                        if !is_near {
+                            continue;
+                        }
+                        entries += 1;
+                        let ((&[a, b], of_pair), (&vector, &distance)) =
+                            found.next().expect("an entry");
+                        assert_eq!(
+                            (a as usize, b as usize, of_pair),
+                            (i, j, image),
+                            "{world:?}"
+                        );
+                        for (axis, x) in vector.into_iter().enumerate() {
+                            assert!(motion.component_against(axis, x.next_down()).is_ge());
+                            assert!(motion.component_against(axis, x.next_up()).is_le());
+                        }
+                        let low = distance.next_down().next_down().max(0.0);
+                        assert!(motion.distance_against(low).is_ge(), "{distance:e}");
+                        assert!(
+                            motion
+                                .distance_against(distance.next_up().next_up())
+                                .is_le(),
+                            "{distance:e}"
+                        );
+                    }
+                }
+            }
+            assert!(found.next().is_none(), "{world:?} {cutoff:e}");
+            assert_eq!(
+                list.statistics().pairs * if full { 2 } else { 1 },
+                list.len() as u64
+            );
+            for i in 0..world.spheres.len() {
+                assert!(
+                    list.pairs()[list.row(i)]
+                        .iter()
+                        .all(|pair| pair[0] as usize == i)
+                );
+            }
+            assert_eq!(list.row(world.spheres.len() - 1).end, list.len());
+        }
+    }
+    assert!(entries > 20_000, "{entries}");
+    Ok(())
+}
+
+/// Prints how long steps of a million spheres take in float32 and in float64, on one thread, in turns.
+#[test]
+#[ignore = "a measurement"]
+fn times_of_a_million_spheres() -> Test {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    pool.install(|| -> Result<(), carom::Error> {
+        let mut detector = detector()?;
+        for scene in [Scene::Gas, Scene::Dense, Scene::Touching] {
+            let spheres = scene.generate(1_000_000, 1);
+            let wide: Vec<HardSphere> = spheres.iter().copied().map(HardSphere::from).collect();
+            let centers: Vec<[f64; 3]> = wide.iter().map(|sphere| sphere.center).collect();
+            let radii: Vec<f64> = wide.iter().map(|sphere| sphere.radius).collect();
+            let velocities: Vec<[f64; 3]> = wide.iter().map(|sphere| sphere.velocity).collect();
+            let columns = Spheres::new(&centers, &radii).with_velocity(&velocities);
+            let (mut narrow, mut found) = (Collisions::default(), Collisions::default());
+            let mut times = [const { Vec::new() }; 3];
+            for _ in 0..7 {
+                let mut time = |k: usize, work: &mut dyn FnMut() -> Result<(), carom::Error>| {
+                    let start = std::time::Instant::now();
+                    work()?;
+                    times[k].push(start.elapsed().as_secs_f64());
+                    Ok::<_, carom::Error>(())
+                };
+                time(0, &mut || detector.detect_into(&Step::new(&spheres, 1.0), &mut narrow))?;
+                time(1, &mut || detector.detect_into(&Step::new(&wide, 1.0), &mut found))?;
+                time(2, &mut || detector.detect_into(&Step::new(columns, 1.0), &mut found))?;
+            }
+            let [one, two, three] = times.map(|mut times| {
+                times.sort_by(f64::total_cmp);
+                times[times.len() / 2]
+            });
+            println!(
+                "{scene:?}: float32 {one:.4} s, float64 {two:.4} s ({:.3}), columns {three:.4} s ({:.3}), {} pairs, {} by integers",
+                two / one, three / one, found.pairs.len(), found.statistics.grazing_by_integers
+            );
+            println!("{:?}", found.statistics.stages);
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
