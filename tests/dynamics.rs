@@ -1084,6 +1084,77 @@ fn overlapping_spheres_are_moved_apart() {
     assert_eq!(crowded.spheres(), before);
 }
 
+/// Many balls at one point become a heap like a ball in few passes, and discs stay in their plane. Those that ignore each
+/// other, and a fixed one, stay where they are.
+#[test]
+fn many_spheres_at_one_point_are_moved_apart_in_few_passes() {
+    for count in [2, 3, 50, 500] {
+        for plane in [false, true] {
+            let z = if plane { 0.0 } else { 1.0 };
+            let mut balls = vec![HardSphere::new([3.0, 2.0, z], 0.5); count];
+            balls[0] = balls[0].fixed();
+            let mut heap = Simulation::new(balls.clone(), SimulationOptions::new()).expect("valid");
+            let passes = heap.separate(30).expect("they are moved apart");
+            assert!(passes <= 3, "{passes}");
+            let n = count as f64;
+            let extent = if plane { n.sqrt() } else { n.cbrt() };
+            for (k, ball) in heap.spheres().iter().enumerate() {
+                let away = DVec3::from(ball.center).distance(DVec3::new(3.0, 2.0, z));
+                assert!(away < 1.0 + extent, "{count}: {away}");
+                assert!(!plane || ball.center[2] == 0.0);
+                for other in &heap.spheres()[..k] {
+                    let apart = DVec3::from(ball.center).distance(other.center.into());
+                    assert!(apart > 1.0 - 1e-8, "{count}: {apart}");
+                }
+            }
+            assert_eq!(heap.spheres()[0], balls[0]);
+            let options = SimulationOptions::new().with_bodies(vec![Some(1); count]);
+            let mut body = Simulation::new(balls.clone(), options).expect("valid");
+            assert_eq!(body.separate(1).expect("nothing to do"), 0);
+            assert_eq!(body.spheres(), balls);
+        }
+    }
+}
+
+/// A cloud of spheres far from the origin, or two clouds far apart, have the impacts of a cloud at the origin.
+#[test]
+fn spheres_far_from_the_origin_have_the_same_impacts() {
+    let cloud = |center: DVec3| {
+        let mut rng = Rng::with_seed(12);
+        let mut ball = |k: u32| {
+            let place = [k % 8, k / 8 % 8, k / 64].map(|k| 1.25 * f64::from(k));
+            // Rounded so that all places are exact.
+            let velocity = [0; 3].map(|_| (f64::from(rng.u32(..1024)) - 512.0) / 256.0);
+            HardSphere::new(DVec3::from(place) + center, 0.5).with_velocity(velocity)
+        };
+        (0..512).map(&mut ball).collect::<Vec<_>>()
+    };
+    let run = |balls: Vec<HardSphere>| {
+        let mut flying = Simulation::new(balls, SimulationOptions::new()).expect("valid");
+        let start = std::time::Instant::now();
+        let report = step(&mut flying, 0.25);
+        (report.sphere_impacts, start.elapsed().as_secs_f64())
+    };
+    let (impacts, seconds) = run(cloud(DVec3::ZERO));
+    assert!(impacts > 100, "{impacts}");
+    for far in [1e6, 1e7, 1e8, 1e9] {
+        let (found, time) = run(cloud(DVec3::splat(far)));
+        assert_eq!(found, impacts, "{far}");
+        assert!(time < 10.0 * seconds + 0.05, "{far}: {time} of {seconds} s");
+    }
+    let both = [cloud(DVec3::ZERO), cloud(DVec3::X * 1e9)].concat();
+    let (found, time) = run(both);
+    assert_eq!(found, 2 * impacts);
+    assert!(time < 50.0 * seconds + 0.1, "{time} of {seconds} s");
+    let mut lost =
+        Simulation::new(cloud(DVec3::splat(1e13)), SimulationOptions::new()).expect("valid");
+    let error = lost.step(0.25).expect_err("float64 is too coarse");
+    assert!(
+        error.to_string().contains("so far from the origin"),
+        "{error}"
+    );
+}
+
 #[test]
 fn numbers_out_of_range_are_named() {
     let ball = HardSphere::new([0.0; 3], 1.0);

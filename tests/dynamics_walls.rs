@@ -727,6 +727,30 @@ fn outer_edges_and_corners_of_a_mesh_reflect() {
     }
 }
 
+/// Triangles that are far from all spheres cost nothing, also after an edit.
+#[test]
+fn far_triangles_cost_nothing() {
+    let time = |across: u32| {
+        let walls = of_mesh(flat(across, &mut Rng::with_seed(1)));
+        let ball = HardSphere::new([0.0, 0.0, 5000.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let mut flying = simulation(&[ball], SimulationOptions::new().with_walls(walls));
+        step(&mut flying, 0.01);
+        let mut best = f64::INFINITY;
+        for _ in 0..20 {
+            let start = std::time::Instant::now();
+            for _ in 0..10 {
+                let change = |balls: &mut [HardSphere]| balls[0].velocity[0] += 1e-3;
+                flying.edit(change).expect("a valid edit");
+                step(&mut flying, 0.01);
+            }
+            best = best.min(start.elapsed().as_secs_f64());
+        }
+        best
+    };
+    let (few, many) = (time(3), time(200));
+    assert!(many < 2.0 * few + 1e-4, "{many} s instead of {few} s");
+}
+
 /// One-sided triangles reflect a ball from the front, and let it pass from behind, also if it starts in between.
 #[test]
 fn one_sided_triangles_let_balls_pass_from_behind() {

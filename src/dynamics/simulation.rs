@@ -214,7 +214,9 @@ impl Simulation {
     /// A pass goes over all overlaps in the order of sphere, partner and image. Two spheres move along the line
     /// of their centres until they touch, each in proportion to its inverse mass, so a sphere of infinite mass
     /// stays. A sphere that overlaps a wall moves along the wall's normal. Velocities do not change. An overlap
-    /// of 10⁻⁹ of the sum of the radii is ignored.
+    /// of 10⁻⁹ of the sum of the radii is ignored. Two spheres at one point move in a direction that follows from their
+    /// indices. Three or more are first put side by side in a heap like a ball, or like a disc if all z
+    /// and all velocities along z are 0.
     ///
     /// ```
     /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -257,7 +259,8 @@ impl Simulation {
                 mixed: false,
             };
             let candidates = &mut self.substep.candidates;
-            let found = separate_once(&mut spheres, &start, candidates, &mut self.detector);
+            let (first, detector) = (pass == 0, &mut self.detector);
+            let found = separate_once(&mut spheres, first, &start, candidates, detector);
             candidates.forget();
             deepest = found?;
             if deepest.is_none() {
