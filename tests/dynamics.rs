@@ -11,8 +11,8 @@ mod event_driven;
 
 use backends::with_threads;
 use carom::{
-    Domain, Encounter, Error, HardSphere, Impact, Outcome, Partner, Response, Simulation,
-    SimulationOptions, Sphere, StepReport,
+    Domain, Encounter, Error, HardSphere, Impact, Mesh, Outcome, Partner, Response, Simulation,
+    SimulationOptions, Sphere, StepReport, Walls,
 };
 use event_driven::{Ball, Reference};
 use fastrand::Rng;
@@ -1153,6 +1153,62 @@ fn spheres_far_from_the_origin_have_the_same_impacts() {
         error.to_string().contains("so far from the origin"),
         "{error}"
     );
+}
+
+/// Balls jump up through a platform that a rule lets pass from below. If the top of the jump is above the platform, the
+/// ball lands on it. If the ball still overlaps the platform there, it falls through. It does not matter how the time is
+/// divided into steps.
+#[test]
+fn a_one_way_platform_lets_balls_pass_until_they_are_apart() {
+    let vertices = vec![
+        [-9.0, 0.0, -9.0],
+        [9.0, 0.0, -9.0],
+        [9.0, 0.0, 9.0],
+        [-9.0, 0.0, 9.0],
+    ];
+    let platform = Mesh::new(vertices, vec![[0, 1, 2], [0, 2, 3]]).expect("a valid mesh");
+    let mut walls = Walls::new();
+    walls.push_mesh(platform);
+    let rule = |encounter: &Encounter| {
+        if encounter.velocities[0][1] > 0.0 {
+            Response::Ignore
+        } else {
+            Response::Bounce
+        }
+    };
+    for (top, lands) in [
+        (0.2, false),
+        (-0.3, false),
+        (0.45, false),
+        (0.7, true),
+        (2.0, true),
+    ] {
+        for (contact_time, steps) in [(0.0, 1), (0.0, 90), (1e-3, 1), (1e-3, 90), (1e-3, 700)] {
+            let speed = (2.0 * 10.0 * (f64::max(top, -1.0) + 3.0)).sqrt();
+            let ball = HardSphere::new([0.5, -3.0, 1.0], 0.5).with_velocity([0.0, speed, 0.0]);
+            let options = SimulationOptions::new()
+                .with_walls(walls.clone())
+                .with_gravity([0.0, -10.0, 0.0])
+                .with_wall_restitution(if contact_time > 0.0 { 0.2 } else { 1.0 })
+                .with_contact_time(contact_time);
+            let mut jumping = Simulation::new(vec![ball], options).expect("valid");
+            for _ in 0..steps {
+                let report = jumping.step_with(3.0 / f64::from(steps), &rule);
+                report.expect("the step is possible");
+            }
+            let y = jumping.spheres()[0].center[1];
+            let name = format!("top {top}, contact time {contact_time}, {steps} steps: {y}");
+            if lands {
+                assert!(
+                    y > 0.5 - 1e-6 && (y < 0.5 + 1e-6 || contact_time == 0.0),
+                    "{name}"
+                );
+            } else {
+                let free = -3.0 + speed * 3.0 - 5.0 * 9.0;
+                assert!((y - free).abs() < 1e-6, "{name}");
+            }
+        }
+    }
 }
 
 #[test]

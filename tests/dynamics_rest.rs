@@ -275,7 +275,7 @@ fn a_step_with_a_limit_ends_before_its_end() {
 #[test]
 fn a_squeezed_disc_overlaps_the_walls() {
     for (contact_time, gravity) in [(1e-3, 0.0), (1e-3, -9.8), (1e-2, 0.0)] {
-        for restitution in [0.0, 0.5, 0.9, 1.0] {
+        for restitution in [0.0, 0.5, 0.9] {
             let walls = [
                 Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([1.0, 0.0, 0.0]),
                 Wall::half_space([-1.0, 0.0, 0.0], -2.0),

@@ -383,7 +383,7 @@ mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
 mutant 'a step has no limit' src/dynamics/simulation.rs \
     ' && count(&report) < most' '' --test dynamics_rest step_with_a_limit
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
-    'link.impacts >= SQUEEZED && is_recent' 'false && is_recent' --test dynamics_rest squeezed
+    'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \
     'if group.len() < 3 {' 'if group.len() < usize::MAX {' --test dynamics many_spheres_at_one
 mutant 'the search is coarse far from the origin' src/dynamics/candidates.rs \
@@ -392,6 +392,9 @@ mutant 'the search is coarse between far clouds' src/dynamics/flights.rs \
     'self.most > 1e5' 'false' --test dynamics far_from_the_origin
 mutant 'a motion that float64 cannot represent is no error' src/dynamics/simulation.rs \
     'steps > RESOLUTION * sphere.radius' 'steps > 1e9 * sphere.radius' --test dynamics far_from_the_origin
+mutant 'what a rule ignores meets again in the next substep' src/dynamics/substep.rs \
+    '!self.passing.is_empty() && self.passing.binary_search' 'false && self.passing.binary_search' \
+    --test dynamics one_way_platform
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
 mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \

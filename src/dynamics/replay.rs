@@ -18,7 +18,7 @@ use crate::{Error, MAX_MAGNITUDE};
 
 /// Two spheres that pass through each other count as separate once the gap between them exceeds
 /// this number times the sum of their radii.
-const APART: f64 = 1e-9;
+pub(crate) const APART: f64 = 1e-9;
 
 /// If a pair has had this number of impacts within a contact time and a substep, its next ones are without restitution.
 /// So the impacts of bodies without room between them, each of which brings about others, soon end.
@@ -27,9 +27,9 @@ const FREQUENT: u16 = 4;
 /// The same number if spheres cannot rest. Until then, the contact-time model makes the impacts elastic.
 const OFTEN: u16 = 64;
 
-/// If a pair has had this number of impacts within a contact time and a substep, there is no room for one of its
+/// If an inelastic pair has had this number of impacts within a contact time and a substep, there is no room for one of its
 /// spheres, as between two walls that close. It has no more impacts until the end of the substep, so it overlaps.
-const SQUEEZED: u16 = 1024;
+const SQUEEZED: u16 = 256;
 
 /// Slow impacts of a pair in a substep and a pause ([`Setting::pause`]): at most this number, and after the first one
 /// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
@@ -37,8 +37,16 @@ const SQUEEZED: u16 = 1024;
 const MOST_SLOW: u8 = 8;
 const FLOOR: f64 = 0.05;
 
+/// If gravity presses two bodies together that approach at less than this fraction of the slow speed, a rule sees them
+/// this fraction of the contact time later.
+const SEEN: f64 = 1e-3;
+
 /// Elastic bodies rest only if they approach at less than this fraction of the slow speed.
 const ELASTIC: f64 = 1e-6;
+
+/// The time at which two spheres come apart that pass through each other is one of this number of equal parts of the
+/// rest of a substep.
+const PARTS: u32 = 16;
 
 /// If at most this number of pairs may meet in an island, the next impact is found by comparing the
 /// times of all pairs. This is faster than a queue.
@@ -169,10 +177,13 @@ pub(crate) fn replay<'a>(
     }
     while let Some((time, index)) = scratch.next() {
         scratch.times[index] = f64::INFINITY;
+        // If the pair has passed through each other, it has come apart since.
+        scratch.links[index].passing = false;
         let link = scratch.links[index];
         let [a, b] = [link.ends[0] as usize, link.ends[1] as usize];
         let Some((impact, distance, is_slow)) = scratch.strike(&link, time, setting, part)? else {
             scratch.links[index].passing = true;
+            scratch.predict(index, time, setting)?;
             continue;
         };
         if setting.options.contact_time > 0.0 {
@@ -192,7 +203,7 @@ pub(crate) fn replay<'a>(
         push(&mut part.impacts, impact)?;
         if !setting.rule.is_default() {
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
-            scratch.links[index].passing = link.contact.is_approaching(&a, &b, time);
+            scratch.links[index].passing = !is_slow && link.contact.is_approaching(&a, &b, time);
         }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
@@ -207,6 +218,13 @@ pub(crate) fn replay<'a>(
     }
     island.impacts = impacts..number(part.impacts.len())?;
     island.removed = removed..number(part.removed.len())?;
+    let passing = number(part.passing.len())?;
+    if !setting.rule.is_default() {
+        for link in scratch.links.iter().filter(|link| link.passing) {
+            push(&mut part.passing, link.candidate)?;
+        }
+    }
+    island.passing = passing..number(part.passing.len())?;
     part.removed[removed as usize..].sort_unstable_by_key(|removal| removal.sphere);
     scratch.write_paths(tracks, &mut part.pieces, setting)
 }
@@ -250,7 +268,7 @@ impl<'a> ReplayScratch<'a> {
                         candidate,
                         ends,
                         contact: ContactPair::new(&candidate, setting),
-                        passing: false,
+                        passing: setting.is_passing(&candidate),
                         impacts: 0,
                         first: 0.0,
                         slow: 0,
@@ -337,16 +355,24 @@ impl<'a> ReplayScratch<'a> {
     fn predict(&mut self, index: usize, from: f64, setting: &Setting<'_>) -> Result<(), Error> {
         let link = &mut self.links[index];
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
-        let range = [from, setting.duration];
+        let mut range = [from, setting.duration];
         self.times[index] = f64::INFINITY;
         if a.removed || b.removed {
             return Ok(());
         }
         if link.passing {
-            if link.contact.gap(&a.piece, &b.piece, from) <= APART * link.contact.size() {
+            let is_apart = |time: f64| {
+                link.contact.gap(&a.piece, &b.piece, time) > APART * link.contact.size()
+            };
+            // Gravity may bring the two together again after they have come apart.
+            let shares = (0..=PARTS).map(|part| f64::from(part) / f64::from(PARTS));
+            let mut times = shares.map(|share| from + share * (setting.duration - from));
+            let Some(apart) = times.find(|&time| is_apart(time)) else {
                 return Ok(());
-            }
-            link.passing = false;
+            };
+            range[0] = apart;
+            // If they come apart later, an impact before may still change that.
+            link.passing = apart > from;
         }
         if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
             if link.impacts > 0 && self.waits(index, time, setting) {
@@ -366,8 +392,7 @@ impl<'a> ReplayScratch<'a> {
     /// because the pair is squeezed.
     fn waits(&self, index: usize, time: f64, setting: &Setting<'_>) -> bool {
         let link = &self.links[index];
-        let is_recent = time - link.first < setting.options.contact_time;
-        if link.impacts >= SQUEEZED && is_recent {
+        if link.impacts >= SQUEEZED && self.is_frequent(link, time, setting) {
             return true;
         }
         if link.slow == 0 {
@@ -421,7 +446,19 @@ impl<'a> ReplayScratch<'a> {
         let at_wall = matches!(partner, Partner::Wall(_));
         let encounter = setting.encounter(&link.candidate, [&a.piece, &b.piece], &blow, time);
         let velocities = encounter.velocities.map(DVec3::from);
-        let response = setting.rule.response(&encounter);
+        let mut seen = encounter;
+        if blow.touch.pressing > 0.0 && blow.approach < SEEN * setting.slow {
+            // The two do not approach yet, but gravity presses them together. The rule sees them a little later, so
+            // that rounding does not turn the velocity around.
+            let later = SEEN * setting.options.contact_time;
+            for (k, end) in [a, b].into_iter().enumerate() {
+                if end.piece.falls && (k == 0 || !at_wall) {
+                    let velocity = velocities[k] + setting.options.gravity * later;
+                    seen.velocities[k] = velocity.to_array();
+                }
+            }
+        }
+        let response = setting.rule.response(&seen);
         let given = |outcomes: [Outcome; 2]| {
             let new = outcomes.map(|outcome| match outcome {
                 Outcome::Velocity(velocity) => Some(DVec3::from(velocity)),

@@ -67,7 +67,7 @@ pub(crate) fn slow_speed(options: &SimulationOptions) -> f64 {
 }
 
 /// What a touching pair is known by: the caller's index of the sphere, its partner and the image.
-type TouchKey = (u32, Partner, [i32; 3]);
+pub(crate) type TouchKey = (u32, Partner, [i32; 3]);
 
 /// A sphere that rests, or touches one that does.
 #[derive(Clone, Copy, Debug)]
@@ -207,16 +207,33 @@ impl Rest {
                 let ends = candidate.ends();
                 let [a, b] = ends.map(|end| Piece::straight(&start.spheres[end as usize], false));
                 let (gap, size) = (contact.gap(&a, &b, 0.0), contact.size());
-                if gap > TOUCH * size || !contact.faces(&a, &b, 0.0) {
+                if gap > TOUCH * size
+                    || !contact.faces(&a, &b, 0.0)
+                    || setting.is_passing(&candidate)
+                {
                     continue;
                 }
                 let blow = contact.blow(&a, &b, 0.0);
+                // A rule has decided for a pair that was at rest before.
+                let key = setting.key(&candidate);
+                let force = forces.binary_search_by_key(&key, |(key, _)| *key);
                 let response = || {
-                    let encounter = setting.encounter(&candidate, [&a, &b], &blow, 0.0);
+                    // Gravity has moved the spheres towards what they rest on.
+                    let pressed = |end: u32, piece: &Piece| {
+                        let place = places[end as usize] as usize;
+                        let owed = bodies.get(place).map_or(0.0, |body| body.owed);
+                        Piece {
+                            velocity: piece.velocity + options.gravity * owed,
+                            ..*piece
+                        }
+                    };
+                    let pieces = [pressed(ends[0], &a), pressed(ends[1], &b)];
+                    let pieces = [&pieces[0], &pieces[1]];
+                    let encounter = setting.encounter(&candidate, pieces, &blow, 0.0);
                     start.rule.response(&encounter)
                 };
                 if blow.approach >= slow
-                    || !(start.rule.is_default() || response() == Response::Bounce)
+                    || !(start.rule.is_default() || force.is_ok() || response() == Response::Bounce)
                 {
                     continue;
                 }
@@ -243,8 +260,6 @@ impl Rest {
                 }
                 let inverse = pair.map(|place| bodies[place as usize].inverse_mass);
                 let inverse = inverse[0] + if wall.is_some() { 0.0 } else { inverse[1] };
-                let key = setting.key(&candidate);
-                let force = forces.binary_search_by_key(&key, |(key, _)| *key);
                 let force = force.map_or(0.0, |place| forces[place].1);
                 push(
                     touching,

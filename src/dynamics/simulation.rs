@@ -3,10 +3,11 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::candidates::Candidate;
 use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
-use super::rest::Rest;
+use super::rest::{Rest, TouchKey};
 use super::rows::push;
 use super::rules::ResponseRule;
 use super::separate::separate_once;
@@ -61,6 +62,8 @@ pub struct Simulation {
     detector: Detector,
     substep: Substep,
     rest: Rest,
+    /// The pairs that pass through each other since a rule has ignored their impact, sorted.
+    passing: Vec<TouchKey>,
 }
 
 impl Simulation {
@@ -96,6 +99,7 @@ impl Simulation {
             detector,
             substep: Substep::default(),
             rest: Rest::default(),
+            passing: Vec::new(),
         };
         simulation.place_anew();
         Ok(simulation)
@@ -256,6 +260,7 @@ impl Simulation {
                 duration: 0.0,
                 most_impacts: self.options.max_impacts(),
                 resting: &[],
+                passing: &[],
                 mixed: false,
             };
             let candidates = &mut self.substep.candidates;
@@ -304,8 +309,7 @@ impl Simulation {
     /// that are later discarded, in any order and on several threads. So the function must not
     /// count or record anything: the impacts that have happened are in [`StepReport::impacts`].
     /// Encounters that the function ignores are not in this list. Two spheres that the function
-    /// lets pass through each other may still approach each other at the start of a substep. The
-    /// function is then called for them again.
+    /// lets pass through each other pass until they are apart, also in later steps with a rule.
     ///
     /// If the function has to decide at random, it must compute the random number from the encounter, for example
     /// from a hash of the two indices and the bits of the time. Then it decides the same in each call.
@@ -443,6 +447,7 @@ impl Simulation {
                 duration,
                 most_impacts: most_impacts(duration, shortest.max(least), &self.options),
                 resting: &self.state.resting,
+                passing: &self.passing,
                 mixed,
             };
             let horizon = self.pace.horizon(duration);
@@ -484,6 +489,7 @@ impl Simulation {
             duration = self.pace.next(&self.state.spheres, &self.options);
         }
         self.complete(duration, end, report)?;
+        self.pass(rule)?;
         self.settle(duration, rule, report)
     }
 
@@ -594,6 +600,63 @@ impl Simulation {
         Ok(())
     }
 
+    /// Finds the pairs that pass through each other at the end of a substep, because a rule has ignored their impact.
+    fn pass(&mut self, rule: ResponseRule<'_>) -> Result<(), Error> {
+        let islands = &self.substep.islands;
+        if rule.is_default() {
+            self.passing.clear();
+            return Ok(());
+        }
+        let mut passing = std::mem::take(&mut self.passing);
+        let start = Start {
+            spheres: &self.state.spheres,
+            ids: &self.state.ids,
+            removed: &self.state.removed,
+            last: &[],
+            options: &self.options,
+            lattice: &self.lattice,
+            walls: &self.walls,
+            rule,
+            time: self.time,
+            duration: 0.0,
+            most_impacts: 0,
+            resting: &[],
+            passing: &[],
+            mixed: false,
+        };
+        let setting = start.setting(&self.substep.candidates);
+        let present = islands.list().iter();
+        let present = present.filter(|island| !island.members.is_empty());
+        for candidate in present.flat_map(|island| islands.passing(island)) {
+            push(&mut passing, setting.key(candidate))?;
+        }
+        passing.sort_unstable();
+        passing.dedup();
+        let place = |id: u32| {
+            self.state
+                .place(id as usize)
+                .and_then(|k| u32::try_from(k).ok())
+        };
+        passing.retain(|&(sphere, partner, image)| {
+            let partner = match partner {
+                Partner::Sphere(other) => place(other).map(Partner::Sphere),
+                Partner::Wall(_) => Some(partner),
+            };
+            let (Some(sphere), Some(partner)) = (place(sphere), partner) else {
+                return false;
+            };
+            let candidate = Candidate {
+                sphere,
+                partner,
+                image,
+            };
+            let removed = |place: &u32| self.state.removed[*place as usize];
+            !candidate.ends().iter().any(removed) && setting.touches(&candidate)
+        });
+        self.passing = passing;
+        Ok(())
+    }
+
     /// Lets the spheres that rest at the end of a substep pass what gravity owes them to what lies under them.
     fn settle(
         &mut self,
@@ -637,6 +700,7 @@ impl Simulation {
             duration: 0.0,
             most_impacts: 0,
             resting: &[],
+            passing: &self.passing,
             mixed: true,
         };
         let (new, passed) = self.rest.settle(&owed, duration, candidates, &start)?;

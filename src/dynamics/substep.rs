@@ -14,8 +14,9 @@ use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
 use super::predict::meeting;
+use super::replay::APART;
 use super::report::Removal;
-use super::rest::{CURVED, OVERLAP, slow_speed};
+use super::rest::{CURVED, OVERLAP, TouchKey, slow_speed};
 use super::rows::push;
 use super::rules::{Encounter, ResponseRule};
 use super::surface::ContactGeometry;
@@ -55,6 +56,8 @@ pub(crate) struct Start<'a> {
     pub(crate) most_impacts: u32,
     /// Whether each sphere rests at the start of the substep. Empty if no sphere can rest.
     pub(crate) resting: &'a [bool],
+    /// The pairs that pass through each other since a rule has ignored their impact, sorted.
+    pub(crate) passing: &'a [TouchKey],
     /// Whether gravity may accelerate only some of the spheres.
     pub(crate) mixed: bool,
 }
@@ -79,6 +82,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) slow: f64,
     /// Whether each sphere rests at the start of the substep. Empty if no sphere can rest.
     resting: &'a [bool],
+    passing: &'a [TouchKey],
     /// Whether gravity may accelerate only some of the spheres.
     pub(crate) mixed: bool,
     /// Whether there is gravity.
@@ -115,6 +119,7 @@ impl<'a> Start<'a> {
             duration,
             most_impacts,
             resting,
+            passing,
             mixed,
         } = self;
         Setting {
@@ -131,6 +136,7 @@ impl<'a> Start<'a> {
             falls: 0.5 * options.gravity.length() * (duration * duration),
             slow: slow_speed(options),
             resting,
+            passing,
             mixed,
             any_falls: options.gravity != DVec3::ZERO,
             candidates,
@@ -148,6 +154,18 @@ impl Setting<'_> {
     /// Returns the caller's index of a sphere.
     pub(crate) fn id(&self, sphere: u32) -> u32 {
         self.ids[sphere as usize]
+    }
+
+    /// Returns whether the two of a candidate pass through each other, since before this substep.
+    pub(crate) fn is_passing(&self, candidate: &Candidate) -> bool {
+        !self.passing.is_empty() && self.passing.binary_search(&self.key(candidate)).is_ok()
+    }
+
+    /// Returns whether the two of a candidate touch or overlap at the start of the substep.
+    pub(crate) fn touches(&self, candidate: &Candidate) -> bool {
+        let [a, b] = candidate.ends().map(|sphere| self.straight(sphere));
+        let contact = ContactPair::new(candidate, self);
+        contact.gap(&a, &b, 0.0) <= APART * contact.size()
     }
 
     /// Returns how the caller names a partner: by the caller's index of a sphere, or by the number
