@@ -53,9 +53,12 @@ fn last_impact(sphere: u32, last: PathPiece) -> f32 {
 
 // Returns the restitution of an impact. `own` is the restitution of the two bodies, and `since` is the time since the
 // last impact of either. Walls and spheres of infinite mass do not count for `since`. The impact is elastic if `since`
-// is less than the contact time, which is an option of the simulation.
-fn restitution_after(own: f32, since: f32) -> f32 {
-    return select(own, 1.0, since < simulation_request.contact_time);
+// is less than the contact time, which is an option of the simulation. With gravity, only impacts can be so that
+// approach at less than gravity times the contact time: the jumps of a sphere that lies on another body do not make its
+// other impacts elastic.
+fn restitution_after(own: f32, since: f32, approach: f32) -> f32 {
+    let slow = length(simulation_request.gravity) * simulation_request.contact_time;
+    return select(own, 1.0, since < simulation_request.contact_time && (slow == 0.0 || approach < slow));
 }
 
 // Returns the lowest speed at which two bodies leave each other after an impact. `pressing` is the acceleration
@@ -210,7 +213,7 @@ fn strike_pair(index: u32, time: f32) {
     }
     let speeds = length(one.velocity) + length(other.velocity);
     let since = time - max(last_impact(pair.a, one), last_impact(pair.b, other));
-    let restitution = restitution_after(simulation_request.restitution, since);
+    let restitution = restitution_after(simulation_request.restitution, since, dot(motion.velocity, normal));
     let inverse_masses = vec2<f32>(bodies[pair.a].inverse_mass, bodies[pair.b].inverse_mass);
     let least = least_separation(pressing, speeds);
     let impulse = rebound(motion.velocity, normal, restitution, least, inverse_masses);
@@ -236,7 +239,7 @@ fn leave_wall(
 ) {
     let speeds = length(motion.velocity) + length(wall.velocity);
     let since = time - last_impact(sphere, last);
-    let restitution = restitution_after(simulation_request.wall_restitution, since);
+    let restitution = restitution_after(simulation_request.wall_restitution, since, dot(motion.velocity, normal));
     let least = least_separation(dot(motion.acceleration, normal) + bend, speeds);
     var leaving = Turn(restitution, least, 0.0);
     let slide = dot(sliding, sliding);

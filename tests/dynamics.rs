@@ -11,8 +11,8 @@ mod event_driven;
 
 use backends::with_threads;
 use carom::{
-    Domain, Encounter, Error, HardSphere, Impact, Outcome, Partner, Response, Simulation,
-    SimulationOptions, Sphere, StepReport,
+    Domain, Encounter, Error, HardSphere, Impact, Mesh, Outcome, Partner, Response, Simulation,
+    SimulationOptions, Sphere, StepReport, Walls,
 };
 use event_driven::{Ball, Reference};
 use fastrand::Rng;
@@ -1082,6 +1082,133 @@ fn overlapping_spheres_are_moved_apart() {
         "{error}"
     );
     assert_eq!(crowded.spheres(), before);
+}
+
+/// Many balls at one point become a heap like a ball in few passes, and discs stay in their plane. Those that ignore each
+/// other, and a fixed one, stay where they are.
+#[test]
+fn many_spheres_at_one_point_are_moved_apart_in_few_passes() {
+    for count in [2, 3, 50, 500] {
+        for plane in [false, true] {
+            let z = if plane { 0.0 } else { 1.0 };
+            let mut balls = vec![HardSphere::new([3.0, 2.0, z], 0.5); count];
+            balls[0] = balls[0].fixed();
+            let mut heap = Simulation::new(balls.clone(), SimulationOptions::new()).expect("valid");
+            let passes = heap.separate(30).expect("they are moved apart");
+            assert!(passes <= 3, "{passes}");
+            let n = count as f64;
+            let extent = if plane { n.sqrt() } else { n.cbrt() };
+            for (k, ball) in heap.spheres().iter().enumerate() {
+                let away = DVec3::from(ball.center).distance(DVec3::new(3.0, 2.0, z));
+                assert!(away < 1.0 + extent, "{count}: {away}");
+                assert!(!plane || ball.center[2] == 0.0);
+                for other in &heap.spheres()[..k] {
+                    let apart = DVec3::from(ball.center).distance(other.center.into());
+                    assert!(apart > 1.0 - 1e-8, "{count}: {apart}");
+                }
+            }
+            assert_eq!(heap.spheres()[0], balls[0]);
+            let options = SimulationOptions::new().with_bodies(vec![Some(1); count]);
+            let mut body = Simulation::new(balls.clone(), options).expect("valid");
+            assert_eq!(body.separate(1).expect("nothing to do"), 0);
+            assert_eq!(body.spheres(), balls);
+        }
+    }
+}
+
+/// A cloud of spheres far from the origin, or two clouds far apart, have the impacts of a cloud at the origin.
+#[test]
+fn spheres_far_from_the_origin_have_the_same_impacts() {
+    let cloud = |center: DVec3| {
+        let mut rng = Rng::with_seed(12);
+        let mut ball = |k: u32| {
+            let place = [k % 8, k / 8 % 8, k / 64].map(|k| 1.25 * f64::from(k));
+            // Rounded so that all places are exact.
+            let velocity = [0; 3].map(|_| (f64::from(rng.u32(..1024)) - 512.0) / 256.0);
+            HardSphere::new(DVec3::from(place) + center, 0.5).with_velocity(velocity)
+        };
+        (0..512).map(&mut ball).collect::<Vec<_>>()
+    };
+    let run = |balls: Vec<HardSphere>| {
+        let mut flying = Simulation::new(balls, SimulationOptions::new()).expect("valid");
+        let start = std::time::Instant::now();
+        let report = step(&mut flying, 0.25);
+        (report.sphere_impacts, start.elapsed().as_secs_f64())
+    };
+    let (impacts, seconds) = run(cloud(DVec3::ZERO));
+    assert!(impacts > 100, "{impacts}");
+    for far in [1e6, 1e7, 1e8, 1e9] {
+        let (found, time) = run(cloud(DVec3::splat(far)));
+        assert_eq!(found, impacts, "{far}");
+        assert!(time < 10.0 * seconds + 0.05, "{far}: {time} of {seconds} s");
+    }
+    let both = [cloud(DVec3::ZERO), cloud(DVec3::X * 1e9)].concat();
+    let (found, time) = run(both);
+    assert_eq!(found, 2 * impacts);
+    assert!(time < 50.0 * seconds + 0.1, "{time} of {seconds} s");
+    let mut lost =
+        Simulation::new(cloud(DVec3::splat(1e13)), SimulationOptions::new()).expect("valid");
+    let error = lost.step(0.25).expect_err("float64 is too coarse");
+    assert!(
+        error.to_string().contains("so far from the origin"),
+        "{error}"
+    );
+}
+
+/// Balls jump up through a platform that a rule lets pass from below. If the top of the jump is above the platform, the
+/// ball lands on it. If the ball still overlaps the platform there, it falls through. It does not matter how the time is
+/// divided into steps.
+#[test]
+fn a_one_way_platform_lets_balls_pass_until_they_are_apart() {
+    let vertices = vec![
+        [-9.0, 0.0, -9.0],
+        [9.0, 0.0, -9.0],
+        [9.0, 0.0, 9.0],
+        [-9.0, 0.0, 9.0],
+    ];
+    let platform = Mesh::new(vertices, vec![[0, 1, 2], [0, 2, 3]]).expect("a valid mesh");
+    let mut walls = Walls::new();
+    walls.push_mesh(platform);
+    let rule = |encounter: &Encounter| {
+        if encounter.velocities[0][1] > 0.0 {
+            Response::Ignore
+        } else {
+            Response::Bounce
+        }
+    };
+    for (top, lands) in [
+        (0.2, false),
+        (-0.3, false),
+        (0.45, false),
+        (0.7, true),
+        (2.0, true),
+    ] {
+        for (contact_time, steps) in [(0.0, 1), (0.0, 90), (1e-3, 1), (1e-3, 90), (1e-3, 700)] {
+            let speed = (2.0 * 10.0 * (f64::max(top, -1.0) + 3.0)).sqrt();
+            let ball = HardSphere::new([0.5, -3.0, 1.0], 0.5).with_velocity([0.0, speed, 0.0]);
+            let options = SimulationOptions::new()
+                .with_walls(walls.clone())
+                .with_gravity([0.0, -10.0, 0.0])
+                .with_wall_restitution(if contact_time > 0.0 { 0.2 } else { 1.0 })
+                .with_contact_time(contact_time);
+            let mut jumping = Simulation::new(vec![ball], options).expect("valid");
+            for _ in 0..steps {
+                let report = jumping.step_with(3.0 / f64::from(steps), &rule);
+                report.expect("the step is possible");
+            }
+            let y = jumping.spheres()[0].center[1];
+            let name = format!("top {top}, contact time {contact_time}, {steps} steps: {y}");
+            if lands {
+                assert!(
+                    y > 0.5 - 1e-6 && (y < 0.5 + 1e-6 || contact_time == 0.0),
+                    "{name}"
+                );
+            } else {
+                let free = -3.0 + speed * 3.0 - 5.0 * 9.0;
+                assert!((y - free).abs() < 1e-6, "{name}");
+            }
+        }
+    }
 }
 
 #[test]

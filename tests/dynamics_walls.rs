@@ -608,9 +608,165 @@ fn a_ball_slides_along_oblique_walls() {
     }
 }
 
+/// Returns a flat square of triangles with the corner at the origin, at z = 0. Its vertices are at irregular places.
+fn flat(across: u32, rng: &mut Rng) -> Mesh {
+    let mut place = |k: u32| {
+        let inner = |k: u32| k > 0 && k < across;
+        let [x, y] = [k % (across + 1), k / (across + 1)];
+        let mut moved = |k: u32| k as f32 + if inner(k) { 0.5 * rng.f32() } else { 0.0 };
+        [moved(x), moved(y), 0.0]
+    };
+    let vertices = (0..(across + 1).pow(2)).map(&mut place).collect();
+    let squares = (0..across.pow(2)).map(|k| k + k / across);
+    let triangles = squares.flat_map(|k| {
+        let [a, b, c, d] = [k, k + 1, k + across + 1, k + across + 2];
+        if k % 3 == 0 {
+            [[a, b, c], [b, d, c]]
+        } else {
+            [[a, b, d], [a, d, c]]
+        }
+    });
+    let triangles = triangles.collect();
+    Mesh::new(vertices, triangles).expect("a valid mesh")
+}
+
+fn of_mesh(mesh: Mesh) -> Walls {
+    let mut walls = Walls::new();
+    walls.push_mesh(mesh);
+    walls
+}
+
+/// A ball slides over the edges and corners inside a flat floor of triangles, which do not lift it. It may touch the
+/// floor exactly, or overlap it. It is the same if the floor consists of two meshes.
+#[test]
+fn edges_inside_a_flat_floor_lift_no_ball() {
+    let mut rng = Rng::with_seed(8);
+    for overlap in [0.0, 1.5e-9, 1e-6, 1e-4, 1e-2] {
+        for round in 0..40 {
+            let floor = flat(8, &mut rng);
+            let [half, rest] = [0, 1].map(|k| {
+                let triangles = floor.triangles().iter().copied().skip(k).step_by(2);
+                Mesh::new(floor.vertices().to_vec(), triangles.collect()).expect("a valid mesh")
+            });
+            let mut walls = of_mesh(half);
+            walls.push_mesh(rest);
+            let walls = if round % 2 == 0 {
+                of_mesh(floor)
+            } else {
+                walls
+            };
+            // Some paths go straight along edges and through corners.
+            let along = match round {
+                0..4 => DVec3::X,
+                4..8 => DVec3::new(1.0, 1.0, 0.0),
+                _ => DVec3::new(rng.f64(), rng.f64(), 0.0),
+            };
+            let velocity = 5.0 * along.normalize();
+            let start = DVec3::new(1.0, 1.0, 0.5 - overlap);
+            let ball = HardSphere::new(start, 0.5).with_velocity(velocity);
+            for restitution in [0.0, 1.0] {
+                let options = SimulationOptions::new()
+                    .with_walls(walls.clone())
+                    .with_wall_restitution(restitution);
+                let mut sliding = simulation(&[ball], options);
+                step(&mut sliding, 1.0);
+                let after = DVec3::from(sliding.spheres()[0].velocity);
+                assert!(
+                    after.distance(velocity) < 1e-9,
+                    "{overlap} {round}: {velocity} became {after}"
+                );
+            }
+        }
+    }
+}
+
+/// A ball bounces on a flat floor of triangles as on a plane, also exactly on an edge or a corner.
+#[test]
+fn a_floor_of_triangles_reflects_like_a_plane() {
+    let mut rng = Rng::with_seed(9);
+    for round in 0..200 {
+        let place = match round {
+            0 => [2.0, 2.0],
+            1..20 => [0.0; 2].map(|_| f64::from(rng.u32(1..7))),
+            _ => [0.0; 2].map(|_| 1.0 + 6.0 * rng.f64()),
+        };
+        let walls = of_mesh(flat(8, &mut rng));
+        let ball = HardSphere::new([place[0], place[1], 2.0], 0.5).with_velocity([0.3, 0.2, -3.0]);
+        let mut bouncing = simulation(&[ball], SimulationOptions::new().with_walls(walls));
+        let impacts = step(&mut bouncing, 1.0).wall_impacts;
+        let after = DVec3::from(bouncing.spheres()[0].velocity);
+        assert_eq!(impacts, 1, "{round}");
+        assert!(after.distance(DVec3::new(0.3, 0.2, 3.0)) < 1e-9, "{after}");
+    }
+}
+
+/// Balls hit the outer edges and corners of a cube of triangles, and the border of a square.
+#[test]
+fn outer_edges_and_corners_of_a_mesh_reflect() {
+    let cube = || of_mesh(box_mesh([0.0; 3], [2.0; 3]));
+    for (place, direction, walls) in [
+        (DVec3::new(2.0, 2.0, 1.1), DVec3::new(1.0, 1.0, 0.0), cube()),
+        (DVec3::new(2.0, 2.0, 2.0), DVec3::new(1.0, 1.0, 1.0), cube()),
+        (
+            DVec3::new(0.0, 0.9, 0.0),
+            DVec3::new(-1.0, 0.0, -1.0),
+            cube(),
+        ),
+        (
+            DVec3::new(0.0, 0.9, 0.0),
+            DVec3::new(-1.0, 0.0, 0.5),
+            of_mesh(flat(2, &mut Rng::with_seed(1))),
+        ),
+    ] {
+        let away = direction.normalize();
+        let ball = HardSphere::new(place + away * 2.5, 0.5).with_velocity(-away);
+        let mut bouncing = simulation(&[ball], SimulationOptions::new().with_walls(walls));
+        step(&mut bouncing, 3.0);
+        let after = DVec3::from(bouncing.spheres()[0].velocity);
+        assert!(after.distance(away) < 1e-6, "{place}: {after}");
+    }
+}
+
+/// Triangles that are far from all spheres cost nothing, also after an edit.
+#[test]
+fn far_triangles_cost_nothing() {
+    let time = |across: u32| {
+        let walls = of_mesh(flat(across, &mut Rng::with_seed(1)));
+        let ball = HardSphere::new([0.0, 0.0, 5000.0], 0.5).with_velocity([1.0, 0.0, 0.0]);
+        let mut flying = simulation(&[ball], SimulationOptions::new().with_walls(walls));
+        step(&mut flying, 0.01);
+        let mut best = f64::INFINITY;
+        for _ in 0..20 {
+            let start = std::time::Instant::now();
+            for _ in 0..10 {
+                let change = |balls: &mut [HardSphere]| balls[0].velocity[0] += 1e-3;
+                flying.edit(change).expect("a valid edit");
+                step(&mut flying, 0.01);
+            }
+            best = best.min(start.elapsed().as_secs_f64());
+        }
+        best
+    };
+    let (few, many) = (time(3), time(200));
+    assert!(many < 2.0 * few + 1e-4, "{many} s instead of {few} s");
+}
+
+/// One-sided triangles reflect a ball from the front, and let it pass from behind, also if it starts in between.
+#[test]
+fn one_sided_triangles_let_balls_pass_from_behind() {
+    for (side, height) in [(1.0, 2.0), (-1.0, 2.0), (-1.0, 0.2)] {
+        let ball = HardSphere::new([2.2, 2.1, side * height], 0.5);
+        let ball = ball.with_velocity([0.1, 0.0, -side]);
+        let walls = of_mesh(flat(4, &mut Rng::with_seed(1)));
+        let options = SimulationOptions::new().with_walls(walls);
+        let mut passing = simulation(&[ball], options.with_one_sided_meshes());
+        step(&mut passing, 4.0);
+        assert_eq!(passing.spheres()[0].velocity[2], 1.0, "{side} {height}");
+    }
+}
+
 /// A ball bounces on a floor and loses speed in each impact. Without a contact time, the number of impacts is
-/// infinite, which is an error. With a contact time, the ball ends with tiny jumps, each of which takes about
-/// one contact time.
+/// infinite, which is an error. With a contact time, the ball ends at rest on the floor.
 #[test]
 fn a_ball_comes_to_rest_on_a_floor() {
     let ball = HardSphere::new([0.0, 0.0, 2.0], 1.0).with_velocity([1.0, 0.0, 0.0]);
@@ -629,12 +785,12 @@ fn a_ball_comes_to_rest_on_a_floor() {
     let mut resting = simulation(&[ball], options.with_contact_time(1e-3));
     let report = step(&mut resting, 10.0);
     assert!(
-        report.wall_impacts < 12_000,
+        (5..20).contains(&report.wall_impacts),
         "{} impacts",
         report.wall_impacts
     );
     let after = resting.spheres()[0];
-    assert!((after.center[2] - 1.0).abs() < 1e-5, "{}", after.center[2]);
+    assert!((after.center[2] - 1.0).abs() < 1e-9, "{}", after.center[2]);
     assert_eq!(rounded(after.center[0]), 10.0);
 }
 
@@ -721,17 +877,16 @@ fn a_ball_that_lies_on_a_mesh_soon_ends_the_step() {
     }
 }
 
-/// A ball falls for a long time, and then rests on a floor with one impact in each contact time.
-/// Substeps with too many impacts are begun again with a shorter duration.
+/// A ball flies for a long time, and then slides along a hollow wall with one impact in each contact time. Substeps with
+/// too many impacts are begun again with a shorter duration.
 #[test]
 fn a_substep_with_too_many_impacts_is_shortened() {
-    let ball = HardSphere::new([0.0, 0.0, 6.0], 1.0);
-    let options = with_walls([Wall::half_space([0.0, 0.0, 1.0], 0.0)])
-        .with_gravity([0.0, 0.0, -10.0])
+    let ball = HardSphere::new([0.0, 0.0, 0.0], 1.0).with_velocity([1.0, 1.0, 0.0]);
+    let options = with_walls([Wall::cylinder_inside([0.0, 2.0, 0.0], [0.0, 0.0, 1.0], 5.0)])
         .with_wall_restitution(0.0)
         .with_contact_time(1e-4)
         .with_max_impacts(50);
-    let report = step(&mut simulation(&[ball], options), 2.0);
+    let report = step(&mut simulation(&[ball], options), 5.0);
     assert!(report.wall_impacts > 8000, "{}", report.wall_impacts);
 }
 

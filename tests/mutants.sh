@@ -361,6 +361,43 @@ mutant 'impacts of a fixed sphere count for the contact time' src/dynamics/repla
     --test dynamics of_others_elastic
 mutant 'a rounding error after an impact lets bodies pass through each other' src/dynamics/contact.rs \
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
+mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
+    'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
+mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
+    'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest bouncing_ball
+mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/substep.rs \
+    '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest other_impacts_elastic
+mutant 'elastic balls come to rest' src/dynamics/replay.rs \
+    'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
+mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
+    'longest = longest.min(most.max(options.contact_time));' '' --test dynamics_rest knocked_away
+mutant 'walls do not bear what rests on them' src/dynamics/rest.rs \
+    '(wall, pair.normal * pair.impulse)' '(wall, pair.normal * 0.0)' --test dynamics_rest bears_the_weight
+mutant 'the forces of a pile are forgotten' src/dynamics/rest.rs \
+    'force.map_or(0.0, |place| forces[place].1)' 'force.map_or(0.0, |_| 0.0)' --test dynamics_rest bears_the_weight
+mutant 'edges inside a flat surface lift spheres' src/dynamics/surface.rs \
+    'Part::Edge(k) => &around.edges[k],' 'Part::Edge(_) => return true,' --test dynamics_walls inside_a_flat
+mutant 'corners inside a flat surface lift spheres' src/dynamics/surface.rs \
+    'Part::Corner(k) => &around.corners[k],' 'Part::Corner(_) => return true,' --test dynamics_walls inside_a_flat
+mutant 'rounding loses a ball between two triangles' src/dynamics/surface.rs \
+    'let most = INSIDE * away.length();' 'let most = -INSIDE * away.length();' --test dynamics_walls like_a_plane
+mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
+    'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
+mutant 'a step has no limit' src/dynamics/simulation.rs \
+    ' && count(&report) < most' '' --test dynamics_rest step_with_a_limit
+mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
+    'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
+mutant 'spheres at one point move along a line' src/dynamics/separate.rs \
+    'if group.len() < 3 {' 'if group.len() < usize::MAX {' --test dynamics many_spheres_at_one
+mutant 'the search is coarse far from the origin' src/dynamics/candidates.rs \
+    'self.middle = if lattice.is_open() {' 'self.middle = if false {' --test dynamics far_from_the_origin
+mutant 'the search is coarse between far clouds' src/dynamics/flights.rs \
+    'self.most > 1e5' 'false' --test dynamics far_from_the_origin
+mutant 'a motion that float64 cannot represent is no error' src/dynamics/simulation.rs \
+    'steps > RESOLUTION * sphere.radius' 'steps > 1e9 * sphere.radius' --test dynamics far_from_the_origin
+mutant 'what a rule ignores meets again in the next substep' src/dynamics/substep.rs \
+    '!self.passing.is_empty() && self.passing.binary_search' 'false && self.passing.binary_search' \
+    --test dynamics one_way_platform
 mutant 'a point hits triangles' src/dynamics/surface.rs \
     'if radius == 0.0 => None' 'if radius < 0.0 => None' --test dynamics_walls a_point
 mutant 'rounding errors press a sliding ball against a triangle' src/dynamics/surface.rs \
@@ -378,6 +415,8 @@ mutant 'a substep with too many impacts is an error at once' src/dynamics/simula
 mutant 'impacts of a fixed sphere count for the contact time on the GPU' shaders/simulation_strike.wgsl \
     'if bodies[sphere].inverse_mass == 0.0 {' 'if bodies[sphere].inverse_mass < 0.0 {' \
     --test dynamics_gpu of_others_elastic
+mutant 'the contact time makes impacts elastic beside a floor on the GPU' shaders/simulation_strike.wgsl \
+    'slow == 0.0 || approach < slow' 'true' --test dynamics_gpu other_impacts_elastic
 mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
     'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
     --test dynamics_gpu long_substeps

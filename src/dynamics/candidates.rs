@@ -135,6 +135,9 @@ pub(crate) struct Candidates {
     /// For how long after the search the candidates can be used.
     horizon: f64,
     origins: Vec<DVec3>,
+    /// The point from which the centres of `padded` are measured: the middle of all spheres in open space, and the
+    /// origin in a periodic domain. So the search is as fine far from the origin as near it.
+    middle: DVec3,
     /// How far the centres of spheres were outside the cell of a periodic domain at the time of the
     /// search: for each edge, the largest distance as a multiple of the edge.
     beyond: [f64; 3],
@@ -189,6 +192,12 @@ impl Candidates {
         (self.time, self.horizon) = (start.time, horizon);
         (self.units, self.beyond) = make_pads(&mut self.pads, start, horizon)?;
         let (units, beyond) = (self.units, self.beyond);
+        self.middle = if lattice.is_open() {
+            units.center
+        } else {
+            DVec3::ZERO
+        };
+        let middle = self.middle;
         self.origins.clear();
         reserve(&mut self.origins, count)?;
         let centers = spheres.par_iter().map(HardSphere::place);
@@ -203,14 +212,14 @@ impl Candidates {
             if start.removed[place] {
                 // A removed sphere takes part with radius 0, so that few pairs are found with it.
                 // The search then discards these pairs.
-                return Sphere::new(sphere.place().as_vec3(), 0.0);
+                return Sphere::new((sphere.place() - middle).as_vec3(), 0.0);
             }
             Sphere {
                 groups: group(place).unwrap_or_default(),
-                ..enlarged(sphere.place(), sphere.radius + pad, lattice)
+                ..enlarged(sphere.place() - middle, sphere.radius + pad, lattice)
             }
         }));
-        check_all(padded, start.ids)?;
+        check_all(padded, middle, start.ids)?;
         self.flights.clear();
         reserve(&mut self.flights, count)?;
         self.flights
@@ -219,8 +228,15 @@ impl Candidates {
         self.any_images = !lattice.is_open() && !none_meet(start);
         self.boxes.fill(leaves.map(Leaf::new), self.any_images)?;
         let (boxes, any_images) = (&self.boxes, self.any_images);
+        // Where the rounding to float32 is large, pairs are tested in float64.
+        let fine = Fine {
+            origins: &self.origins,
+            pads: &self.pads,
+            spheres,
+        };
+        let fine = units.is_coarse().then_some(fine);
         self.neighbors
-            .search(&self.padded, boxes, start, any_images, beyond)?;
+            .search(&self.padded, boxes, start, any_images, beyond, fine)?;
         self.special.reset(count)?;
         for (ends, image) in self.neighbors.with_images() {
             self.special.add(pair(ends, image, start.ids))?;
@@ -231,7 +247,8 @@ impl Candidates {
             let present = |&place: &u32| !start.removed[place as usize];
             self.everyone.extend((0..index(count)).filter(present));
             let searching = self.searching(start, &self.everyone);
-            for found in start.walls.find(detector, lattice, &searching)? {
+            let meshes = start.options.walls.meshes();
+            for found in start.walls.find(detector, lattice, meshes, &searching)? {
                 self.special.add(found)?;
             }
         }
@@ -270,12 +287,12 @@ impl Candidates {
             let place = sphere as usize;
             let pad = WIDER * moved;
             let radius = start.spheres[place].radius + pad;
-            let wider = enlarged(self.origins[place], radius, start.lattice);
-            check_sphere(start.ids[place], &wider)?;
+            let wider = enlarged(self.origins[place] - self.middle, radius, start.lattice);
+            check_sphere(start.ids[place], &wider, self.middle)?;
             self.pads[place] = pad;
             self.padded[place].radius = wider.radius;
             self.boxes.grow(sphere, &wider);
-            self.units.include(&wider);
+            self.units.include(&wider, self.middle);
         }
         let limit = most_images(start.spheres.len());
         let mut needed = 0_u64;
@@ -298,7 +315,11 @@ impl Candidates {
         if start.walls.len() > 0 {
             let who: Vec<_> = leavers.iter().map(|&(sphere, _)| sphere).collect();
             let searching = self.searching(start, &who);
-            for found in start.walls.find(detector, start.lattice, &searching)? {
+            let meshes = start.options.walls.meshes();
+            for found in start
+                .walls
+                .find(detector, start.lattice, meshes, &searching)?
+            {
                 if !self.has(&found, start.ids) {
                     push(&mut new, found)?;
                 }
@@ -395,8 +416,19 @@ impl Candidates {
         let displaced = enlarged(center, own.radius.into(), start.lattice);
         self.boxes.near(&bounds_of(&[displaced]), near)?;
         self.boxes.find(near, &displaced)?;
+        let fine = Fine {
+            origins: &self.origins,
+            pads: &self.pads,
+            spheres: start.spheres,
+        };
+        let is_coarse = self.units.is_coarse() && image == [0; 3];
         let mut found = near.found().iter();
-        found.try_for_each(|&other| self.add_new([sphere, other], image, start, new))
+        found.try_for_each(|&other| {
+            if is_coarse && !fine.overlap([sphere, other]) {
+                return Ok(());
+            }
+            self.add_new([sphere, other], image, start, new)
+        })
     }
 
     /// Returns the origin of a sphere: its centre at the time of the last search for candidates.
@@ -549,9 +581,35 @@ pub(crate) fn out_of_range(id: u32) -> Error {
     }
 }
 
+/// Returns whether a sphere, whose centre is measured from `middle`, has a number that is out of range.
+fn is_invalid(sphere: &Sphere, middle: DVec3) -> bool {
+    let center = DVec3::from(sphere.center.map(f64::from)) + middle;
+    let sphere = Sphere::new(center.as_vec3(), sphere.radius);
+    invalid_field(&sphere, 0.0).is_some()
+}
+
+/// Spheres with their pads in float64.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fine<'a> {
+    origins: &'a [DVec3],
+    pads: &'a [f64],
+    spheres: &'a [HardSphere],
+}
+
+impl Fine<'_> {
+    /// Returns whether two spheres overlap with their pads.
+    pub(crate) fn overlap(&self, pair: [u32; 2]) -> bool {
+        let [a, b] = pair.map(|place| place as usize);
+        let reach = [a, b].map(|k| self.spheres[k].radius + self.pads[k]);
+        let away = self.origins[a].distance_squared(self.origins[b]);
+        let reach = reach[0] + reach[1];
+        away <= reach * reach * (1.0 + 1e-9)
+    }
+}
+
 /// Returns an error if a sphere that is enlarged by its pad has a number that is out of range.
-fn check_sphere(id: u32, sphere: &Sphere) -> Result<(), Error> {
-    if invalid_field(sphere, 0.0).is_none() {
+fn check_sphere(id: u32, sphere: &Sphere, middle: DVec3) -> Result<(), Error> {
+    if !is_invalid(sphere, middle) {
         return Ok(());
     }
     Err(Error::InvalidHardSphere {
@@ -564,12 +622,12 @@ fn check_sphere(id: u32, sphere: &Sphere) -> Result<(), Error> {
 }
 
 /// Returns an error for the first enlarged sphere with a number that is out of range.
-fn check_all(spheres: &[Sphere], ids: &[u32]) -> Result<(), Error> {
+fn check_all(spheres: &[Sphere], middle: DVec3, ids: &[u32]) -> Result<(), Error> {
     let all = spheres.par_iter().zip(ids);
-    let bad = all.filter(|(sphere, _)| invalid_field(sphere, 0.0).is_some());
+    let bad = all.filter(|(sphere, _)| is_invalid(sphere, middle));
     match bad.min_by_key(|(_, id)| **id) {
         None => Ok(()),
-        Some((sphere, &id)) => check_sphere(id, sphere),
+        Some((sphere, &id)) => check_sphere(id, sphere, middle),
     }
 }
 
@@ -733,6 +791,8 @@ pub(crate) fn enlarged(center: DVec3, radius: f64, lattice: &Lattice) -> Sphere 
     // Wrapping a centre into the cell of a periodic domain rounds it, with an error in proportion
     // to the size of the cell.
     let wrapping = 8.0 * f64::EPSILON * lattice.size();
+    // The centre is a difference of float64 numbers.
+    let wrapping = wrapping + f64::EPSILON * center.length();
     let radius = (radius + rounding + wrapping) * (1.0 + 1e-12);
     Sphere::new(rounded, (radius as f32).next_up())
 }

@@ -9,7 +9,7 @@ use super::path::Piece;
 use super::predict::{RESTING, meeting};
 use super::report::Partner;
 use super::substep::Setting;
-use super::surface::{ContactGeometry, Motion, round_meeting, round_touch};
+use super::surface::{ContactGeometry, Motion, Surface, round_meeting, round_touch};
 use super::walls::MovingWall;
 
 /// Two spheres, or a sphere and a wall.
@@ -20,8 +20,8 @@ pub(crate) enum ContactPair<'a> {
         shift: DVec3,
         /// Sum of the radii.
         reach: f64,
-        /// Acceleration of the second sphere relative to the first: not 0 if gravity acts on only one of them.
-        acceleration: DVec3,
+        /// Acceleration of a sphere that falls, of which there may be one or two.
+        gravity: DVec3,
     },
     Wall {
         wall: &'a MovingWall,
@@ -51,11 +51,7 @@ impl<'a> ContactPair<'a> {
         Self::Spheres {
             shift,
             reach: a.radius + b.radius,
-            acceleration: match (a.is_fixed(), b.is_fixed()) {
-                (true, false) => setting.options.gravity,
-                (false, true) => -setting.options.gravity,
-                _ => DVec3::ZERO,
-            },
+            gravity: setting.options.gravity,
         }
     }
 
@@ -82,14 +78,14 @@ impl<'a> ContactPair<'a> {
     /// Returns the motion of the second sphere relative to the first, or of the sphere relative to the wall.
     fn motion(&self, a: &Piece, b: &Piece) -> Motion {
         match *self {
-            Self::Spheres {
-                shift,
-                acceleration,
-                ..
-            } => Motion {
+            Self::Spheres { shift, gravity, .. } => Motion {
                 place: (b.center - a.center) + shift,
                 velocity: b.velocity - a.velocity,
-                acceleration,
+                acceleration: match (a.falls, b.falls) {
+                    (false, true) => gravity,
+                    (true, false) => -gravity,
+                    _ => DVec3::ZERO,
+                },
             },
             Self::Wall {
                 wall,
@@ -99,7 +95,7 @@ impl<'a> ContactPair<'a> {
             } => Motion {
                 place: a.center + shift,
                 velocity: a.velocity - wall.velocity,
-                acceleration: gravity,
+                acceleration: if a.falls { gravity } else { DVec3::ZERO },
             },
         }
     }
@@ -109,11 +105,9 @@ impl<'a> ContactPair<'a> {
     #[inline]
     pub(crate) fn meeting(&self, a: &Piece, b: &Piece, range: [f64; 2]) -> Option<f64> {
         match *self {
-            Self::Spheres {
-                shift,
-                reach,
-                acceleration: DVec3::ZERO,
-            } => meeting(a, b, shift, reach, range),
+            Self::Spheres { shift, reach, .. } if a.falls == b.falls => {
+                meeting(a, b, shift, reach, range)
+            }
             Self::Spheres { reach, .. } => {
                 let motion = self.motion(a, b).from(range[0]);
                 let (speed, end) = (motion.velocity.length(), range[1] - range[0]);
@@ -134,6 +128,19 @@ impl<'a> ContactPair<'a> {
             Self::Spheres { reach, .. } => place.length() - reach,
             Self::Wall { wall, radius, .. } => wall.surface.gap(place, radius),
         }
+    }
+
+    /// Returns whether the two touch each other where they are nearest, and no adjoining triangle is nearer to the sphere.
+    pub(crate) fn faces(&self, a: &Piece, b: &Piece, time: f64) -> bool {
+        match *self {
+            Self::Spheres { .. } => true,
+            Self::Wall { wall, .. } => wall.surface.faces(self.motion(a, b).place_at(time)),
+        }
+    }
+
+    /// Returns whether the partner is a plane.
+    pub(crate) fn is_flat(&self) -> bool {
+        matches!(self, Self::Wall { wall, .. } if matches!(wall.surface, Surface::Plane { .. }))
     }
 
     /// Returns the sum of the radii of two spheres, or the radius of a sphere at a wall.

@@ -90,10 +90,16 @@ impl FlightUnits {
         ((center - self.center) * self.per_length).to_array()
     }
 
+    /// Returns whether rounding coordinates to float32 displaces spheres by more than a small part of their size.
+    pub(crate) fn is_coarse(&self) -> bool {
+        self.most > 1e5
+    }
+
     /// Raises the bound `most` on coordinates so that it covers the sphere `padded`. The radius of
     /// this sphere includes its pad (the bound on its displacement).
-    pub(crate) fn include(&mut self, padded: &Sphere) {
-        let away = DVec3::from(padded.center.map(f64::from)) - self.center;
+    /// The centre of `padded` is measured from `middle`.
+    pub(crate) fn include(&mut self, padded: &Sphere, middle: DVec3) {
+        let away = DVec3::from(padded.center.map(f64::from)) + (middle - self.center);
         let farthest = away.abs().max_element() + f64::from(padded.radius);
         self.most = self.most.max(next_up(farthest * self.per_length));
     }
@@ -262,6 +268,7 @@ mod tests {
                 start: 0.0,
                 center,
                 velocity,
+                falls: false,
             };
             let sphere = HardSphere::new(other, radii[1]).with_velocity(velocities[1]);
             let own = piece(center, velocities[0]);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::candidates::Candidate;
 use super::path::Piece;
 use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
@@ -30,6 +31,9 @@ pub(crate) struct Island {
     /// The spheres that were removed from the simulation by impacts in this island, sorted by sphere: a range
     /// of [`IslandPart::removed`]. The field `part` says which [`IslandPart`] has them.
     pub(crate) removed: Range<u32>,
+    /// The pairs that pass through each other at the end of the substep, as a rule wants: a range of
+    /// [`IslandPart::passing`]. The field `part` says which [`IslandPart`] has them.
+    pub(crate) passing: Range<u32>,
     pub(crate) virial: f64,
 }
 
@@ -58,6 +62,7 @@ pub(crate) struct IslandPart {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) impacts: Vec<Impact>,
     pub(crate) removed: Vec<Removal>,
+    pub(crate) passing: Vec<Candidate>,
     /// The spheres that have left their pads (the bounds on their displacements), each with the
     /// distance that it has moved.
     pub(crate) leavers: Vec<(u32, f64)>,
@@ -243,6 +248,7 @@ impl Islands {
             part.pieces.clear();
             part.impacts.clear();
             part.removed.clear();
+            part.passing.clear();
             part.leavers.clear();
             tasks.push(IslandTask {
                 number: index(number),
@@ -270,6 +276,11 @@ impl Islands {
     pub(crate) fn removed(&self, island: &Island) -> &[Removal] {
         let Range { start, end } = island.removed;
         &self.part(island).removed[start as usize..end as usize]
+    }
+
+    pub(crate) fn passing(&self, island: &Island) -> &[Candidate] {
+        let Range { start, end } = island.passing;
+        &self.part(island).passing[start as usize..end as usize]
     }
 
     pub(crate) fn members(&self, island: &Island) -> &[Member] {

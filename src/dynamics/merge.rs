@@ -191,7 +191,12 @@ fn find_outside(
         for (others, count) in setting.candidates.neighbors().groups_of(sphere) {
             let four = Four::new(flights, others);
             let may_meet = |mask, probe: &FlightProbe| mask | probe.may_meet(&four);
-            let may_meet = probes.iter().fold(setting.mixed, may_meet);
+            let mut may_meet = probes.iter().fold(0, may_meet);
+            if setting.mixed || setting.slow > 0.0 {
+                for piece in path.iter().skip(1) {
+                    may_meet |= setting.unlike(piece.falls, others);
+                }
+            }
             let joined = |lane: usize| {
                 let other = others[lane];
                 // If `first` is 0, every island (group of spheres that hit each other) is new. The
@@ -252,10 +257,10 @@ fn meets_near(
     }
     let other = &setting.spheres[near.other as usize];
     let own = &setting.spheres[sphere as usize];
-    if near.special.is_some() || setting.differ(own, other) {
+    if near.special.is_some() || setting.mixed || setting.slow > 0.0 {
         return meets(&near.candidate(sphere, setting.ids), islands, setting);
     }
-    let straight = Piece::straight(other);
+    let straight = setting.straight(near.other);
     let others = others.unwrap_or(from_ref(&straight));
     let reach = own.radius + other.radius;
     let until = until.min(setting.end(islands.removal(near.other)));
@@ -271,7 +276,7 @@ fn meets_near(
 /// tested them.
 fn meets(candidate: &Candidate, islands: &Islands, setting: &Setting<'_>) -> bool {
     let ends = candidate.ends();
-    let straight = ends.map(|sphere| Piece::straight(&setting.spheres[sphere as usize]));
+    let straight = ends.map(|sphere| setting.straight(sphere));
     let [a, b] = ends.map(|sphere| islands.path(sphere));
     let [a, b] = [
         a.unwrap_or(from_ref(&straight[0])),

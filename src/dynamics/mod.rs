@@ -11,7 +11,7 @@
 //! - `merge`: tests the new paths against the spheres outside their islands, merges the islands that meet, and
 //!   repeats until none do.
 //!
-//! The module `substep` runs the stages of a substep, and the module `pace` chooses the substep's
+//! `rest` lets spheres that gravity presses together lie still. The module `substep` runs the stages of a substep, and the module `pace` chooses the substep's
 //! duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true sequence
 //! of impacts.
 
@@ -30,6 +30,7 @@ mod path;
 mod predict;
 mod replay;
 mod report;
+mod rest;
 mod rows;
 mod rules;
 mod separate;

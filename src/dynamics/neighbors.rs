@@ -8,7 +8,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
-use super::candidates::{can_meet, enlarged, images_of_pair, out_of_range, overlap};
+use super::candidates::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
 use super::rows::{push, reserve};
 use super::substep::Start;
 use crate::lanes::LANES;
@@ -59,6 +59,8 @@ struct CandidateSearch<'a> {
     all_meet: bool,
     /// Whether to search for pairs of a sphere and a periodic image of another sphere.
     any_images: bool,
+    /// Tests the pairs in float64, if float32 is too coarse for the extent of all spheres.
+    fine: Option<Fine<'a>>,
     /// Number of entries in the lists so far, two for each pair.
     entries: AtomicU64,
 }
@@ -74,7 +76,7 @@ impl CandidateRows {
     /// Finds all pairs that overlap among `padded`, the spheres enlarged by their pads (the bounds
     /// on their displacements). `boxes` is the tree of these spheres. `any_images` says whether to
     /// find pairs with periodic images of spheres, too. `beyond` says how far the centres lie
-    /// outside the cell of a periodic domain, as a multiple of each edge.
+    /// outside the cell of a periodic domain, as a multiple of each edge. `fine` tests the pairs further.
     pub(crate) fn search(
         &mut self,
         padded: &[Sphere],
@@ -82,6 +84,7 @@ impl CandidateRows {
         start: &Start<'_>,
         any_images: bool,
         beyond: [f64; 3],
+        fine: Option<Fine<'_>>,
     ) -> Result<(), Error> {
         let count = padded.len().div_ceil(SPHERES);
         let missing = count.saturating_sub(self.chunks.len());
@@ -94,6 +97,7 @@ impl CandidateRows {
             beyond,
             all_meet: start.all_meet(),
             any_images,
+            fine,
             entries: AtomicU64::new(0),
         };
         search.check_images()?;
@@ -209,7 +213,8 @@ impl RowChunk {
             reserve(&mut self.entries, found.len())?;
             let mut middle = self.entries.len();
             for &other in found {
-                if search.meet([place, other]) {
+                let is_near = search.fine.is_none_or(|fine| fine.overlap([place, other]));
+                if is_near && search.meet([place, other]) {
                     middle += usize::from(other < place);
                     self.entries.push(other);
                 }

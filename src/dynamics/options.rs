@@ -16,6 +16,7 @@ use crate::{Domain, Error, MAX_MAGNITUDE, Walls};
 pub struct SimulationOptions {
     pub(crate) restitution: f64,
     pub(crate) wall_restitution: f64,
+    pub(crate) one_sided_meshes: bool,
     pub(crate) walls: Walls,
     pub(crate) gravity: DVec3,
     pub(crate) domain: Domain,
@@ -25,6 +26,7 @@ pub struct SimulationOptions {
     /// `None` is the default of the backend, as it is for `max_impacts`.
     pub(crate) impacts_per_substep: Option<f64>,
     pub(crate) max_impacts: Option<u32>,
+    pub(crate) max_step_impacts: u64,
     pub(crate) impact_list: bool,
 }
 
@@ -34,6 +36,7 @@ impl SimulationOptions {
         Self {
             restitution: 1.0,
             wall_restitution: 1.0,
+            one_sided_meshes: false,
             walls: Walls::new(),
             gravity: DVec3::ZERO,
             domain: Domain::open(),
@@ -42,6 +45,7 @@ impl SimulationOptions {
             bodies: Vec::new(),
             impacts_per_substep: None,
             max_impacts: None,
+            max_step_impacts: u64::MAX,
             impact_list: false,
         }
     }
@@ -59,6 +63,14 @@ impl SimulationOptions {
     #[must_use]
     pub fn with_walls(mut self, walls: Walls) -> Self {
         self.walls = walls;
+        self
+    }
+
+    /// Lets spheres touch the triangles of meshes only from the side from which the corners run counterclockwise. They
+    /// pass through the other side. Without this option, both sides count. Only the CPU has this option.
+    #[must_use]
+    pub fn with_one_sided_meshes(mut self) -> Self {
+        self.one_sided_meshes = true;
         self
     }
 
@@ -83,21 +95,24 @@ impl SimulationOptions {
         self
     }
 
-    /// Sets the contact time of the contact-time model (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128):
-    /// an impact less than this time after the last impact of one of its spheres of finite mass is elastic. The
-    /// default is 0. So if many light spheres hit a heavy one, most of these impacts are elastic. Give the heavy
-    /// sphere an infinite mass if it need not move.
+    /// Sets the contact time, with which inelastic spheres come to rest, or collapse no more. The default is 0.
     ///
-    /// The contact time also gives a lowest speed to a sphere that gravity presses against its partner: the sphere
-    /// leaves its partner so fast that they meet again only after the contact time. So a sphere at rest on a floor
-    /// makes tiny jumps. A sphere that slides along a hollow wall is turned away from the wall, and hits the wall
-    /// again after about the contact time. This does not change its kinetic energy.
+    /// *With gravity*, an impact is slow if the speed of approach is below gravity times the contact time. A sphere that
+    /// gravity presses against its partner in a slow impact does not bounce, but rests on it, or slides along it. Spheres
+    /// at rest have no impacts, and nothing else changes: faster impacts have their restitution. What spheres at rest
+    /// pass to walls is in [`StepReport::wall_impulses`](crate::StepReport::wall_impulses), and not in the list of
+    /// impacts. A pair that has four impacts within a contact time loses its restitution until the contact time is over.
+    /// Elastic spheres (restitution 1) rest only if they do not approach at all. While spheres move in contact, positions
+    /// have errors of some 10⁻⁴ of the radii, and up to gravity times the square of the contact time. So the
+    /// contact time is to be short: 10⁻³ of the time in which a sphere falls by its radius is very short, and 10⁻¹ is
+    /// long. On a GPU, spheres at rest make tiny jumps instead, with an impact in each contact time.
     ///
-    /// The contact time must be shorter than the time for which a bouncing sphere flies between two impacts.
-    /// Otherwise, the sphere leaves the floor faster than it arrived, and gains energy.
+    /// *Without gravity*, an impact is elastic if one of its spheres of finite mass has had another impact less than the
+    /// contact time before (S. Luding and S. McNamara, Granular Matter 1, 1998, 113–128). So if many light spheres hit a
+    /// heavy one, most of these impacts are elastic. Give the heavy sphere an infinite mass if it need not move.
     ///
-    /// A sphere at rest on a floor has an impact in each contact time. So a longer contact time makes a simulation of
-    /// such spheres faster, and makes more impacts elastic.
+    /// A sphere that slides fast along a hollow wall is turned away from the wall, and hits the wall again after about
+    /// the contact time. This does not change its kinetic energy.
     ///
     /// Without a contact time, inelastic spheres may collapse: infinitely many impacts in a finite time. The
     /// step then returns [`Error::TooManyImpacts`]. So set a contact time if inelastic spheres come to rest, or
@@ -152,6 +167,16 @@ impl SimulationOptions {
         self
     }
 
+    /// Sets the largest number of impacts in a step on the CPU, without limit by default. A substep counts as one more
+    /// impact. The first substep that reaches the limit is the last one of the step, which then returns before its end:
+    /// see [`StepReport::completed`](crate::StepReport::completed). So no step takes much longer than you allow. A
+    /// simulation on a GPU has no such limit, because a recording has a fixed number of substeps.
+    #[must_use]
+    pub fn with_max_step_impacts(mut self, impacts: u64) -> Self {
+        self.max_step_impacts = impacts;
+        self
+    }
+
     /// Requests a list of the impacts of each step: see [`StepReport::impacts`](crate::StepReport::impacts). Without
     /// this option, there is no list.
     #[must_use]
@@ -191,7 +216,7 @@ impl SimulationOptions {
         number("contact time", self.contact_time, 0.0..=most)?;
         let impacts = self.impacts_per_substep();
         number("number of impacts in a substep", impacts, 1e-6..=1e6)?;
-        if self.max_impacts == Some(0) {
+        if self.max_impacts == Some(0) || self.max_step_impacts == 0 {
             return Err(Error::InvalidSimulation {
                 problem: "the largest number of impacts is 0, but must be at least 1".to_owned(),
             });

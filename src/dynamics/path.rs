@@ -8,23 +8,27 @@ use super::HardSphere;
 ///
 /// `center` is extrapolated to time 0, as if the piece began then. So the positions of two spheres
 /// can be compared directly, although their pieces begin at different times. Gravity is left out:
-/// it displaces all spheres of finite mass by the same vector, so it does not change the position
-/// of one sphere relative to another.
+/// it displaces all falling spheres by the same vector, so it does not change the position of one
+/// of them relative to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     /// Time at which the sphere's motion on this piece of its path begins.
     pub(crate) start: f64,
     pub(crate) center: DVec3,
     pub(crate) velocity: DVec3,
+    /// Whether gravity acts on the sphere. It does not if there is no gravity, if the sphere has
+    /// infinite mass, or while the sphere rests (see `rest.rs`).
+    pub(crate) falls: bool,
 }
 
 impl Piece {
     /// Returns the motion of a sphere that meets nothing.
-    pub(crate) fn straight(sphere: &HardSphere) -> Self {
+    pub(crate) fn straight(sphere: &HardSphere, falls: bool) -> Self {
         Self {
             start: 0.0,
             center: sphere.place(),
             velocity: sphere.motion(),
+            falls,
         }
     }
 
@@ -40,6 +44,20 @@ impl Piece {
             start: time,
             center: self.center - change * time,
             velocity: self.velocity + change,
+            falls: self.falls,
+        }
+    }
+
+    /// Returns the same motion from `time` on, on which gravity acts if it did not, or no longer acts if it did.
+    pub(crate) fn falling(&self, falls: bool, time: f64, gravity: DVec3) -> Self {
+        let sign = if falls { -1.0 } else { 1.0 };
+        let velocity = self.velocity + gravity * (sign * time);
+        let place = self.place(time) + gravity * (sign * 0.5 * time * time);
+        Self {
+            start: time,
+            center: place - velocity * time,
+            velocity,
+            falls,
         }
     }
 }

@@ -6,19 +6,47 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 
 use super::candidates::Candidate;
-use super::contact::ContactPair;
+use super::contact::{Blow, ContactPair};
 use super::islands::{Island, IslandPart, Lookup, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
 use super::rows::{Rows, push, reserve};
-use super::rules::{Encounter, Outcome, Response};
+use super::rules::{Outcome, Response};
 use super::substep::Setting;
 use crate::memory::out_of_memory;
 use crate::{Error, MAX_MAGNITUDE};
 
 /// Two spheres that pass through each other count as separate once the gap between them exceeds
 /// this number times the sum of their radii.
-const APART: f64 = 1e-9;
+pub(crate) const APART: f64 = 1e-9;
+
+/// If a pair has had this number of impacts within a contact time and a substep, its next ones are without restitution.
+/// So the impacts of bodies without room between them, each of which brings about others, soon end.
+const FREQUENT: u16 = 4;
+
+/// The same number if spheres cannot rest. Until then, the contact-time model makes the impacts elastic.
+const OFTEN: u16 = 64;
+
+/// If an inelastic pair has had this number of impacts within a contact time and a substep, there is no room for one of its
+/// spheres, as between two walls that close. It has no more impacts until the end of the substep, so it overlaps.
+const SQUEEZED: u16 = 256;
+
+/// Slow impacts of a pair in a substep and a pause ([`Setting::pause`]): at most this number, and after the first one
+/// only if the approach is faster than this fraction of the slow speed. Each impact takes away the approach of the pair, but others
+/// may bring it back in part. What remains waits for the end of the substep.
+const MOST_SLOW: u8 = 8;
+const FLOOR: f64 = 0.05;
+
+/// If gravity presses two bodies together that approach at less than this fraction of the slow speed, a rule sees them
+/// this fraction of the contact time later.
+const SEEN: f64 = 1e-3;
+
+/// Elastic bodies rest only if they approach at less than this fraction of the slow speed.
+const ELASTIC: f64 = 1e-6;
+
+/// The time at which two spheres come apart that pass through each other is one of this number of equal parts of the
+/// rest of a substep.
+const PARTS: u32 = 16;
 
 /// If at most this number of pairs may meet in an island, the next impact is found by comparing the
 /// times of all pairs. This is faster than a queue.
@@ -56,6 +84,12 @@ struct Link<'a> {
     /// Whether the sphere and its partner (a sphere or a wall) pass through each other without an
     /// impact, as a result of the caller's rule. This lasts until a gap separates the two.
     passing: bool,
+    /// Number of impacts of the pair since the time `first`, within one contact time.
+    impacts: u16,
+    first: f64,
+    /// Number of slow impacts of the pair since the time `slowed`.
+    slow: u8,
+    slowed: f64,
 }
 
 impl Link<'_> {
@@ -143,17 +177,33 @@ pub(crate) fn replay<'a>(
     }
     while let Some((time, index)) = scratch.next() {
         scratch.times[index] = f64::INFINITY;
+        // If the pair has passed through each other, it has come apart since.
+        scratch.links[index].passing = false;
         let link = scratch.links[index];
         let [a, b] = [link.ends[0] as usize, link.ends[1] as usize];
-        let Some((impact, distance)) = scratch.strike(&link, time, setting, part)? else {
+        let Some((impact, distance, is_slow)) = scratch.strike(&link, time, setting, part)? else {
             scratch.links[index].passing = true;
+            scratch.predict(index, time, setting)?;
             continue;
         };
+        if setting.options.contact_time > 0.0 {
+            let link = &mut scratch.links[index];
+            if time - link.first >= setting.options.contact_time {
+                (link.impacts, link.first) = (0, time);
+            }
+            link.impacts = link.impacts.saturating_add(1);
+            if is_slow {
+                if time - link.slowed >= setting.pause(&link.contact) {
+                    (link.slow, link.slowed) = (0, time);
+                }
+                link.slow = link.slow.saturating_add(1);
+            }
+        }
         island.virial += distance * DVec3::from(impact.impulse).dot(impact.normal.into());
         push(&mut part.impacts, impact)?;
         if !setting.rule.is_default() {
             let [a, b] = [a, b].map(|end| scratch.members[end].piece);
-            scratch.links[index].passing = link.contact.is_approaching(&a, &b, time);
+            scratch.links[index].passing = !is_slow && link.contact.is_approaching(&a, &b, time);
         }
         for end in link.places().map(|place| place as usize) {
             let member = &scratch.members[end];
@@ -168,6 +218,13 @@ pub(crate) fn replay<'a>(
     }
     island.impacts = impacts..number(part.impacts.len())?;
     island.removed = removed..number(part.removed.len())?;
+    let passing = number(part.passing.len())?;
+    if !setting.rule.is_default() {
+        for link in scratch.links.iter().filter(|link| link.passing) {
+            push(&mut part.passing, link.candidate)?;
+        }
+    }
+    island.passing = passing..number(part.passing.len())?;
     part.removed[removed as usize..].sort_unstable_by_key(|removal| removal.sphere);
     scratch.write_paths(tracks, &mut part.pieces, setting)
 }
@@ -190,7 +247,7 @@ impl<'a> ReplayScratch<'a> {
             let state = &setting.spheres[sphere as usize];
             let member = MemberState {
                 sphere,
-                piece: Piece::straight(state),
+                piece: setting.straight(sphere),
                 impacts: 0,
                 last: setting.last(sphere),
                 removed: false,
@@ -211,7 +268,11 @@ impl<'a> ReplayScratch<'a> {
                         candidate,
                         ends,
                         contact: ContactPair::new(&candidate, setting),
-                        passing: false,
+                        passing: setting.is_passing(&candidate),
+                        impacts: 0,
+                        first: 0.0,
+                        slow: 0,
+                        slowed: 0.0,
                     };
                     push(&mut self.links, link)?;
                 }
@@ -294,18 +355,29 @@ impl<'a> ReplayScratch<'a> {
     fn predict(&mut self, index: usize, from: f64, setting: &Setting<'_>) -> Result<(), Error> {
         let link = &mut self.links[index];
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
-        let range = [from, setting.duration];
+        let mut range = [from, setting.duration];
         self.times[index] = f64::INFINITY;
         if a.removed || b.removed {
             return Ok(());
         }
         if link.passing {
-            if link.contact.gap(&a.piece, &b.piece, from) <= APART * link.contact.size() {
+            let is_apart = |time: f64| {
+                link.contact.gap(&a.piece, &b.piece, time) > APART * link.contact.size()
+            };
+            // Gravity may bring the two together again after they have come apart.
+            let shares = (0..=PARTS).map(|part| f64::from(part) / f64::from(PARTS));
+            let mut times = shares.map(|share| from + share * (setting.duration - from));
+            let Some(apart) = times.find(|&time| is_apart(time)) else {
                 return Ok(());
-            }
-            link.passing = false;
+            };
+            range[0] = apart;
+            // If they come apart later, an impact before may still change that.
+            link.passing = apart > from;
         }
         if let Some(time) = link.contact.meeting(&a.piece, &b.piece, range) {
+            if link.impacts > 0 && self.waits(index, time, setting) {
+                return Ok(());
+            }
             self.times[index] = time;
             if !self.is_small() {
                 reserve_one(&mut self.queue)?;
@@ -314,6 +386,46 @@ impl<'a> ReplayScratch<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether the next impact of a pair waits for the end of the substep, because it is slow and not the first, or
+    /// because the pair is squeezed.
+    fn waits(&self, index: usize, time: f64, setting: &Setting<'_>) -> bool {
+        let link = &self.links[index];
+        if link.impacts >= SQUEEZED && self.is_frequent(link, time, setting) {
+            return true;
+        }
+        if link.slow == 0 {
+            return false;
+        }
+        let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
+        let blow = link.contact.blow(&a.piece, &b.piece, time);
+        let many = link.slow >= MOST_SLOW && time - link.slowed < setting.pause(&link.contact);
+        let is_slow = self.is_slow(link, &blow, time, setting);
+        is_slow && blow.touch.pressing <= 0.0 && (many || blow.approach < FLOOR * setting.slow)
+    }
+
+    /// Returns whether an impact is slow: gravity presses the pair together, or one sphere of it rests, or they
+    /// have hit each other many times within a contact time.
+    fn is_slow(&self, link: &Link<'_>, blow: &Blow, time: f64, setting: &Setting<'_>) -> bool {
+        if blow.approach >= setting.slow {
+            return false;
+        }
+        let [a, b] = [link.ends[0], link.ends[1]].map(|end| &self.members[end as usize]);
+        let partner = link.candidate.partner;
+        if setting.restitution(partner) == 1.0 && blow.approach >= ELASTIC * setting.slow {
+            return false;
+        }
+        let pile = matches!(partner, Partner::Sphere(_)) && !(a.piece.falls && b.piece.falls);
+        blow.touch.pressing > 0.0 || pile || self.is_frequent(link, time, setting)
+    }
+
+    /// Returns whether a pair has had many impacts within a contact time.
+    fn is_frequent(&self, link: &Link<'_>, time: f64, setting: &Setting<'_>) -> bool {
+        let many = if setting.slow > 0.0 { FREQUENT } else { OFTEN };
+        link.impacts >= many
+            && time - link.first < setting.options.contact_time
+            && setting.restitution(link.candidate.partner) < 1.0
     }
 
     /// Lets a sphere collide with its partner at `time`, which changes their velocities. Returns the impact
@@ -325,36 +437,28 @@ impl<'a> ReplayScratch<'a> {
         time: f64,
         setting: &Setting<'_>,
         part: &mut IslandPart,
-    ) -> Result<Option<(Impact, f64)>, Error> {
+    ) -> Result<Option<(Impact, f64, bool)>, Error> {
         let [a, b] = [link.ends[0], link.ends[1]].map(|end| self.members[end as usize]);
         let Candidate {
             sphere, partner, ..
         } = link.candidate;
-        let image = setting.image_in_cell(&link.candidate);
         let blow = link.contact.blow(&a.piece, &b.piece, time);
         let at_wall = matches!(partner, Partner::Wall(_));
-        let velocities = setting.velocities(&link.candidate, [&a.piece, &b.piece], time);
-        let center = setting.center_in_cell(&link.candidate, image, &a.piece, time);
-        let point = center + blow.touch.normal * setting.spheres[a.sphere as usize].radius;
-        let mass = |end: u32| setting.spheres[self.members[end as usize].sphere as usize].mass;
-        let response = setting.rule.response(&Encounter {
-            time: setting.time + time,
-            sphere: setting.id(sphere),
-            partner: setting.known(partner),
-            image,
-            point: point.to_array(),
-            normal: blow.touch.normal.to_array(),
-            masses: [
-                mass(link.ends[0]),
-                if at_wall {
-                    f64::INFINITY
-                } else {
-                    mass(link.ends[1])
-                },
-            ],
-            velocities: velocities.map(|velocity| velocity.to_array()),
-            approach_speed: blow.approach,
-        });
+        let encounter = setting.encounter(&link.candidate, [&a.piece, &b.piece], &blow, time);
+        let velocities = encounter.velocities.map(DVec3::from);
+        let mut seen = encounter;
+        if blow.touch.pressing > 0.0 && blow.approach < SEEN * setting.slow {
+            // The two do not approach yet, but gravity presses them together. The rule sees them a little later, so
+            // that rounding does not turn the velocity around.
+            let later = SEEN * setting.options.contact_time;
+            for (k, end) in [a, b].into_iter().enumerate() {
+                if end.piece.falls && (k == 0 || !at_wall) {
+                    let velocity = velocities[k] + setting.options.gravity * later;
+                    seen.velocities[k] = velocity.to_array();
+                }
+            }
+        }
+        let response = setting.rule.response(&seen);
         let given = |outcomes: [Outcome; 2]| {
             let new = outcomes.map(|outcome| match outcome {
                 Outcome::Velocity(velocity) => Some(DVec3::from(velocity)),
@@ -375,6 +479,13 @@ impl<'a> ReplayScratch<'a> {
             };
             Ok((changes, impulse, new.map(|new| new.is_none())))
         };
+        let mut is_slow = false;
+        // On which of the two spheres gravity acts after the impact.
+        let mut falls = [a.piece.falls, b.piece.falls];
+        let released = |setting: &Setting<'_>| {
+            let gravity = setting.options.gravity != DVec3::ZERO;
+            [a, b].map(|end| gravity && end.inverse_mass > 0.0)
+        };
         let (changes, impulse, removed) = match response {
             Response::Ignore => return Ok(None),
             Response::Bounce => {
@@ -382,7 +493,16 @@ impl<'a> ReplayScratch<'a> {
                 // impacts elastic.
                 let finite = [a, b].into_iter().filter(|end| end.inverse_mass > 0.0);
                 let last = finite.map(|end| end.last).fold(f64::NEG_INFINITY, f64::max);
-                let (speed, along) = setting.separation(partner, &blow, last, time);
+                is_slow = self.is_slow(link, &blow, time, setting);
+                let is_plastic = is_slow || self.is_frequent(link, time, setting);
+                let (mut speed, mut along) =
+                    setting.separation(partner, &blow, last, time, is_plastic);
+                if is_slow && blow.touch.pressing > 0.0 && setting.is_bearing(&blow.touch) {
+                    (speed, along) = (0.0, DVec3::ZERO);
+                    falls = [false; 2];
+                } else if blow.approach >= setting.slow {
+                    falls = released(setting);
+                }
                 let change = blow.approach + speed;
                 let inverse_masses = a.inverse_mass + if at_wall { 0.0 } else { b.inverse_mass };
                 let impulse = blow.touch.normal * (change / inverse_masses).max(0.0);
@@ -395,7 +515,10 @@ impl<'a> ReplayScratch<'a> {
                 };
                 (changes, impulse, [false; 2])
             }
-            Response::Each(outcomes) => given(outcomes)?,
+            Response::Each(outcomes) => {
+                falls = released(setting);
+                given(outcomes)?
+            }
         };
         for (k, end) in link.places().enumerate() {
             let (change, member) = (changes[k], &mut self.members[end as usize]);
@@ -408,7 +531,12 @@ impl<'a> ReplayScratch<'a> {
                 };
                 push(&mut part.removed, removal)?;
             }
-            member.piece = member.piece.turn(time, change);
+            let piece = member.piece.turn(time, change);
+            member.piece = if piece.falls == falls[k] {
+                piece
+            } else {
+                piece.falling(falls[k], time, setting.options.gravity)
+            };
             member.impacts += 1;
             member.last = time;
             push(&mut self.turns, (end, member.piece))?;
@@ -416,13 +544,13 @@ impl<'a> ReplayScratch<'a> {
         let impact = Impact {
             time,
             sphere: setting.id(sphere),
-            partner: setting.known(partner),
-            image,
-            point: point.to_array(),
-            normal: blow.touch.normal.to_array(),
+            partner: encounter.partner,
+            image: encounter.image,
+            point: encounter.point,
+            normal: encounter.normal,
             impulse: impulse.to_array(),
         };
-        Ok(Some((impact, blow.distance)))
+        Ok(Some((impact, blow.distance, is_slow)))
     }
 
     /// Writes the paths of all spheres of the island (a group of spheres that hit each other) to
@@ -435,7 +563,7 @@ impl<'a> ReplayScratch<'a> {
     ) -> Result<(), Error> {
         reserve(pieces, self.turns.len() + self.members.len())?;
         for (track, member) in tracks.iter_mut().zip(&self.members) {
-            let straight = Piece::straight(&setting.spheres[member.sphere as usize]);
+            let straight = setting.straight(member.sphere);
             track.first = number(pieces.len())?;
             // At first, the path of a sphere has one piece, which is straight. The loop over
             // `turns` then appends the other pieces, each of which begins with an impact.

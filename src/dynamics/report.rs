@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use glam::DVec3;
+
 /// The object that a sphere hits: another sphere or a wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -84,7 +86,8 @@ pub struct StepReport {
     pub sphere_impacts: u64,
     /// Number of impacts of spheres with walls, without encounters that a rule ignores.
     pub wall_impacts: u64,
-    /// For each wall, the sum of the momenta that the spheres passed to it. The pressure on a wall is the part
+    /// For each wall, the sum of the momenta that the spheres passed to it. The triangles of meshes after the last one
+    /// to which momentum was passed are left out. The pressure on a wall is the part
     /// along its normal, divided by its area and by the duration of the step. Spheres that a rule removes at a
     /// wall pass no momentum to it: see [`Removal::velocity`].
     pub wall_impulses: Vec<[f64; 3]>,
@@ -99,6 +102,10 @@ pub struct StepReport {
     pub removed: Vec<Removal>,
     /// Kinetic energy of all spheres of finite mass at the end of the step. Removed spheres have none.
     pub kinetic_energy: f64,
+    /// Whether the step has reached its end. If not, it has had as many impacts as
+    /// [`SimulationOptions::with_max_step_impacts`](crate::SimulationOptions::with_max_step_impacts) allows, and
+    /// [`Simulation::time`](crate::Simulation::time) is the time reached. The next step goes on from there.
+    pub completed: bool,
     /// Number of substeps.
     pub substeps: u64,
     /// Number of spheres in the largest group whose impacts had to be processed one after the other.
@@ -110,4 +117,16 @@ pub struct StepReport {
     /// image, even if one of them has caused another. Empty unless
     /// [`SimulationOptions::with_impact_list`](crate::SimulationOptions::with_impact_list) requests the list.
     pub impacts: Vec<Impact>,
+}
+
+impl StepReport {
+    /// Adds a momentum that passes to a wall.
+    pub(crate) fn pass(&mut self, wall: u32, momentum: DVec3) {
+        let wall = wall as usize;
+        if wall >= self.wall_impulses.len() {
+            self.wall_impulses.resize(wall + 1, [0.0; 3]);
+        }
+        let sum = &mut self.wall_impulses[wall];
+        *sum = (DVec3::from(*sum) + momentum).to_array();
+    }
 }

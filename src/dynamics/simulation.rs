@@ -3,9 +3,12 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::candidates::Candidate;
 use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
+use super::rest::{Rest, TouchKey};
+use super::rows::push;
 use super::rules::ResponseRule;
 use super::separate::separate_once;
 use super::state::{State, copied};
@@ -58,6 +61,9 @@ pub struct Simulation {
     pace: Pace,
     detector: Detector,
     substep: Substep,
+    rest: Rest,
+    /// The pairs that pass through each other since a rule has ignored their impact, sorted.
+    passing: Vec<TouchKey>,
 }
 
 impl Simulation {
@@ -80,8 +86,8 @@ impl Simulation {
         check_spheres(&spheres)?;
         let lattice = Lattice::new(&options.domain)?;
         let detector = Detector::new(Options::new().with_backend(Backend::Cpu))?;
-        let state = State::new(&spheres, !lattice.is_open(), options.contact_time > 0.0)?;
-        let walls = MovingWalls::new(&options.walls, &options.domain);
+        let state = State::new(&spheres, !lattice.is_open(), &options)?;
+        let walls = MovingWalls::new(&options.walls, &options.domain, options.one_sided_meshes);
         let mut simulation = Self {
             spheres,
             state,
@@ -92,6 +98,8 @@ impl Simulation {
             pace: Pace::new(),
             detector,
             substep: Substep::default(),
+            rest: Rest::default(),
+            passing: Vec::new(),
         };
         simulation.place_anew();
         Ok(simulation)
@@ -210,7 +218,9 @@ impl Simulation {
     /// A pass goes over all overlaps in the order of sphere, partner and image. Two spheres move along the line
     /// of their centres until they touch, each in proportion to its inverse mass, so a sphere of infinite mass
     /// stays. A sphere that overlaps a wall moves along the wall's normal. Velocities do not change. An overlap
-    /// of 10⁻⁹ of the sum of the radii is ignored.
+    /// of 10⁻⁹ of the sum of the radii is ignored. Two spheres at one point move in a direction that follows from their
+    /// indices. Three or more are first put side by side in a heap like a ball, or like a disc if all z
+    /// and all velocities along z are 0.
     ///
     /// ```
     /// use carom::{HardSphere, Simulation, SimulationOptions};
@@ -235,7 +245,6 @@ impl Simulation {
         self.state.sort(&self.lattice)?;
         let mut spheres = copied(&self.state.spheres)?;
         let mut deepest = None;
-        let mixed = self.is_mixed();
         for pass in 0..=passes {
             let before = copied(&spheres)?;
             let start = Start {
@@ -250,14 +259,18 @@ impl Simulation {
                 time: self.time,
                 duration: 0.0,
                 most_impacts: self.options.max_impacts(),
-                mixed,
+                resting: &[],
+                passing: &[],
+                mixed: false,
             };
             let candidates = &mut self.substep.candidates;
-            let found = separate_once(&mut spheres, &start, candidates, &mut self.detector);
+            let (first, detector) = (pass == 0, &mut self.detector);
+            let found = separate_once(&mut spheres, first, &start, candidates, detector);
             candidates.forget();
             deepest = found?;
             if deepest.is_none() {
                 self.state.spheres = before;
+                self.state.resting.fill(false);
                 self.place_anew();
                 return Ok(pass);
             }
@@ -270,14 +283,16 @@ impl Simulation {
         })
     }
 
-    /// Moves the spheres through a time `duration`, and reports the impacts.
+    /// Moves the spheres through a time `duration`, and reports the impacts. The step ends before if it reaches the limit
+    /// that [`SimulationOptions::with_max_step_impacts`] sets.
     ///
     /// # Errors
     /// An error leaves the simulation at the end of the last complete substep: [`time`](Self::time) says when.
     ///
     /// - [`Error::InvalidSimulation`] for a duration that is negative, not a number or above 2⁶⁰.
-    /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, or if
-    ///   the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
+    /// - [`Error::InvalidHardSphere`] if a sphere may move so far that a coordinate exceeds 2⁶⁰ in magnitude, if it is so
+    ///   far from the origin that float64 cannot represent its motion (numbers that are farther apart than a thousandth
+    ///   of its radius, or than its motion in the step), or if the function passed to [`step_with`](Self::step_with) gives a sphere a velocity that is not finite or too
     ///   large.
     /// - [`Error::TooManyImpacts`] if spheres have more impacts in a short substep than
     ///   [`SimulationOptions::with_max_impacts`] allows, as in the collapse of inelastic spheres, or between walls that
@@ -294,8 +309,7 @@ impl Simulation {
     /// that are later discarded, in any order and on several threads. So the function must not
     /// count or record anything: the impacts that have happened are in [`StepReport::impacts`].
     /// Encounters that the function ignores are not in this list. Two spheres that the function
-    /// lets pass through each other may still approach each other at the start of a substep. The
-    /// function is then called for them again.
+    /// lets pass through each other pass until they are apart, also in later steps with a rule.
     ///
     /// If the function has to decide at random, it must compute the random number from the encounter, for example
     /// from a hash of the two indices and the bits of the time. Then it decides the same in each call.
@@ -342,16 +356,21 @@ impl Simulation {
 
     /// Does a step on the threads of the current pool.
     fn step_here(&mut self, duration: f64, rule: ResponseRule<'_>) -> Result<StepReport, Error> {
+        self.check_resolution(duration)?;
         let mut report = StepReport {
-            wall_impulses: vec![[0.0; 3]; self.walls.len()],
+            wall_impulses: vec![[0.0; 3]; self.options.walls.simple().len()],
             ..StepReport::default()
         };
         let end = self.time + duration;
         let least = least(duration, self.spheres.len());
         let mut result = Ok(());
-        while result.is_ok() && self.time < end {
+        let most = self.options.max_step_impacts;
+        let count =
+            |report: &StepReport| report.sphere_impacts + report.wall_impacts + report.substeps;
+        while result.is_ok() && self.time < end && count(&report) < most {
             result = self.advance(end, least, rule, &mut report);
         }
+        report.completed = self.time >= end;
         self.state.export(&mut self.spheres, &self.lattice);
         result?;
         report.kinetic_energy = self.kinetic_energy();
@@ -373,10 +392,11 @@ impl Simulation {
         energies.collect::<Vec<_>>().into_iter().sum()
     }
 
-    /// Returns whether gravity accelerates only some of the spheres.
+    /// Returns whether gravity may accelerate only some of the spheres.
     fn is_mixed(&self) -> bool {
         let any_fixed = || self.state.spheres.par_iter().any(HardSphere::is_fixed);
-        self.options.gravity != DVec3::ZERO && any_fixed()
+        let any_rests = || self.state.resting.par_iter().any(|&rests| rests);
+        any_rests() || (self.options.gravity != DVec3::ZERO && any_fixed())
     }
 
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
@@ -393,6 +413,7 @@ impl Simulation {
         // would discard its duration.
         let shortest = 8.0 * f64::EPSILON * end;
         let pace = self.pace.next(&self.state.spheres, &self.options);
+        let pace = pace.min(self.rest.longest.unwrap_or(f64::INFINITY));
         let mut duration = pace.max(shortest).min(remaining);
         // The remaining time is divided into substeps of equal duration, so that no short one is left at the
         // end.
@@ -425,6 +446,8 @@ impl Simulation {
                 time: self.time,
                 duration,
                 most_impacts: most_impacts(duration, shortest.max(least), &self.options),
+                resting: &self.state.resting,
+                passing: &self.passing,
                 mixed,
             };
             let horizon = self.pace.horizon(duration);
@@ -465,7 +488,9 @@ impl Simulation {
             }
             duration = self.pace.next(&self.state.spheres, &self.options);
         }
-        self.complete(duration, end, report)
+        self.complete(duration, end, report)?;
+        self.pass(rule)?;
+        self.settle(duration, rule, report)
     }
 
     /// Moves the spheres to the end of a substep, and adds the impacts of this substep to the
@@ -483,14 +508,18 @@ impl Simulation {
             ids,
             last,
             removed,
+            resting,
             ..
         } = &mut self.state;
+        let resting = &*resting;
         let advance = |sphere: &mut HardSphere, index: u32| {
             if removed[index as usize] {
                 return;
             }
             let Some(path) = islands.path(index) else {
-                *sphere = fly(&Piece::straight(sphere), sphere, options, duration);
+                let rests = resting.get(index as usize).copied().unwrap_or(false);
+                let falls = options.gravity != DVec3::ZERO && !rests && !sphere.is_fixed();
+                *sphere = fly(&Piece::straight(sphere, falls), sphere, options, duration);
                 return;
             };
             let Some(piece) = path.last() else {
@@ -529,8 +558,7 @@ impl Simulation {
                     Partner::Sphere(_) => report.sphere_impacts += 1,
                     Partner::Wall(wall) => {
                         report.wall_impacts += 1;
-                        let sum = &mut report.wall_impulses[wall as usize];
-                        *sum = (DVec3::from(*sum) + DVec3::from(impact.impulse)).to_array();
+                        report.pass(wall, impact.impulse.into());
                     }
                 }
             }
@@ -572,6 +600,150 @@ impl Simulation {
         Ok(())
     }
 
+    /// Finds the pairs that pass through each other at the end of a substep, because a rule has ignored their impact.
+    fn pass(&mut self, rule: ResponseRule<'_>) -> Result<(), Error> {
+        let islands = &self.substep.islands;
+        if rule.is_default() {
+            self.passing.clear();
+            return Ok(());
+        }
+        let mut passing = std::mem::take(&mut self.passing);
+        let start = Start {
+            spheres: &self.state.spheres,
+            ids: &self.state.ids,
+            removed: &self.state.removed,
+            last: &[],
+            options: &self.options,
+            lattice: &self.lattice,
+            walls: &self.walls,
+            rule,
+            time: self.time,
+            duration: 0.0,
+            most_impacts: 0,
+            resting: &[],
+            passing: &[],
+            mixed: false,
+        };
+        let setting = start.setting(&self.substep.candidates);
+        let present = islands.list().iter();
+        let present = present.filter(|island| !island.members.is_empty());
+        for candidate in present.flat_map(|island| islands.passing(island)) {
+            push(&mut passing, setting.key(candidate))?;
+        }
+        passing.sort_unstable();
+        passing.dedup();
+        let place = |id: u32| {
+            self.state
+                .place(id as usize)
+                .and_then(|k| u32::try_from(k).ok())
+        };
+        passing.retain(|&(sphere, partner, image)| {
+            let partner = match partner {
+                Partner::Sphere(other) => place(other).map(Partner::Sphere),
+                Partner::Wall(_) => Some(partner),
+            };
+            let (Some(sphere), Some(partner)) = (place(sphere), partner) else {
+                return false;
+            };
+            let candidate = Candidate {
+                sphere,
+                partner,
+                image,
+            };
+            let removed = |place: &u32| self.state.removed[*place as usize];
+            !candidate.ends().iter().any(removed) && setting.touches(&candidate)
+        });
+        self.passing = passing;
+        Ok(())
+    }
+
+    /// Lets the spheres that rest at the end of a substep pass what gravity owes them to what lies under them.
+    fn settle(
+        &mut self,
+        duration: f64,
+        rule: ResponseRule<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), Error> {
+        if self.state.resting.is_empty() {
+            return Ok(());
+        }
+        let mut owed = Vec::new();
+        let Substep {
+            candidates,
+            islands,
+        } = &mut self.substep;
+        let all = (0..u32::MAX).zip(&self.state.resting);
+        for ((sphere, &rests), removed) in all.zip(&self.state.removed) {
+            let time = match islands.path(sphere) {
+                _ if *removed => 0.0,
+                None if rests => duration,
+                None => 0.0,
+                Some(path) => {
+                    let pieces = path.iter().rev().take_while(|piece| !piece.falls);
+                    pieces.last().map_or(0.0, |piece| duration - piece.start)
+                }
+            };
+            if time > 0.0 && !self.state.spheres[sphere as usize].is_fixed() {
+                push(&mut owed, (sphere, time))?;
+            }
+        }
+        let start = Start {
+            spheres: &self.state.spheres,
+            ids: &self.state.ids,
+            removed: &self.state.removed,
+            last: &[],
+            options: &self.options,
+            lattice: &self.lattice,
+            walls: &self.walls,
+            rule,
+            time: self.time,
+            duration: 0.0,
+            most_impacts: 0,
+            resting: &[],
+            passing: &self.passing,
+            mixed: true,
+        };
+        let (new, passed) = self.rest.settle(&owed, duration, candidates, &start)?;
+        self.state.resting.fill(false);
+        let (flights, units) = candidates.flights_mut();
+        for (sphere, velocity, rests) in new {
+            let place = sphere as usize;
+            self.state.resting[place] = rests;
+            self.state.spheres[place].velocity = velocity.to_array();
+            flights[place] = units.flight(&self.state.spheres[place]);
+        }
+        for (wall, momentum) in passed.to_walls {
+            report.pass(wall, momentum);
+        }
+        report.virial += passed.virial;
+        Ok(())
+    }
+
+    /// Returns an error if a sphere is so far from the origin that float64 cannot represent its motion.
+    fn check_resolution(&self, duration: f64) -> Result<(), Error> {
+        let lost = |sphere: &HardSphere| {
+            let center = sphere.place();
+            let steps = f64::EPSILON * center.abs().max_element();
+            let speed = sphere.motion().length();
+            let coarse = steps > RESOLUTION * sphere.radius && sphere.radius > 0.0;
+            let moved = speed * duration;
+            moved > 0.0 && (coarse || (moved < 0.25 * steps && moved > 1e-9 * sphere.radius))
+        };
+        let all = self.state.spheres.par_iter().zip(&self.state.ids);
+        let bad = all.filter(|(sphere, _)| lost(sphere));
+        match bad.min_by_key(|(_, id)| **id) {
+            None => Ok(()),
+            Some((sphere, &id)) => Err(Error::InvalidHardSphere {
+                index: id as usize,
+                problem: format!(
+                    "its centre {:?} is so far from the origin that float64 cannot represent its motion with the \
+                     velocity {:?} in a step of {duration:?}; move all spheres and walls nearer to the origin",
+                    sphere.center, sphere.velocity
+                ),
+            }),
+        }
+    }
+
     /// Wraps all spheres into the cell of a periodic domain, and discards all candidates, after
     /// something other than a substep has moved spheres.
     fn place_anew(&mut self) {
@@ -581,13 +753,16 @@ impl Simulation {
     }
 }
 
+/// Where float64 numbers are farther apart than this share of its radius, a sphere cannot move.
+const RESOLUTION: f64 = 1e-3;
+
 /// Returns the state of a sphere on `piece`, the last piece of its path. `time` counts from the start of the
 /// substep.
 fn fly(piece: &Piece, sphere: &HardSphere, options: &SimulationOptions, time: f64) -> HardSphere {
     let mut center = piece.place(time);
     let mut velocity = piece.velocity;
-    if options.gravity != DVec3::ZERO && !sphere.is_fixed() {
-        center += fall(options, sphere, time);
+    if piece.falls {
+        center += fall(options, piece, time);
         velocity += options.gravity * time;
     }
     HardSphere {

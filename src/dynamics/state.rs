@@ -3,7 +3,9 @@
 use rayon::prelude::*;
 
 use super::HardSphere;
+use super::SimulationOptions;
 use super::boxes::EIGHT;
+use super::rest::slow_speed;
 use crate::Error;
 use crate::lattice::Lattice;
 use crate::memory::allocate;
@@ -46,6 +48,8 @@ pub(crate) struct State {
     pub(crate) last: Vec<f64>,
     /// Whether each sphere has been removed.
     pub(crate) removed: Vec<bool>,
+    /// Whether each sphere rests, so that gravity does not act on it: see `rest.rs`. Empty if no sphere can rest.
+    pub(crate) resting: Vec<bool>,
     /// Number of searches for candidates since all spheres were last sorted.
     age: u32,
     /// Number of removed spheres that have been put back into the simulation since all spheres were
@@ -57,9 +61,10 @@ impl State {
     pub(crate) fn new(
         spheres: &[HardSphere],
         has_cells: bool,
-        has_last: bool,
+        options: &SimulationOptions,
     ) -> Result<Self, Error> {
         let count = spheres.len();
+        let has_last = options.contact_time > 0.0;
         let mut ids = allocate(count, MEMORY)?;
         ids.extend((0..u32::MAX).take(count));
         Ok(Self {
@@ -68,6 +73,7 @@ impl State {
             ids,
             cells: filled([0; 3], if has_cells { count } else { 0 })?,
             last: filled(f64::NEG_INFINITY, if has_last { count } else { 0 })?,
+            resting: filled(false, if slow_speed(options) > 0.0 { count } else { 0 })?,
             removed: filled(false, count)?,
             age: SEARCHES,
             restored: 0,
@@ -84,6 +90,10 @@ impl State {
         // The caller may have moved spheres far from their neighbours in memory, which would slow
         // the search for candidates. So all spheres are sorted before the next search.
         self.age = SEARCHES;
+        let changed = |(sphere, &id): (&HardSphere, &u32)| *sphere != spheres[id as usize];
+        if !self.resting.is_empty() && self.spheres.iter().zip(&self.ids).any(changed) {
+            self.resting.fill(false);
+        }
         let all = self.spheres.par_iter_mut().zip(&self.ids);
         all.for_each(|(sphere, &id)| *sphere = spheres[id as usize]);
     }
@@ -102,6 +112,7 @@ impl State {
         if let Some(last) = self.last.get_mut(place) {
             *last = f64::NEG_INFINITY;
         }
+        self.resting.fill(false);
     }
 
     /// Writes the spheres in the caller's order, with centres in the cell of a periodic domain.
@@ -165,8 +176,9 @@ impl State {
         let cells = sorted(&self.cells, &keys)?;
         let last = sorted(&self.last, &keys)?;
         let removed = sorted(&self.removed, &keys)?;
+        let resting = sorted(&self.resting, &keys)?;
         (self.spheres, self.ids, self.cells) = (spheres, ids, cells);
-        (self.last, self.removed) = (last, removed);
+        (self.last, self.removed, self.resting) = (last, removed, resting);
         (self.age, self.restored) = (0, 0);
         for (&id, place) in self.ids.iter().zip(0..) {
             self.places[id as usize] = place;
@@ -266,18 +278,20 @@ mod tests {
     #[test]
     fn many_spheres_that_are_put_back_are_sorted_again() {
         let lattice = Lattice::new(&Domain::open()).expect("open space");
+        let options = SimulationOptions::new();
         for (restored, is_sorted) in [(1, false), (100, true)] {
             let mut rng = fastrand::Rng::with_seed(1);
             let mut ball = || HardSphere::new([0; 3].map(|_| rng.f64()), 0.01);
             let spheres: Vec<_> = (0..1000).map(|_| ball()).collect();
-            let mut state = State::new(&spheres, false, false).expect("it fits in memory");
+            let mut state = State::new(&spheres, false, &options).expect("it fits in memory");
             state.sort(&lattice).expect("it fits in memory");
             for id in 0..restored {
                 let place = state.place(id).expect("it exists");
                 state.removed[place] = true;
                 state.restore(place, ball());
             }
-            let mut sorted = State::new(&state.spheres, false, false).expect("it fits in memory");
+            let mut sorted =
+                State::new(&state.spheres, false, &options).expect("it fits in memory");
             sorted.sort(&lattice).expect("it fits in memory");
             state.sort(&lattice).expect("it fits in memory");
             assert_eq!(state.spheres == sorted.spheres, is_sorted);

@@ -14,13 +14,15 @@ use super::merge::settle;
 use super::pace::Load;
 use super::path::Piece;
 use super::predict::meeting;
+use super::replay::APART;
 use super::report::Removal;
+use super::rest::{CURVED, OVERLAP, TouchKey, slow_speed};
 use super::rows::push;
-use super::rules::ResponseRule;
+use super::rules::{Encounter, ResponseRule};
 use super::surface::ContactGeometry;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
-use crate::lanes::Bits;
+use crate::lanes::{Bits, LANES};
 use crate::lattice::Lattice;
 use crate::{Detector, Error};
 
@@ -52,7 +54,11 @@ pub(crate) struct Start<'a> {
     pub(crate) duration: f64,
     /// Largest number of impacts of one sphere in the substep.
     pub(crate) most_impacts: u32,
-    /// Whether gravity accelerates only some of the spheres.
+    /// Whether each sphere rests at the start of the substep. Empty if no sphere can rest.
+    pub(crate) resting: &'a [bool],
+    /// The pairs that pass through each other since a rule has ignored their impact, sorted.
+    pub(crate) passing: &'a [TouchKey],
+    /// Whether gravity may accelerate only some of the spheres.
     pub(crate) mixed: bool,
 }
 
@@ -72,11 +78,15 @@ pub(crate) struct Setting<'a> {
     pub(crate) most_impacts: u32,
     /// How far gravity displaces a sphere during the substep.
     falls: f64,
-    /// This mask is combined by OR with the bit masks of the pairs that may meet, as the float32
-    /// tests find them. These tests assume that gravity accelerates all spheres alike. If it
-    /// accelerates only some of them, all bits of this mask are 1, so every pair is tested further.
-    /// Otherwise, the mask is 0.
-    pub(crate) mixed: u32,
+    /// Speed of approach below which an impact is slow: see `rest.rs`. 0 if no sphere can rest.
+    pub(crate) slow: f64,
+    /// Whether each sphere rests at the start of the substep. Empty if no sphere can rest.
+    resting: &'a [bool],
+    passing: &'a [TouchKey],
+    /// Whether gravity may accelerate only some of the spheres.
+    pub(crate) mixed: bool,
+    /// Whether there is gravity.
+    any_falls: bool,
     pub(crate) candidates: &'a Candidates,
 }
 
@@ -108,7 +118,9 @@ impl<'a> Start<'a> {
             time,
             duration,
             most_impacts,
-            mixed: _,
+            resting,
+            passing,
+            mixed,
         } = self;
         Setting {
             spheres,
@@ -122,7 +134,11 @@ impl<'a> Start<'a> {
             duration,
             most_impacts,
             falls: 0.5 * options.gravity.length() * (duration * duration),
-            mixed: if self.mixed { u32::MAX } else { 0 },
+            slow: slow_speed(options),
+            resting,
+            passing,
+            mixed,
+            any_falls: options.gravity != DVec3::ZERO,
             candidates,
         }
     }
@@ -138,6 +154,18 @@ impl Setting<'_> {
     /// Returns the caller's index of a sphere.
     pub(crate) fn id(&self, sphere: u32) -> u32 {
         self.ids[sphere as usize]
+    }
+
+    /// Returns whether the two of a candidate pass through each other, since before this substep.
+    pub(crate) fn is_passing(&self, candidate: &Candidate) -> bool {
+        !self.passing.is_empty() && self.passing.binary_search(&self.key(candidate)).is_ok()
+    }
+
+    /// Returns whether the two of a candidate touch or overlap at the start of the substep.
+    pub(crate) fn touches(&self, candidate: &Candidate) -> bool {
+        let [a, b] = candidate.ends().map(|sphere| self.straight(sphere));
+        let contact = ContactPair::new(candidate, self);
+        contact.gap(&a, &b, 0.0) <= APART * contact.size()
     }
 
     /// Returns how the caller names a partner: by the caller's index of a sphere, or by the number
@@ -166,12 +194,13 @@ impl Setting<'_> {
         blow: &Blow,
         last: f64,
         time: f64,
+        is_plastic: bool,
     ) -> (f64, DVec3) {
         let contact_time = self.options.contact_time;
         let restitution = match partner {
-            _ if time - last < contact_time => 1.0,
-            Partner::Sphere(_) => self.options.restitution,
-            Partner::Wall(_) => self.options.wall_restitution,
+            _ if is_plastic => 0.0,
+            _ if self.slow == 0.0 && time - last < contact_time => 1.0,
+            _ => self.restitution(partner),
         };
         let ContactGeometry {
             pressing,
@@ -181,7 +210,11 @@ impl Setting<'_> {
         } = blow.touch;
         // Gravity may press a sphere back against the object that it has hit. A sphere that leaves with at least
         // the speed `least` hits the object again only after `contact_time`.
-        let least = 0.5 * pressing * contact_time;
+        let least = if self.slow > 0.0 && self.is_bearing(&blow.touch) {
+            0.0
+        } else {
+            0.5 * pressing * contact_time
+        };
         let speed = (restitution * blow.approach).max(least);
         let slide = sliding.length_squared();
         if slide == 0.0 {
@@ -205,6 +238,59 @@ impl Setting<'_> {
         let lost = ((turned * turned - speed * speed) / slide).min(0.75);
         let change = -lost / (1.0 + (1.0 - lost).sqrt());
         ((speed * speed + lost * slide).sqrt(), sliding * change)
+    }
+
+    /// Returns the restitution of a sphere and its partner.
+    pub(crate) fn restitution(&self, partner: Partner) -> f64 {
+        match partner {
+            Partner::Sphere(_) => self.options.restitution,
+            Partner::Wall(_) => self.options.wall_restitution,
+        }
+    }
+
+    /// Returns for how long a pair that has had many slow impacts has no more: the contact time or, if that is more,
+    /// the time in which a slow approach makes the two overlap by a small fraction of their size.
+    pub(crate) fn pause(&self, contact: &ContactPair<'_>) -> f64 {
+        let overlap = OVERLAP * contact.size();
+        (overlap / self.slow).max(self.options.contact_time)
+    }
+
+    /// Returns whether a sphere can rest on its partner: it does not slide fast along a hollow wall.
+    pub(crate) fn is_bearing(&self, touch: &ContactGeometry) -> bool {
+        let curved = touch.sliding.length_squared() * touch.curvature;
+        curved <= CURVED * self.options.gravity.length()
+    }
+
+    /// Describes the meeting of a candidate to a rule.
+    #[inline(always)]
+    pub(crate) fn encounter(
+        &self,
+        candidate: &Candidate,
+        pieces: [&Piece; 2],
+        blow: &Blow,
+        time: f64,
+    ) -> Encounter {
+        let image = self.image_in_cell(candidate);
+        let own = &self.spheres[candidate.sphere as usize];
+        let center = self.center_in_cell(candidate, image, pieces[0], time);
+        let point = center + blow.touch.normal * own.radius;
+        let other = candidate.other();
+        Encounter {
+            time: self.time + time,
+            sphere: self.id(candidate.sphere),
+            partner: self.known(candidate.partner),
+            image,
+            point: point.to_array(),
+            normal: blow.touch.normal.to_array(),
+            masses: [
+                own.mass,
+                other.map_or(f64::INFINITY, |other| self.spheres[other as usize].mass),
+            ],
+            velocities: self
+                .velocities(candidate, pieces, time)
+                .map(|velocity| velocity.to_array()),
+            approach_speed: blow.approach,
+        }
     }
 
     /// Returns the image of a candidate as the caller sees it. The caller sees the spheres wrapped
@@ -238,7 +324,7 @@ impl Setting<'_> {
         time: f64,
     ) -> DVec3 {
         let own = &self.spheres[candidate.sphere as usize];
-        let center = piece.place(time) + self.fall(own, time);
+        let center = piece.place(time) + self.fall(piece, time);
         if self.lattice.is_open() {
             return center;
         }
@@ -258,20 +344,50 @@ impl Setting<'_> {
         pieces: [&Piece; 2],
         time: f64,
     ) -> [DVec3; 2] {
-        let velocity = |sphere: u32, piece: &Piece| {
-            let falls = !self.spheres[sphere as usize].is_fixed();
-            piece.velocity + self.options.gravity * if falls { time } else { 0.0 }
+        let velocity = |piece: &Piece| {
+            piece.velocity + self.options.gravity * if piece.falls { time } else { 0.0 }
         };
         let other = match candidate.partner {
-            Partner::Sphere(other) => velocity(other, pieces[1]),
+            Partner::Sphere(_) => velocity(pieces[1]),
             Partner::Wall(wall) => self.walls.get(wall).velocity,
         };
-        [velocity(candidate.sphere, pieces[0]), other]
+        [velocity(pieces[0]), other]
     }
 
-    /// Returns how far gravity displaces spheres of finite mass in a time.
-    pub(crate) fn fall(&self, sphere: &HardSphere, time: f64) -> DVec3 {
-        fall(self.options, sphere, time)
+    /// Returns how far gravity displaces a sphere on a piece of its path in a time.
+    pub(crate) fn fall(&self, piece: &Piece, time: f64) -> DVec3 {
+        fall(self.options, piece, time)
+    }
+
+    /// Returns whether gravity acts on a sphere at the start of the substep.
+    #[inline]
+    pub(crate) fn falls(&self, sphere: u32) -> bool {
+        let apart = self.mixed && {
+            let rests = self.resting.get(sphere as usize).copied();
+            rests.unwrap_or(false) || self.spheres[sphere as usize].is_fixed()
+        };
+        !apart && self.any_falls
+    }
+
+    /// Returns the motion of a sphere that meets nothing.
+    #[inline]
+    pub(crate) fn straight(&self, sphere: u32) -> Piece {
+        Piece::straight(&self.spheres[sphere as usize], self.falls(sphere))
+    }
+
+    /// Returns a 4-bit mask: on which of four spheres gravity acts at the start of the substep if it does not act on
+    /// another one, or the opposite. The float32 tests of pairs assume that it accelerates all spheres alike, so
+    /// these pairs are tested further.
+    #[inline]
+    pub(crate) fn unlike(&self, falls: bool, others: [u32; LANES]) -> u32 {
+        if !self.mixed {
+            let alike = falls == self.any_falls;
+            return if alike { 0 } else { (1 << LANES) - 1 };
+        }
+        let lanes = others.iter().zip(0..);
+        lanes.fold(0, |mask, (&other, lane)| {
+            mask | u32::from(self.falls(other) != falls) << lane
+        })
     }
 
     /// Returns the time at which the path of a sphere ends: its removal, or the end of the substep.
@@ -288,12 +404,12 @@ impl Setting<'_> {
         let mut bulge = 0.0_f64;
         for (k, piece) in path.iter().enumerate() {
             let end = path.get(k + 1).map_or(end, |next| next.start);
-            let place = piece.place(end) + self.fall(sphere, end);
+            let place = piece.place(end) + self.fall(piece, end);
             farthest = farthest.max((place - origin).length_squared());
             // During a free fall of duration T, a sphere is at most gravity·T²/8 away from the
             // chord of its path. This is a quarter of gravity·T²/2, the displacement that `fall`
             // returns.
-            bulge = bulge.max(self.fall(sphere, end - piece.start).length() / 4.0);
+            bulge = bulge.max(self.fall(piece, end - piece.start).length() / 4.0);
         }
         farthest.sqrt() + bulge
     }
@@ -304,14 +420,20 @@ impl Setting<'_> {
         let ends = (1..=path.len()).map(|k| path.get(k).map_or(end, |next| next.start));
         let places = path.iter().zip(ends).map(|(piece, end)| piece.place(end));
         let squares = places.map(|place| (place - sphere.place()).length_squared());
-        (squares.fold(0.0, f64::max).sqrt() + self.falls) * (1.0 + 1e-9)
+        // A path on which a sphere comes to rest or begins to fall is displaced there by at most `falls`.
+        let falls = if self.slow > 0.0 {
+            3.0 * self.falls
+        } else {
+            self.falls
+        };
+        (squares.fold(0.0, f64::max).sqrt() + falls) * (1.0 + 1e-9)
     }
 
     /// Returns the time at which the two spheres of a candidate, or its sphere and its wall, meet on straight paths,
     /// if they do.
     pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
         let ends = candidate.ends();
-        let [a, b] = ends.map(|sphere| Piece::straight(&self.spheres[sphere as usize]));
+        let [a, b] = ends.map(|sphere| self.straight(sphere));
         ContactPair::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
     }
 
@@ -340,7 +462,7 @@ impl Setting<'_> {
     fn test_straight(&self, index: u32, straight: &mut Straight) -> Result<(), Error> {
         let sphere = &self.spheres[index as usize];
         if !self.stays(index, sphere) {
-            let piece = Piece::straight(sphere);
+            let piece = self.straight(index);
             let moved = self.distance_moved(index, from_ref(&piece), self.duration);
             // If the distance moved is NaN, the sphere counts as having left its pad (the bound on
             // its displacement). The search that then widens the pad reports the sphere as invalid.
@@ -351,12 +473,15 @@ impl Setting<'_> {
         let (flights, units) = self.candidates.flights();
         let probe = units.probe_of(&flights[index as usize], self.duration);
         for (others, count) in self.candidates.neighbors().groups_of_larger(index) {
-            let mut may_meet = probe.may_meet(&Four::new(flights, others)) | self.mixed;
+            let mut may_meet = probe.may_meet(&Four::new(flights, others));
+            if self.mixed {
+                may_meet |= self.unlike(self.falls(index), others);
+            }
             may_meet &= (1 << count) - 1;
             for lane in Bits(may_meet) {
                 let near = Near::plain(others[lane]);
                 if let Some(time) = self.meets_straight(index, near) {
-                    straight.note(time, [index, near.other])?;
+                    straight.note(self.is_ahead(index, near, time), [index, near.other])?;
                 }
             }
         }
@@ -365,10 +490,24 @@ impl Setting<'_> {
                 continue;
             }
             if let Some(time) = self.meets_straight(index, near) {
-                straight.note(time, [index, near.other])?;
+                straight.note(self.is_ahead(index, near, time), [index, near.other])?;
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a meeting at the given time counts for the duration of substeps. A shorter substep would have the
+    /// same meetings at its very start, so these do not count, and nor do slow impacts.
+    fn is_ahead(&self, index: u32, near: Near<'_>, time: f64) -> bool {
+        if time <= 0.0 || !self.mixed || self.slow == 0.0 {
+            return time > 0.0;
+        }
+        let candidate = near.candidate(index, self.ids);
+        let [a, b] = candidate.ends().map(|sphere| self.straight(sphere));
+        ContactPair::new(&candidate, self)
+            .blow(&a, &b, time)
+            .approach
+            >= self.slow
     }
 
     /// Returns the time at which a sphere and its partner in a candidate (a sphere or a wall) meet
@@ -379,18 +518,12 @@ impl Setting<'_> {
             return self.hit(candidate);
         }
         let [sphere, other] = [index, near.other].map(|index| &self.spheres[index as usize]);
-        if self.differ(sphere, other) {
+        let [a, b] = [index, near.other].map(|index| self.straight(index));
+        if a.falls != b.falls {
             return self.hit(&near.candidate(index, self.ids));
         }
         let reach = sphere.radius + other.radius;
-        let [a, b] = [sphere, other].map(Piece::straight);
         meeting(&a, &b, DVec3::ZERO, reach, [0.0, self.duration])
-    }
-
-    /// Returns whether gravity accelerates only one of two spheres.
-    #[inline]
-    pub(crate) fn differ(&self, a: &HardSphere, b: &HardSphere) -> bool {
-        a.is_fixed() != b.is_fixed() && self.options.gravity != DVec3::ZERO
     }
 }
 
@@ -405,20 +538,18 @@ struct Straight {
 }
 
 impl Straight {
-    fn note(&mut self, time: f64, ends: [u32; 2]) -> Result<(), Error> {
-        // The count `ahead` determines the duration of substeps. A shorter substep would have the same
-        // meetings at its very start, so `ahead` does not count these.
-        self.ahead += usize::from(time > 0.0);
+    fn note(&mut self, is_ahead: bool, ends: [u32; 2]) -> Result<(), Error> {
+        self.ahead += usize::from(is_ahead);
         push(&mut self.hits, ends)
     }
 }
 
-/// Returns the displacement of a sphere by gravity.
-pub(crate) fn fall(options: &SimulationOptions, sphere: &HardSphere, time: f64) -> DVec3 {
-    if sphere.is_fixed() {
-        DVec3::ZERO
-    } else {
+/// Returns the displacement by gravity of a sphere on a piece of its path.
+pub(crate) fn fall(options: &SimulationOptions, piece: &Piece, time: f64) -> DVec3 {
+    if piece.falls {
         options.gravity * (0.5 * time * time)
+    } else {
+        DVec3::ZERO
     }
 }
 
@@ -481,7 +612,7 @@ impl Substep {
         let mut later = Straight::default();
         for candidate in &new {
             if let Some(time) = setting.hit(candidate) {
-                later.note(time, candidate.ends())?;
+                later.note(time > 0.0, candidate.ends())?;
             }
         }
         straight.push(later);

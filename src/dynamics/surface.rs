@@ -1,5 +1,9 @@
 //! The surfaces of walls in float64: when a sphere meets them, and where.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::descent::{Polynomial, first_descent};
@@ -43,13 +47,10 @@ impl Motion {
 }
 
 /// A surface at rest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Surface {
     /// The half-space of the points x with normal·x ≥ offset is free. The normal is a unit vector.
-    Plane {
-        normal: DVec3,
-        offset: f64,
-    },
+    Plane { normal: DVec3, offset: f64 },
     Round {
         point: DVec3,
         /// If the wall is a cylinder, this unit vector is the direction of its axis. If the wall is
@@ -61,8 +62,32 @@ pub(crate) enum Surface {
     Triangle {
         corners: [DVec3; 3],
         normal: DVec3,
+        around: Surroundings,
     },
 }
+
+/// What adjoins a triangle. A sphere touches a surface of several triangles where it is nearest to all of them. So it
+/// does not hit an edge or a corner of one of them if another one is nearer, as inside a flat surface.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
+    /// For each edge, the directions from it into the triangles that have it.
+    pub(crate) edges: [Arc<[DVec3]>; 3],
+    /// For each corner, the directions from it along the edges that end there.
+    pub(crate) corners: [Arc<[DVec3]>; 3],
+    /// Whether spheres touch only the side from which the corners run counterclockwise.
+    pub(crate) one_sided: bool,
+}
+
+/// The part of a triangle that is nearest to a sphere.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Face,
+    Edge(usize),
+    Corner(usize),
+}
+
+/// The cosine of an angle that rounding may leave between a direction away from an edge and a plane.
+const INSIDE: f64 = 1e-12;
 
 /// The geometry of the contact between a sphere and its partner (a wall or another sphere).
 #[derive(Clone, Copy, Debug)]
@@ -121,11 +146,40 @@ impl Surface {
         }
     }
 
-    pub(crate) fn triangle(corners: [[f32; 3]; 3]) -> Self {
+    pub(crate) fn triangle(corners: [[f32; 3]; 3], around: Surroundings) -> Self {
         let corners = corners.map(vector);
         let [a, b, c] = corners;
         let normal = (b - a).cross(c - a).normalize();
-        Self::Triangle { corners, normal }
+        Self::Triangle {
+            corners,
+            normal,
+            around,
+        }
+    }
+
+    /// Returns whether a sphere at a place can touch this surface: false for a triangle if the sphere is behind it, or
+    /// nearer to an adjoining one.
+    pub(crate) fn faces(&self, place: DVec3) -> bool {
+        let Self::Triangle {
+            corners,
+            normal,
+            around,
+        } = self
+        else {
+            return true;
+        };
+        let (point, part) = nearest(corners, *normal, place);
+        let away = place - point;
+        if around.one_sided && away.dot(*normal) <= 0.0 {
+            return false;
+        }
+        let nearer = match part {
+            Part::Face => return true,
+            Part::Edge(k) => &around.edges[k],
+            Part::Corner(k) => &around.corners[k],
+        };
+        let most = INSIDE * away.length();
+        nearer.iter().all(|nearer| nearer.dot(away) <= most)
     }
 
     /// Returns the first time from `from` to `until` at which a moving sphere meets the wall
@@ -178,9 +232,14 @@ impl Surface {
             }
             // A point passes through a triangle.
             Self::Triangle { .. } if radius == 0.0 => None,
-            Self::Triangle { corners, normal } => {
-                let is_approached = |time| self.is_approached(&motion, time);
-                triangle_meeting(&corners, normal, &motion, radius, end, is_approached)
+            Self::Triangle {
+                ref corners,
+                normal,
+                ..
+            } => {
+                let faces = |time| self.faces(motion.place_at(time));
+                let is_approached = |time| faces(time) && self.is_approached(&motion, time);
+                triangle_meeting(corners, normal, &motion, radius, end, is_approached, faces)
             }
         };
         time.map(|time| from + time)
@@ -203,9 +262,11 @@ impl Surface {
                     away - round - radius
                 }
             }
-            Self::Triangle { corners, normal } => {
-                (center - nearest(&corners, normal, center)).length() - radius
-            }
+            Self::Triangle {
+                ref corners,
+                normal,
+                ..
+            } => (center - nearest(corners, normal, center).0).length() - radius,
         }
     }
 
@@ -245,8 +306,12 @@ impl Surface {
                 let across = motion.map(|x| beside(beside(x, axis), axis));
                 round_touch(&across, inside, any)
             }
-            Self::Triangle { corners, normal } => {
-                let point = nearest(&corners, normal, motion.place);
+            Self::Triangle {
+                ref corners,
+                normal,
+                ..
+            } => {
+                let (point, _) = nearest(corners, normal, motion.place);
                 let motion = Motion {
                     place: motion.place - point,
                     ..motion
@@ -349,6 +414,7 @@ fn triangle_meeting(
     radius: f64,
     end: f64,
     is_approached: impl Fn(f64) -> bool,
+    faces: impl Fn(f64) -> bool,
 ) -> Option<f64> {
     // For each face, edge and corner, the search ends at the earliest meeting found so far.
     let mut first = None;
@@ -362,7 +428,7 @@ fn triangle_meeting(
         ..*motion
     };
     seek(&from_face.map(|x| normal * normal.dot(x)), &|time| {
-        is_above(corners, normal, motion.place_at(time))
+        is_above(corners, normal, motion.place_at(time)) && faces(time)
     });
     for k in 0..3 {
         let [from, to] = [corners[k], corners[(k + 1) % 3]];
@@ -387,18 +453,65 @@ fn is_above(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> bool {
     })
 }
 
-/// Returns the point of a triangle that is nearest to a place.
-fn nearest(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> DVec3 {
+/// Returns the point of a triangle that is nearest to a place, and the part of the triangle that has it.
+fn nearest(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> (DVec3, Part) {
     if is_above(corners, normal, place) {
-        return place - normal * normal.dot(place - corners[0]);
+        let point = place - normal * normal.dot(place - corners[0]);
+        return (point, Part::Face);
     }
     let on_edges = (0..3).map(|k| {
         let [from, to] = [corners[k], corners[(k + 1) % 3]];
         let edge = to - from;
         let along = edge.dot(place - from) / edge.length_squared();
-        from + edge * along.clamp(0.0, 1.0)
+        let part = if along <= 0.0 {
+            Part::Corner(k)
+        } else if along >= 1.0 {
+            Part::Corner((k + 1) % 3)
+        } else {
+            Part::Edge(k)
+        };
+        (from + edge * along.clamp(0.0, 1.0), part)
     });
-    let distance = |point: &DVec3| (place - point).length_squared();
+    let distance = |(point, _): &(DVec3, Part)| (place - point).length_squared();
     let nearest = on_edges.min_by(|one, other| distance(one).total_cmp(&distance(other)));
-    nearest.unwrap_or(corners[0])
+    nearest.unwrap_or((corners[0], Part::Corner(0)))
+}
+
+/// Finds what adjoins each triangle: the triangles that share an edge or a corner with it. Corners are the same if they
+/// are at the same place. `key` tells apart triangles that move or are met in different ways.
+pub(crate) fn surroundings<K: Copy + Eq + Hash>(
+    triangles: &[([[f32; 3]; 3], K)],
+    one_sided: bool,
+) -> Vec<Surroundings> {
+    let bits = |place: [f32; 3]| place.map(|x| if x == 0.0 { 0 } else { x.to_bits() });
+    let mut at_edges: HashMap<_, Vec<DVec3>> = HashMap::new();
+    let mut at_corners: HashMap<_, Vec<DVec3>> = HashMap::new();
+    let edge_key = |corners: &[[f32; 3]; 3], k: usize, key: K| {
+        let ends = [bits(corners[k]), bits(corners[(k + 1) % 3])];
+        ([ends[0].min(ends[1]), ends[0].max(ends[1])], key)
+    };
+    for &(corners, key) in triangles {
+        let places = corners.map(vector);
+        for k in 0..3 {
+            let [from, to, third] = [0, 1, 2].map(|n| places[(k + n) % 3]);
+            let along = (to - from).normalize_or_zero();
+            let into = (third - from) - along * along.dot(third - from);
+            let edge = at_edges.entry(edge_key(&corners, k, key)).or_default();
+            edge.push(into.normalize_or_zero());
+            let corner = at_corners.entry((bits(corners[k]), key)).or_default();
+            corner.extend([along, (third - from).normalize_or_zero()]);
+        }
+    }
+    let shared = |list: Vec<DVec3>| Arc::<[DVec3]>::from(list);
+    let at_edges: HashMap<_, _> = at_edges.into_iter().map(|(k, v)| (k, shared(v))).collect();
+    let at_corners: HashMap<_, _> = at_corners
+        .into_iter()
+        .map(|(k, v)| (k, shared(v)))
+        .collect();
+    let all = triangles.iter().map(|&(corners, key)| Surroundings {
+        edges: [0, 1, 2].map(|k| at_edges[&edge_key(&corners, k, key)].clone()),
+        corners: corners.map(|corner| at_corners[&(bits(corner), key)].clone()),
+        one_sided,
+    });
+    all.collect()
 }

@@ -6,13 +6,14 @@ use glam::DVec3;
 use super::HardSphere;
 use super::candidates::{Candidate, known};
 use super::report::Partner;
-use super::surface::Surface;
+use super::rows::{push, reserve};
+use super::surface::{Surface, surroundings};
 use crate::lattice::{Lattice, MAX_CELLS};
-use crate::walls::{CylinderImages, Round, Solid, vector};
-use crate::{Detector, Domain, Error, Sphere, Step, Walls};
+use crate::walls::{CylinderImages, Path, Round, Solid, vector};
+use crate::{Detector, Domain, Error, Mesh, Sphere, Step, Walls};
 
 /// A wall with a constant velocity. `surface` is the wall's surface at time 0 of the simulation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MovingWall {
     pub(crate) surface: Surface,
     pub(crate) velocity: DVec3,
@@ -35,6 +36,7 @@ pub(crate) struct MovingWalls {
     /// are the triangles of meshes and, in a periodic domain, also the walls that are spheres. Each
     /// has its number and its bounding sphere at time 0.
     bounded: Vec<(u32, Sphere)>,
+    any_moves: bool,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,7 @@ pub(crate) struct Searching<'a> {
 }
 
 impl MovingWalls {
-    pub(crate) fn new(walls: &Walls, domain: &Domain) -> Self {
+    pub(crate) fn new(walls: &Walls, domain: &Domain, one_sided: bool) -> Self {
         let mut moving = Self::default();
         for (wall, number) in walls.simple().iter().zip(0..) {
             moving.list.push(MovingWall {
@@ -93,10 +95,21 @@ impl MovingWalls {
             }
         }
         let mut number = walls.simple().len();
+        let triangles = walls.meshes().iter().flat_map(|mesh| {
+            let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
+            let corners = mesh.triangles().iter();
+            corners.map(move |corners| (corners.map(|k| mesh.vertices()[k as usize]), key))
+        });
+        let triangles: Vec<_> = triangles.collect();
+        let mut around = surroundings(&triangles, one_sided).into_iter();
+        let mut triangles = triangles.into_iter();
         for mesh in walls.meshes() {
-            for (triangle, bound) in mesh.triangles().iter().zip(mesh.bounds()) {
+            for bound in mesh.bounds() {
+                let (Some((corners, _)), Some(around)) = (triangles.next(), around.next()) else {
+                    break;
+                };
                 moving.list.push(MovingWall {
-                    surface: Surface::triangle(triangle.map(|k| mesh.vertices()[k as usize])),
+                    surface: Surface::triangle(corners, around),
                     velocity: vector(mesh.velocity()),
                     groups: bound.groups,
                     tells_apart: [true; 3],
@@ -109,6 +122,8 @@ impl MovingWalls {
                 number += 1;
             }
         }
+        let mut all = moving.list.iter();
+        moving.any_moves = all.any(|wall| wall.velocity != DVec3::ZERO);
         moving
     }
 
@@ -118,6 +133,11 @@ impl MovingWalls {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Returns whether any wall moves.
+    pub(crate) fn any_moves(&self) -> bool {
+        self.any_moves
     }
 
     /// Converts the image of a sphere to the form that is reported for an impact of the sphere with
@@ -138,13 +158,16 @@ impl MovingWalls {
         &self,
         detector: &mut Detector,
         lattice: &Lattice,
+        meshes: &[Mesh],
         searching: &Searching<'_>,
     ) -> Result<Vec<Candidate>, Error> {
         let mut found = Vec::new();
         for wall in &self.unbounded {
             self.find_unbounded(wall, lattice, searching, &mut found)?;
         }
-        if !self.bounded.is_empty() && !searching.who.is_empty() {
+        if lattice.is_open() {
+            self.find_in_trees(meshes, searching, &mut found)?;
+        } else if !self.bounded.is_empty() && !searching.who.is_empty() {
             self.find_bounded(detector, lattice, searching, &mut found)?;
         }
         Ok(found)
@@ -214,6 +237,72 @@ impl MovingWalls {
         Ok(())
     }
 
+    /// Finds the triangles of meshes in open space, in the trees of the meshes. So triangles that are far from all
+    /// spheres cost nothing.
+    fn find_in_trees(
+        &self,
+        meshes: &[Mesh],
+        searching: &Searching<'_>,
+        found: &mut Vec<Candidate>,
+    ) -> Result<(), Error> {
+        let &Searching {
+            spheres,
+            origins,
+            pads,
+            padded,
+            time,
+            duration,
+            ..
+        } = searching;
+        let triangles = meshes.iter().map(|mesh| mesh.triangles().len());
+        let mut first = self.list.len() - triangles.sum::<usize>();
+        let (mut who, mut paths) = (Vec::new(), Vec::new());
+        for mesh in meshes {
+            let number = narrow(first);
+            first += mesh.triangles().len();
+            who.clear();
+            paths.clear();
+            let velocity = vector(mesh.velocity());
+            let (displaced, travel) = (velocity * time, velocity.length() * duration);
+            for &index in searching.who {
+                let (own, center) = (&padded[index as usize], origins[index as usize]);
+                let fixed = spheres[index as usize].is_fixed();
+                if mesh.triangles().is_empty() || fixed || mesh.is_ignored_by(own) {
+                    continue;
+                }
+                let relative = center - displaced;
+                let rounded = relative.as_vec3();
+                let rounding = (rounded.as_dvec3() - relative).length();
+                let reach = spheres[index as usize].radius + pads[index as usize] + travel;
+                let reach = (reach + rounding) * (1.0 + 1e-9)
+                    + 8.0 * f64::EPSILON * (center.length() + displaced.length());
+                let path = Path::new(rounded.to_array(), next_up(reach), [0.0; 3]);
+                push(&mut who, (index, reach))?;
+                push(&mut paths, path)?;
+            }
+            if who.is_empty() {
+                continue;
+            }
+            mesh.tree().each(&paths, &mut |near| {
+                reserve(found, near.len())?;
+                for &(place, triangle) in near {
+                    let (index, reach) = who[place as usize];
+                    let number = number + triangle;
+                    let center = origins[index as usize] - displaced;
+                    if self.get(number).surface.gap(center, reach) <= 0.0 {
+                        found.push(Candidate {
+                            sphere: index,
+                            partner: Partner::Wall(number),
+                            image: [0; 3],
+                        });
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
     fn find_bounded(
         &self,
         detector: &mut Detector,
@@ -254,6 +343,14 @@ impl MovingWalls {
         }
         Ok(())
     }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "memory is too small for so many"
+)]
+fn narrow(number: usize) -> u32 {
+    number as u32
 }
 
 /// Returns a cylinder displaced by a vector. Its point on the axis is rounded to float32, and the
