@@ -22,9 +22,6 @@ use crate::step::SphereSet;
 use crate::wide::Enclosed;
 use crate::{Collision, Collisions, Domain, Error, Hits, Number, Spheres, Statistics};
 
-/// A particle as it is searched.
-type Packed<T> = <T as Numbers>::Packed;
-
 /// Pairs are processed in batches of this size. Reading the positions of a batch together hides the latency of
 /// memory.
 const MEASURED: usize = 64;
@@ -348,7 +345,7 @@ impl<T: Number> NeighborList<T> {
     fn tracked<'a>(
         &self,
         search: &'a NeighborSearch<'_, Spheres<'_, T>>,
-    ) -> Option<impl Fn(&Packed<T>, &Packed<T>) -> Wrapped + Sync + use<'a, T>> {
+    ) -> Option<impl Fn(&T::Packed, &T::Packed) -> Wrapped + Sync + use<'a, T>> {
         let same = (self.rule, self.skin, self.full) == (search.rule, search.skin, search.full);
         if !same || self.searched.len() != search.spheres.len() {
             return None;
