@@ -143,7 +143,7 @@ impl Detector {
     ///
     /// - [`Error::InvalidTimeStep`], [`Error::InvalidSphere`], [`Error::InvalidDomain`] or
     ///   [`Error::TooManySpheres`] for a step out of range.
-    /// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] for columns of [`Spheres`](crate::Spheres) that differ in
+    /// - [`Error::ColumnLength`] or [`Error::InvalidColumn`] for columns of [`Spheres`] that differ in
     ///   length or have no values.
     /// - [`Error::ImageOutOfRange`] or [`Error::TooManyImages`] for spheres that reach too many cells of a
     ///   periodic domain.

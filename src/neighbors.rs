@@ -32,7 +32,7 @@ const NEIGHBORS: &str = "the list of neighbours";
 /// neighbours.
 ///
 /// The particles are the centres of spheres, and their velocities do not count. Pairs that collision
-/// groups leave out ([`Sphere::with_groups`]) are no neighbours.
+/// groups leave out ([`Sphere::with_groups`](crate::Sphere::with_groups)) are no neighbours.
 ///
 /// Pass the request to [`Detector::find_neighbors`](crate::Detector::find_neighbors), which returns
 /// the neighbour list.

@@ -6,8 +6,8 @@ use crate::{Collision, Collision64, WallCollision, WallCollision64};
 
 /// The numbers of a step and of its results: `f32` or `f64`.
 ///
-/// They follow from the spheres: a slice of [`Sphere`] and columns of `f32` make a step in float32, a slice of
-/// [`HardSphere`] and columns of `f64` one in float64. The lists of a step in float64 are exact for the float64 inputs.
+/// They follow from the spheres: a slice of [`Sphere`](crate::Sphere) and columns of `f32` make a step in float32, a slice of
+/// [`HardSphere`](crate::HardSphere) and columns of `f64` one in float64. The lists of a step in float64 are exact for the float64 inputs.
 ///
 /// ```
 /// use carom::{Detector, HardSphere, Options, Step};

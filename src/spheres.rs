@@ -75,7 +75,7 @@ impl<'a, T: Number> Spheres<'a, T> {
         }))
     }
 
-    /// Returns the same spheres with these velocities: see [`Sphere::velocity`]. They replace the velocities of
+    /// Returns the same spheres with these velocities: see the field `velocity` of [`Sphere`]. They replace the velocities of
     /// records.
     #[must_use]
     pub fn with_velocity(self, velocity: impl Into<Column<'a, [T; 3]>>) -> Self {
@@ -85,7 +85,7 @@ impl<'a, T: Number> Spheres<'a, T> {
         }))
     }
 
-    /// Returns the same spheres with these collision groups: see [`Sphere::groups`]. They replace the groups of
+    /// Returns the same spheres with these collision groups: see the field `groups` of [`Sphere`]. They replace the groups of
     /// records.
     ///
     /// `groups` is one number for all spheres, or has one for each.

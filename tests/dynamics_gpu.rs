@@ -355,7 +355,11 @@ fn wall_impulses(world: &World) -> Vec<DVec3> {
 
 /// Returns the impulses at the walls of simple shapes, and the sum of the impulses at the triangles of each mesh.
 fn of_meshes(walls: &Walls, impulses: &[[f64; 3]]) -> Vec<DVec3> {
-    let impulses: Vec<_> = impulses.iter().copied().map(DVec3::from).collect();
+    let triangles = walls.meshes().iter().map(|mesh| mesh.triangles().len());
+    let count = walls.simple().len() + triangles.sum::<usize>();
+    let mut impulses: Vec<_> = impulses.iter().copied().map(DVec3::from).collect();
+    // The list ends with the last triangle that was hit.
+    impulses.resize(count, DVec3::ZERO);
     let (simple, mut triangles) = impulses.split_at(walls.simple().len());
     let mut all = simple.to_vec();
     for mesh in walls.meshes() {

@@ -1,7 +1,7 @@
 //! Steps of spheres in float64.
 //!
 //! [`enclose`] makes a step in float32 whose spheres enclose the given ones: if two given spheres touch, so do the
-//! spheres that enclose them. A detector finds the pairs of this step as usual, on the CPU or on a GPU. [`decide`] then
+//! spheres that enclose them. A detector finds the pairs of this step as usual, on the CPU or on a GPU. [`mod@decide`] then
 //! tests each of these pairs with the float64 numbers, by [`pair`] and [`double`]. docs/exact.md (section 8) has the
 //! proof.
 

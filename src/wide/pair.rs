@@ -1,6 +1,6 @@
 //! Decides whether two spheres in float64 touch, and computes the nearest float64 time or depth.
 //!
-//! [`sweep`] tests two pairs side by side, with [`double`](super::double) arithmetic and a bound of its error. What it
+//! `sweep` tests two pairs side by side, with [`double`](super::double) arithmetic and a bound of its error. What it
 //! leaves open is decided with integers. docs/exact.md (section 8) has the proof.
 
 use std::array::from_fn;
