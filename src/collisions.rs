@@ -88,7 +88,8 @@ impl<T: Number> Collisions<T> {
     /// ```
     /// use carom::{Collision, Collisions, Partner};
     /// let pairs = vec![Collision { a: 0, b: 2, toi: 0.5, depth: 0.0 }];
-    /// let earliest = Collisions::from_pairs(pairs, 3, None)?.earliest();
+    /// let found: Collisions = Collisions::from_pairs(pairs, 3, None)?;
+    /// let earliest = found.earliest();
     /// assert_eq!(earliest[2].map(|first| first.partner), Some(Partner::Sphere(0)));
     /// # Ok::<(), carom::Error>(())
     /// ```

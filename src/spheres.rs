@@ -24,7 +24,7 @@ const BLOCK: usize = 256;
 ///
 /// ```
 /// use carom::{Detector, Options, Spheres, Step};
-/// let centers = vec![[0.0, 0.0, 0.0], [5.0, 0.0, 0.0]];
+/// let centers = vec![[0.0_f32, 0.0, 0.0], [5.0, 0.0, 0.0]];
 /// let velocities = vec![[10.0, 0.0, 0.0], [0.0, 0.0, 0.0]];
 /// let spheres = Spheres::new(&centers, 1.0).with_velocity(&velocities);
 /// let found = Detector::new(Options::default())?.detect(&Step::new(spheres, 1.0))?;

@@ -85,7 +85,7 @@ struct Body {
 
 /// A pair that touches.
 #[derive(Clone, Copy, Debug)]
-struct Touching {
+struct TouchingPair {
     key: TouchKey,
     /// Places of the two spheres in the list of bodies. A wall has the place of its sphere.
     ends: [u32; 2],
@@ -116,7 +116,7 @@ pub(crate) struct Rest {
     /// The force of each touching pair in the last substep, sorted.
     forces: Vec<(TouchKey, f64)>,
     bodies: Vec<Body>,
-    touching: Vec<Touching>,
+    touching: Vec<TouchingPair>,
     /// The place of each sphere in `bodies`, or [`NONE`].
     places: Vec<u32>,
     /// Longest duration of the next substep, so that no sphere at rest slips far in it.
@@ -263,7 +263,7 @@ impl Rest {
                 let force = force.map_or(0.0, |place| forces[place].1);
                 push(
                     touching,
-                    Touching {
+                    TouchingPair {
                         key,
                         ends: pair,
                         at_wall: wall.is_some(),
@@ -418,7 +418,7 @@ impl Rest {
     }
 }
 
-impl Touching {
+impl TouchingPair {
     /// Returns the velocity of the sphere relative to its partner.
     fn apart(&self, bodies: &[Body]) -> DVec3 {
         let other = if self.at_wall {
