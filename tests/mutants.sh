@@ -48,7 +48,7 @@ fn replaced(text: &'static str) -> &'static str {
 }
 END
 # The options of Cargo that select the test programs of all mutants.
-mapfile -t all < <(grep -o -- '--test [a-z_]\+' "$root/tests/mutants.sh" | tr ' ' '=' | sort -u)
+mapfile -t all < <(grep -o -- '--test [a-z_0-9]\+' "$root/tests/mutants.sh" | tr ' ' '=' | sort -u)
 mutated=
 survived=0 killed=0
 # The mutant that is being tested: its description, its tests and the process that runs them.
