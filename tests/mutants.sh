@@ -285,7 +285,7 @@ mutant 'a list survives a cell that shrinks' src/skin.rs \
 mutant 'images follow the wrong particle' src/neighbors.rs \
     'image[k] + i[k] - j[k]' 'image[k] + j[k] - i[k]' --test neighbors no_pair_is_lost
 mutant 'the move relative to the cell is not counted' src/skin.rs \
-    'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors no_pair_is_lost
+    'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors a_list_is_valid
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
 
