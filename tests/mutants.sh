@@ -361,8 +361,6 @@ mutant 'a rounding error after an impact lets bodies pass through each other' sr
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
     'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
-mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
-    'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest bouncing_ball
 mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/substep.rs \
     '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest other_impacts_elastic
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
