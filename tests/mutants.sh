@@ -361,8 +361,6 @@ mutant 'a rounding error after an impact lets bodies pass through each other' sr
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
     'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
-mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/substep.rs \
-    '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest other_impacts_elastic
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
@@ -375,8 +373,6 @@ mutant 'edges inside a flat surface lift spheres' src/dynamics/surface.rs \
     'Part::Edge(k) => &around.edges[k],' 'Part::Edge(_) => return true,' --test dynamics_walls inside_a_flat
 mutant 'corners inside a flat surface lift spheres' src/dynamics/surface.rs \
     'Part::Corner(k) => &around.corners[k],' 'Part::Corner(_) => return true,' --test dynamics_walls inside_a_flat
-mutant 'rounding loses a ball between two triangles' src/dynamics/surface.rs \
-    'let most = INSIDE * away.length();' 'let most = -INSIDE * away.length();' --test dynamics_walls like_a_plane
 mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
     'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
 mutant 'a step has no limit' src/dynamics/simulation.rs \
