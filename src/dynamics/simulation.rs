@@ -249,19 +249,15 @@ impl Simulation {
             let before = copied(&spheres)?;
             let start = Start {
                 spheres: &before,
-                ids: &self.state.ids,
-                removed: &self.state.removed,
-                last: &[],
-                options: &self.options,
-                lattice: &self.lattice,
-                walls: &self.walls,
-                rule: ResponseRule::default(),
-                time: self.time,
-                duration: 0.0,
                 most_impacts: self.options.max_impacts(),
-                resting: &[],
-                passing: &[],
-                mixed: false,
+                ..Start::at(
+                    &self.state,
+                    &self.options,
+                    &self.lattice,
+                    &self.walls,
+                    ResponseRule::default(),
+                    self.time,
+                )
             };
             let candidates = &mut self.substep.candidates;
             let (first, detector) = (pass == 0, &mut self.detector);
@@ -435,20 +431,20 @@ impl Simulation {
         }
         loop {
             let start = Start {
-                spheres: &self.state.spheres,
-                ids: &self.state.ids,
-                removed: &self.state.removed,
                 last: &last,
-                options: &self.options,
-                lattice: &self.lattice,
-                walls: &self.walls,
-                rule,
-                time: self.time,
                 duration,
                 most_impacts: most_impacts(duration, shortest.max(least), &self.options),
                 resting: &self.state.resting,
                 passing: &self.passing,
                 mixed,
+                ..Start::at(
+                    &self.state,
+                    &self.options,
+                    &self.lattice,
+                    &self.walls,
+                    rule,
+                    self.time,
+                )
             };
             let horizon = self.pace.horizon(duration);
             let mut accepted = true;
@@ -608,22 +604,14 @@ impl Simulation {
             return Ok(());
         }
         let mut passing = std::mem::take(&mut self.passing);
-        let start = Start {
-            spheres: &self.state.spheres,
-            ids: &self.state.ids,
-            removed: &self.state.removed,
-            last: &[],
-            options: &self.options,
-            lattice: &self.lattice,
-            walls: &self.walls,
+        let start = Start::at(
+            &self.state,
+            &self.options,
+            &self.lattice,
+            &self.walls,
             rule,
-            time: self.time,
-            duration: 0.0,
-            most_impacts: 0,
-            resting: &[],
-            passing: &[],
-            mixed: false,
-        };
+            self.time,
+        );
         let setting = start.setting(&self.substep.candidates);
         let present = islands.list().iter();
         let present = present.filter(|island| !island.members.is_empty());
@@ -688,20 +676,16 @@ impl Simulation {
             }
         }
         let start = Start {
-            spheres: &self.state.spheres,
-            ids: &self.state.ids,
-            removed: &self.state.removed,
-            last: &[],
-            options: &self.options,
-            lattice: &self.lattice,
-            walls: &self.walls,
-            rule,
-            time: self.time,
-            duration: 0.0,
-            most_impacts: 0,
-            resting: &[],
             passing: &self.passing,
             mixed: true,
+            ..Start::at(
+                &self.state,
+                &self.options,
+                &self.lattice,
+                &self.walls,
+                rule,
+                self.time,
+            )
         };
         let (new, passed) = self.rest.settle(&owed, duration, candidates, &start)?;
         self.state.resting.fill(false);

@@ -19,6 +19,7 @@ use super::report::Removal;
 use super::rest::{CURVED, OVERLAP, TouchKey, slow_speed};
 use super::rows::push;
 use super::rules::{Encounter, ResponseRule};
+use super::state::State;
 use super::surface::ContactGeometry;
 use super::walls::MovingWalls;
 use super::{HardSphere, Partner, SimulationOptions};
@@ -60,6 +61,35 @@ pub(crate) struct Start<'a> {
     pub(crate) passing: &'a [TouchKey],
     /// Whether gravity may accelerate only some of the spheres.
     pub(crate) mixed: bool,
+}
+
+impl<'a> Start<'a> {
+    /// Returns the state at a time, for a substep without a duration in which no sphere rests.
+    pub(crate) fn at(
+        state: &'a State,
+        options: &'a SimulationOptions,
+        lattice: &'a Lattice,
+        walls: &'a MovingWalls,
+        rule: ResponseRule<'a>,
+        time: f64,
+    ) -> Self {
+        Self {
+            spheres: &state.spheres,
+            ids: &state.ids,
+            removed: &state.removed,
+            last: &[],
+            options,
+            lattice,
+            walls,
+            rule,
+            time,
+            duration: 0.0,
+            most_impacts: 0,
+            resting: &[],
+            passing: &[],
+            mixed: false,
+        }
+    }
 }
 
 /// The state at the start of a substep, and its candidates.
