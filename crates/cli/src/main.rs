@@ -11,7 +11,8 @@ mod world_args;
 use std::io::Write;
 use std::process::ExitCode;
 
-use carom_formats::read::World;
+use carom_formats::ErrorKind;
+use carom_formats::read::{World, Worlds};
 use clap::Parser;
 
 use progress::Progress;
@@ -141,10 +142,37 @@ fn say_new_notes(world: &World, notes: &mut Vec<String>, progress: &Progress) {
     }
 }
 
-/// Returns the note about a list that ends before a frame that is cut off.
-fn complete_frames(count: u64) -> String {
-    let frames = if count == 1 { "frame" } else { "frames" };
-    format!("note: the list is complete for {count} {frames}, up to the one that is cut off")
+/// Returns the next frame. If it is cut off, the function stores the error in `cut_off`, and the frames end.
+fn next_frame(
+    worlds: &mut Worlds<'_>,
+    cut_off: &mut Option<carom_formats::Error>,
+) -> Result<Option<World>, carom_formats::Error> {
+    match worlds.next().transpose() {
+        Err(error) if error.kind() == ErrorKind::CutOff => {
+            *cut_off = Some(error);
+            Ok(None)
+        }
+        next => next,
+    }
+}
+
+/// Returns the error of a frame that is cut off, after a note about the lists that end before it. `frames` is the
+/// number of complete frames, and `has_list` says whether there are lists.
+fn end_of_frames(
+    cut_off: Option<carom_formats::Error>,
+    frames: u64,
+    has_list: bool,
+) -> anyhow::Result<()> {
+    let Some(error) = cut_off else {
+        return Ok(());
+    };
+    if has_list {
+        let name = if frames == 1 { "frame" } else { "frames" };
+        say(&format!(
+            "note: the list is complete for {frames} {name}, up to the one that is cut off"
+        ));
+    }
+    Err(error.into())
 }
 
 /// Returns true after a successful write, and false if the reader of the pipe has closed the pipe. Any other

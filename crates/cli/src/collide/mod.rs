@@ -15,7 +15,6 @@ use anyhow::{Context, bail};
 use carom::{
     Collision, Collisions, Detector, Domain, Hits, Options, Step, Touching, WallCollision64,
 };
-use carom_formats::ErrorKind;
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, OutputFile, Subject, Target};
 
@@ -26,7 +25,7 @@ use verify::Verdict;
 
 use crate::progress::Progress;
 use crate::world_args::{in_float32, single};
-use crate::{complete_frames, is_heard, say, say_new_notes};
+use crate::{end_of_frames, is_heard, next_frame, say, say_new_notes};
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let progress = Progress::new();
@@ -174,24 +173,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // memory.
         drop((world, collisions));
         frames += 1;
-        next = match worlds.next().transpose() {
-            Err(error) if error.kind() == ErrorKind::CutOff => {
-                cut_off = Some(error);
-                None
-            }
-            next => next?,
-        };
+        next = next_frame(&mut worlds, &mut cut_off)?;
     }
     let has_list = list.is_some() || wall_list.is_some();
     for list in [list, wall_list].into_iter().flatten() {
         list.finish()?;
     }
-    if let Some(error) = cut_off {
-        if has_list {
-            say(&complete_frames(frames));
-        }
-        return Err(error.into());
-    }
+    end_of_frames(cut_off, frames, has_list)?;
     Ok(ExitCode::SUCCESS)
 }
 

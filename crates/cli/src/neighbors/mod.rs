@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use anyhow::Context;
 use carom::{Detector, Domain, HardSphere, NeighborList, NeighborSearch, Options, Statistics};
-use carom_formats::ErrorKind;
 use carom_formats::read::{self, Frame, Progress as _, World};
 use carom_formats::write::{self, Columns, List, Pair, Subject, Target};
 
@@ -17,7 +16,7 @@ pub(crate) use args::Args;
 use crate::progress::Progress;
 use crate::summary::{backend_line, periodic_edges, shortest};
 use crate::world_args::{in_float32, single};
-use crate::{complete_frames, is_heard, say, say_new_notes};
+use crate::{end_of_frames, is_heard, next_frame, say_new_notes};
 
 const SHOWN: usize = 10;
 
@@ -116,24 +115,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         // memory.
         drop(world);
         frames += 1;
-        next = match worlds.next().transpose() {
-            Err(error) if error.kind() == ErrorKind::CutOff => {
-                cut_off = Some(error);
-                None
-            }
-            next => next?,
-        };
+        next = next_frame(&mut worlds, &mut cut_off)?;
     }
     let has_list = list.is_some();
     if let Some(list) = list {
         list.finish()?;
     }
-    if let Some(error) = cut_off {
-        if has_list {
-            say(&complete_frames(frames));
-        }
-        return Err(error.into());
-    }
+    end_of_frames(cut_off, frames, has_list)?;
     Ok(ExitCode::SUCCESS)
 }
 
