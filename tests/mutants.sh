@@ -85,7 +85,7 @@ build() {
 # and starts the test. WHAT describes the mutant. If FILE is no shader, the test is built first. The test
 # runs while the next mutant is built. `finish` then checks that the test has failed.
 mutant() {
-    local what=$1 file=$2 from=$3 to=$4 program filter=() programs=()
+    local what=$1 file=$2 from=$3 to=$4 folder program filter=() programs=()
     shift 4
     if [[ $(FROM=$from perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$file") != 1 ]]; then
         echo "mutants.sh: $file must contain this text exactly once: $from" >&2
@@ -103,6 +103,7 @@ mutant() {
         finish
         FROM=$from TO=$to perl -0pe 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$root/$file" >"$copy/shader.wgsl"
         export SHADER_BEFORE=$root/$file SHADER_NOW=$copy/shader.wgsl
+        folder=$copy/usual
     else
         mutated=$file
         FROM=$from TO=$to perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
@@ -115,6 +116,7 @@ mutant() {
         unset SHADER_BEFORE SHADER_NOW
         rm -rf "$copy/programs"
         mv "$copy/built_programs" "$copy/programs"
+        folder=$copy/programs
     fi
     tested=("$what" " ($*)")
     while (($#)); do
@@ -125,11 +127,7 @@ mutant() {
         esac
     done
     for program in "${programs[@]}"; do
-        if [[ $file == shaders/* ]]; then
-            "$copy"/usual/"$program"-* "${filter[@]}" || exit
-        else
-            "$copy"/programs/"$program"-* "${filter[@]}" || exit
-        fi
+        "$folder"/"$program"-* "${filter[@]}" || exit
     done >"$copy/tests.log" 2>&1 &
     tests=$!
 }
@@ -361,6 +359,10 @@ mutant 'a rounding error after an impact lets bodies pass through each other' sr
     'approach > RESTING * speeds' 'approach > 0.0 * speeds' --test dynamics a_rule_that_bounces
 mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
     'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
+mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
+    'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest the_floor_bears
+mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/substep.rs \
+    '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest falls_on_a_ball
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
 mutant 'spheres hover when their support is gone' src/dynamics/rest.rs \
