@@ -211,7 +211,10 @@ pub(crate) fn near(
             }
         }
     }
-    // As in `periodic::near`: the multiples of edge 2 are limited first, then those of edge 1 and 0.
+    // `across[k]` is the part of edge k that is perpendicular to the edges with lower numbers. An image of
+    // sphere b can be near sphere a only if their distance along each vector `across[k]` is at most `reach`.
+    // Edges 0 and 1 have no component along `across[2]`. So the multiples of edge 2 are limited first, then
+    // those of edge 1, and then those of edge 0.
     let range = |k: usize, from: DVec3| {
         let length = across[k].length();
         if edges[k] == DVec3::ZERO {
@@ -230,12 +233,14 @@ pub(crate) fn near(
         for n2 in range(1, p) {
             let p = p + edges[1] * f64::from(n2);
             for n1 in range(0, p) {
-                // The closest approach, computed with a margin for rounding.
+                // An image that is near sphere a along every direction may still miss it. So the closest
+                // approach is computed in float64, with a margin for rounding.
                 let p = p + edges[0] * f64::from(n1);
                 let time = (-p.dot(v / v.length()) / v.length()).max(0.0).min(dt);
                 let nearest = if time > 0.0 { p + v * time } else { p };
-                let error = 1e-9 * (p.length() + v.length() * dt + edges[0].length());
-                if nearest.length() <= a.radius + b.radius + more + error {
+                let touch = a.radius + b.radius + more;
+                let error = 1e-9 * (p.length() + touch + v.length() * dt + edges[0].length());
+                if nearest.length() <= touch + error {
                     images.push([n1, n2, n3]);
                 }
             }
