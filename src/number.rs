@@ -85,7 +85,9 @@ pub(crate) mod sealed {
         /// Returns the sum of a length x and a skin y, or a little more, so that the errors of a measured move do not
         /// matter.
         fn padded(x: Self, y: Self) -> Self;
-        fn half(self) -> Self;
+        fn half(self) -> Self {
+            Self::nearest(self.into() / 2.0)
+        }
         /// Checks the numbers of a domain.
         fn check_domain(domain: &Domain) -> Result<(), Error>;
         /// Returns the vector from a place to an image of another place.
@@ -157,9 +159,6 @@ pub(crate) mod sealed {
         fn check_domain(domain: &Domain) -> Result<(), Error> {
             domain.check()
         }
-        fn half(self) -> Self {
-            self / 2.0
-        }
         fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
             displaced(domain, from, to, image)
         }
@@ -227,9 +226,6 @@ pub(crate) mod sealed {
         }
         fn check_domain(domain: &Domain) -> Result<(), Error> {
             domain.check_f64()
-        }
-        fn half(self) -> Self {
-            self / 2.0
         }
         fn displaced(domain: &Domain, from: DVec3, to: DVec3, image: [i32; 3]) -> DVec3 {
             wide::displaced(domain, from, to, image)

@@ -99,12 +99,7 @@ impl World {
         } = self.names;
         let x = number::finite(x).map_err(|what| {
             let name = [a, b, c, size, d, e, f].get(field).copied().unwrap_or("?");
-            at(
-                &self.source,
-                self.unit,
-                row as u64,
-                &format!("field {name} {what}"),
-            )
+            self.bad_field(row, name, &what)
         })?;
         if let Some(sphere) = self.spheres.get_mut(row) {
             let HardSphere {
@@ -125,17 +120,16 @@ impl World {
 
     /// Halves the radii, which were read from an array of diameters called `name`.
     pub(crate) fn halve_radii(&mut self, name: &str) -> Result<(), Error> {
-        for (row, sphere) in self.spheres.iter_mut().enumerate() {
-            sphere.radius = number::halve(sphere.radius).map_err(|what| {
-                at(
-                    &self.source,
-                    self.unit,
-                    row as u64,
-                    &format!("field {name} {what}"),
-                )
-            })?;
+        for row in 0..self.spheres.len() {
+            let halved = number::halve(self.spheres[row].radius);
+            self.spheres[row].radius = halved.map_err(|what| self.bad_field(row, name, &what))?;
         }
         Ok(())
+    }
+
+    fn bad_field(&self, row: usize, name: &str, what: &str) -> Error {
+        let message = format!("field {name} {what}");
+        at(&self.source, self.unit, row as u64, &message)
     }
 
     pub(crate) fn set_radii(&mut self, radius: f64) {
