@@ -48,7 +48,7 @@ impl Piece {
         }
     }
 
-    /// Returns the same motion from `time` on, on which gravity acts if it did not, or no longer acts if it did.
+    /// Returns the motion from `time` on if gravity begins to act then (`falls`), or ceases to.
     pub(crate) fn falling(&self, falls: bool, time: f64, gravity: DVec3) -> Self {
         let sign = if falls { -1.0 } else { 1.0 };
         let velocity = self.velocity + gravity * (sign * time);
