@@ -304,7 +304,7 @@ mutant 'no error bound for half-spaces' src/walls/half_space.rs \
 mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
     'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
-    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
+    'bound.velocity = velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
 mutant 'spheres larger than a cell are sought only in the cells beside it' src/walls/tree.rs \
     'const MOST_CELLS: f32 = 0.99;' 'const MOST_CELLS: f32 = 2.99;' --lib walls::tree
 mutant 'the cells beside those with a triangle are not marked along x' src/walls/tree.rs \

@@ -15,7 +15,7 @@ use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
 use super::answer::{Hit, Touch};
-use super::shift::Shift;
+use super::shift::{Products, Shift};
 use crate::shared::moving_sphere::MovingSphere;
 
 /// The number m·2^e. m is odd, or m and e are both 0.
@@ -58,9 +58,8 @@ pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
 }
 
 /// Returns the difference v − w of two velocities as integers times 2ⁿ, and the exponent n.
-pub(crate) fn velocity_between(v: [f32; 3], w: [f32; 3]) -> ([IBig; 3], i32) {
-    let dyadic = |x: f32| Dyadic::from(f64::from(x));
-    let [v, w] = [v, w].map(|x| x.map(dyadic));
+pub(crate) fn velocity_between(v: [f64; 3], w: [f64; 3]) -> ([IBig; 3], i32) {
+    let [v, w] = [v, w].map(|x| x.map(Dyadic::from));
     let unit = unit_of(&[v, w].concat());
     let difference = from_fn(|k| in_units(v[k], unit) - in_units(w[k], unit));
     (difference, unit)
@@ -99,27 +98,21 @@ pub(crate) struct PairIntegers {
 /// The numbers of one sphere of a pair: centre, radius and velocity.
 pub(crate) type Numbers3 = ([f64; 3], f64, [f64; 3]);
 
+/// Returns the numbers of a sphere.
+pub(crate) fn numbers<S: MovingSphere>(sphere: &S) -> Numbers3 {
+    let [center, velocity] =
+        [sphere.center(), sphere.velocity()].map(|vector| vector.map(f64::from));
+    (center, sphere.radius().into(), velocity)
+}
+
 impl PairIntegers {
     pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
-        let products = match shift.translation() {
-            Some(translation) => from_fn(|axis| {
-                translation
-                    .products(axis)
-                    .map(|(edge, times)| (f64::from(edge), times))
-            }),
-            None => Default::default(),
-        };
-        let numbers = |sphere: &S| {
-            let [center, velocity] =
-                [sphere.center(), sphere.velocity()].map(|vector| vector.map(f64::from));
-            (center, f64::from(sphere.radius()), velocity)
-        };
-        Self::of(&[numbers(a), numbers(b)], &products)
+        Self::of(&[numbers(a), numbers(b)], &shift.products())
     }
 
     /// Returns the pair of two spheres, of which the second is displaced. For each axis, `products` has three lengths
     /// and how many times each is added to its coordinate.
-    pub(crate) fn of(spheres: &[Numbers3; 2], products: &[[(f64, i32); 3]; 3]) -> Self {
+    pub(crate) fn of(spheres: &[Numbers3; 2], products: &Products) -> Self {
         let dyadic = Dyadic::from;
         let lengths: [Dyadic; 8] = from_fn(|k| {
             let (center, radius, _) = &spheres[k / 4];
@@ -299,7 +292,7 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
 }
 
 /// A kind of numbers to which results are rounded: float32 or float64.
-pub(crate) trait Rounded: Copy + Default + Into<f64> {
+pub trait Rounded: Copy + Default + Into<f64> {
     /// Returns the nearest number.
     fn of(x: f64) -> Self;
     /// Returns the bits of the number, read as an integer. Non-negative numbers have the order of their bits.
@@ -333,14 +326,6 @@ impl Rounded for f64 {
     fn from_bits(bits: u64) -> Self {
         Self::from_bits(bits)
     }
-}
-
-/// Returns the float32 nearest to an unknown number from 0 to `most`, as [`nearest`] does.
-pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // The numbers that are compared, float32 and numbers halfway between them, are float64.
-    nearest(most, guess, |x: Dyadic| {
-        compare(x.mantissa as f64 * power(x.exponent))
-    })
 }
 
 /// Returns the number of type `T` nearest to an unknown number from 0 to `most`, ties to even. The caller's

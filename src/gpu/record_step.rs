@@ -45,8 +45,8 @@ impl RecordableSpheres for DeviceSpheres<'_> {}
 
 impl sealed::Recordable for Spheres<'_> {
     fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
-        let &Step { domain, walls, .. } = step;
-        let dt = step.dt();
+        let &Step { domain, .. } = step;
+        let (dt, walls) = (step.dt(), step.walls());
         domain.check()?;
         let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
         // If one of two sets is empty, the spheres of the other set may still touch walls.
@@ -274,10 +274,9 @@ impl CollisionBuffers {
             first,
             second,
             domain,
-            walls,
             ..
         } = step;
-        let dt = step.dt();
+        let (dt, walls) = (step.dt(), step.walls());
         let lattice = self.lattice(&domain)?;
         let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
         for spheres in [Some(&first), second.as_ref()].into_iter().flatten() {

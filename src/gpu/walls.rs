@@ -302,7 +302,7 @@ impl GpuWallLattice {
         let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
         let seen = match axis {
             None => edges,
-            Some(axis) => edges_across(axis, domain),
+            Some(axis) => edges_across(vector(axis), domain),
         };
         let duals = duals(seen);
         let mut lattice = Self::zeroed();
