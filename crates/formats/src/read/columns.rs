@@ -191,14 +191,13 @@ impl Columns {
     ) -> Result<Row, BadField> {
         let field = |column| field(column).unwrap_or_default();
         let bad = |name| move |what| BadField { name, what };
-        let number = |column, name| number::parse_wide(field(column)).map_err(bad(name));
+        let number = |column, name| number::parse(field(column)).map_err(bad(name));
         let kind = |column| Type::parse(field(column)).map_err(bad("type"));
         let mut sphere = HardSphere::new([0.0; 3], 0.0);
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
             for (axis, column) in self.centers() {
-                parts[axis] =
-                    number::parse_wide(field(column)).map_err(bad(self.names.center[axis]))?;
+                parts[axis] = number::parse(field(column)).map_err(bad(self.names.center[axis]))?;
             }
             let axes = if self.is_flat() { 2 } else { 3 };
             for (axis, x) in cell.at(parts).into_iter().enumerate().take(axes) {
@@ -214,7 +213,7 @@ impl Columns {
             for axis in 0..3 {
                 if let Some(column) = self.velocity[axis] {
                     let name = self.names.velocity[axis];
-                    let momentum = number::parse_wide(field(column)).map_err(bad(name))?;
+                    let momentum = number::parse(field(column)).map_err(bad(name))?;
                     sphere.velocity[axis] = number::finite(momentum / mass)
                         .map_err(|what| bad(name)(format!("divided by the mass {what}")))?;
                 }
@@ -326,7 +325,7 @@ impl Mass {
             )
         };
         match self {
-            Self::Column(column) => match number::parse_wide(field(column)) {
+            Self::Column(column) => match number::parse(field(column)) {
                 Ok(mass) if mass > 0.0 => Ok(mass),
                 Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
                 Err(what) => Err(("mass", what)),

@@ -227,7 +227,7 @@ fn other_box(pairs: &[Pair]) -> Option<String> {
         {
             continue;
         }
-        let is_number = |text: &[u8]| number::parse_wide(text).is_ok();
+        let is_number = |text: &[u8]| number::parse(text).is_ok();
         // Without `=`, the numbers are keys of their own.
         let count = match &pair.value {
             Some(text) => rows(text).map_or(0, |rows| rows.concat().len()),
@@ -377,7 +377,7 @@ fn rows(text: &[u8]) -> Result<Vec<Vec<f64>>, String> {
         let word = &text[start..at];
         start = at + 1;
         if !word.is_empty() {
-            let number = number::parse_wide(word);
+            let number = number::parse(word);
             row.push(number.map_err(|what| format!("has a number that {what}"))?);
         } else if byte == b',' && lacks_number {
             return Err("has a comma without a number before it".to_owned());
