@@ -1,7 +1,7 @@
 //! The input of a time step: the moving spheres and the duration of the step.
 //!
 //! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], with all spheres in one slice.
-//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]. `src/gpu/host_step.rs` handles a step that an
+//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]. `src/gpu/input/host_step.rs` handles a step that an
 //! application records on its own GPU device.
 
 use std::fmt;

@@ -1,5 +1,5 @@
-//! The lattice of a periodic domain, with its *reduced* edges. `src/gpu/lattice.rs` converts it for
-//! the shaders (`shaders/shared/lattice.wgsl`). In the error bounds, ε is 2⁻²³.
+//! The lattice of a periodic domain, with its *reduced* edges. `src/gpu/collide/lattice.rs` converts it for
+//! the shaders (`shaders/periodic/parts/lattice.wgsl`). In the error bounds, ε is 2⁻²³.
 
 use std::array::from_fn;
 
