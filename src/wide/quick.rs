@@ -79,8 +79,8 @@ impl WidePairs<'_> {
         // The residual |p + v·t|² − (r − d)², of which the true time or depth is a root.
         let magic = (rh & splat(EXPONENT)) * splat(GRID);
         let on_grid = |x: f64x2| (x + magic) - magic;
-        let t = later & toi * splat(self.dt) & splat(DIGITS);
-        let d = on_grid(!later & depth * splat(unit_of_depth));
+        let t = later & (toi * splat(self.dt)) & splat(DIGITS);
+        let d = on_grid(!later & (depth * splat(unit_of_depth)));
         let q: [[f64x2; 2]; 3] = from_fn(|k| {
             let long = vh[k] & splat(DIGITS);
             let moved = long * t;
@@ -121,7 +121,7 @@ impl WidePairs<'_> {
         let mut hits = certain & within & low.simd_eq(high);
         if let Some(off) = off {
             let most = off[0].fast_max(off[1]).fast_max(off[2]);
-            hits = hits & most.simd_le(splat(FAR_TERMS) * rh);
+            hits &= most.simd_le(splat(FAR_TERMS) * rh);
         }
         QuickHits {
             hits: hits.to_bitmask() as usize,
