@@ -23,6 +23,8 @@ const SAMPLE: usize = 63;
 const BLOCK: usize = 256;
 /// Largest and smallest largest number of the enclosing spheres, 2⁵⁵ and 2⁻⁶⁰. Otherwise, another unit is chosen.
 pub(super) const LARGEST: [f64; 2] = [1.0 / (1_u64 << 60) as f64, (1_u64 << 55) as f64];
+/// A number that is not very large: 2²⁰⁰.
+const MODERATE: f64 = f64::from_bits(1223 << 52);
 /// Largest ratio of the lengths of two periodic edges: 2¹⁰⁰.
 const MAX_RATIO: f64 = (1_u128 << 100) as f64;
 
@@ -56,6 +58,8 @@ pub(crate) struct Enclosed<'a> {
     /// space.
     pub(crate) wraps: &'a [[i32; 3]],
     pub(crate) step: UncheckedStep<'a>,
+    /// Whether the magnitudes of coordinates, radii and velocities and dt are at most 2²⁰⁰.
+    pub(super) is_moderate: bool,
 }
 
 /// Powers of two that bring most lengths of a world to about 1, and dt to between 1 and 2.
@@ -241,6 +245,7 @@ impl<'a> Enclosed<'a> {
             Ok(Self {
                 given,
                 domain,
+                is_moderate: most(measured.extent, most(measured.speed, dt)) <= MODERATE,
                 dt,
                 scale: frame.scale,
                 cell,
