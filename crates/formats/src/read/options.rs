@@ -36,6 +36,13 @@ pub struct ReadOptions {
     pub periodic: Option<[bool; 3]>,
 }
 
+impl ReadOptions {
+    /// Returns whether the options say which edges of the box are periodic.
+    pub(crate) fn says_so(&self) -> bool {
+        self.open || self.cell.is_some() || self.periodic.is_some()
+    }
+}
+
 /// What separates the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
