@@ -25,7 +25,7 @@ pub(crate) const GPU_SLACK: f32 = 8.0;
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
 /// The shaders add a displacement to the difference of two centres. The rounding error of the sum
-/// is at most this factor times ε/2 times the sum of the magnitudes of both.
+/// is at most this factor times ε times the sum of the magnitudes of both.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 
