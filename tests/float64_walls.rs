@@ -6,8 +6,8 @@ mod wall_worlds;
 use std::error::Error;
 
 use carom::{
-    Backend, Collisions, Detector, Domain, ErrorKind, HardSphere, Hits, Mesh, Options, Sphere,
-    Spheres, Step, Wall, WallCollision64, WallShape, Walls, verify_walls,
+    Backend, Collisions, Contact, Detector, Domain, ErrorKind, HardSphere, Hits, Mesh, Options,
+    Sphere, Spheres, Step, Wall, WallCollision64, WallShape, Walls, verify_walls,
 };
 use fastrand::Rng;
 use glam::DVec3;
@@ -427,6 +427,90 @@ impl World {
         }
     }
 
+    fn contact(
+        &self,
+        sphere: u32,
+        wall: u32,
+        [toi, depth]: [f64; 2],
+        image: [i32; 3],
+    ) -> Contact<f64> {
+        let hit = WallCollision64 {
+            sphere,
+            wall,
+            toi,
+            depth,
+        };
+        let ball = &self.spheres[sphere as usize];
+        let contact = if self.domain.is_open() {
+            hit.contact(ball, &self.walls)
+        } else {
+            hit.contact_of_image(ball, &self.walls, &self.domain, image)
+        };
+        contact.expect("the wall exists")
+    }
+
+    /// Fails unless the point of a contact, moved back by the depth, is on the surface of the wall at the time of impact.
+    fn check_contact(
+        &self,
+        sphere: &HardSphere,
+        wall: &Obstacle,
+        [toi, depth]: [f64; 2],
+        contact: Contact<f64>,
+    ) {
+        let normal = DVec3::from(contact.normal);
+        assert!((normal.length() - 1.0).abs() < 1e-14, "{contact:?}");
+        let velocity = DVec3::from(match wall {
+            Obstacle::Simple(wall) => wall.velocity(),
+            Obstacle::Triangle(_, velocity) => *velocity,
+        });
+        let speed = (DVec3::from(sphere.velocity) - velocity).dot(normal);
+        let most = sphere
+            .velocity
+            .iter()
+            .chain(velocity.as_ref())
+            .map(|v| v.abs())
+            .sum::<f64>();
+        let off = (contact.approach_speed - speed).abs();
+        assert!(off <= 1e-9 * most, "{contact:?} {speed:e}");
+        let place = DVec3::from(contact.point) - normal * depth - velocity * toi;
+        let apart = match *wall {
+            Obstacle::Triangle(corners, _) => {
+                let [a, b, c] = corners.map(|x| DVec3::from(x) / self.size);
+                let place = place / self.size;
+                let n = (b - a).cross(c - a).normalize();
+                let height = (place - a).dot(n).abs();
+                let beside = [(a, b), (b, c), (c, a)]
+                    .map(|(from, to)| n.cross((to - from).normalize()).dot(place - from));
+                height.max(-beside.into_iter().fold(0.0, f64::min)) * self.size
+            }
+            Obstacle::Simple(wall) => match wall.shape() {
+                WallShape::HalfSpace { normal, offset } => {
+                    (DVec3::from(normal).dot(place) - offset) / DVec3::from(normal).length()
+                }
+                WallShape::Sphere { center, radius, .. } => {
+                    ((place - DVec3::from(center)) / self.size).length() * self.size - radius
+                }
+                WallShape::Cylinder {
+                    point,
+                    axis,
+                    radius,
+                    ..
+                } => {
+                    let axis = DVec3::from(axis).normalize();
+                    let away = (place - DVec3::from(point)) / self.size;
+                    axis.cross(away).length() * self.size - radius
+                }
+                shape => panic!("an unknown shape: {shape:?}"),
+            },
+        };
+        let extent = DVec3::from(sphere.center).abs().element_sum() + most * toi;
+        let tolerance = 1e-10 * (extent + 10.0 * self.size + sphere.radius);
+        assert!(
+            apart.abs() <= tolerance,
+            "{apart:e} {contact:?} {wall:?} {sphere:?} {toi:e} {depth:e}"
+        );
+    }
+
     /// Fails unless the list has exactly the spheres and walls that touch, in order, with the nearest times and depths.
     fn check(&self, found: &Collisions<f64>) -> usize {
         let mut listed = found.walls.iter_with_images();
@@ -462,6 +546,12 @@ impl World {
                     ) = listed.next().unwrap_or_else(|| {
                         panic!("({index}, {number}) {image:?} is missing in {self:?}")
                     });
+                    self.check_contact(
+                        sphere,
+                        wall,
+                        [toi, depth],
+                        self.contact(i, j, [toi, depth], of_hit),
+                    );
                     let hit = (i as usize, j as usize, of_hit);
                     assert_eq!(hit, (index, number, image), "{self:?}");
                     assert!((0.0..=self.dt).contains(&toi), "{toi:e} in {self:?}");
@@ -627,6 +717,85 @@ fn the_last_digit_decides() -> Test {
             let found = detector.detect(&Step::new(&falling, late).with_walls(&walls))?;
             assert!(found.walls.is_empty(), "{far} {radius:e}");
         }
+    }
+    Ok(())
+}
+
+/// Points that are exactly on a wall at the end of the step are listed. No radius covers rounding errors.
+#[test]
+fn points_on_walls_are_found() -> Test {
+    let mut rng = Rng::with_seed(5);
+    let mut detector = detector()?;
+    // A number with few enough digits for exact sums, but too many for float32.
+    let number = |rng: &mut Rng, most: f64| (unit(rng) * most * 1048576.0).round() / 1048576.0;
+    for round in 0..400 {
+        let speed = [0.0, 1.0, 500.0][rng.usize(0..3)];
+        let extent = [1.0, 1000.0][rng.usize(0..2)];
+        let (mut walls, mut points) = (Walls::new(), Vec::new());
+        let few = |rng: &mut Rng| (unit(rng) * 64.0 * extent).round() / 64.0;
+        let scaled = |x: [f64; 3], k: f64| x.map(|x| x * k);
+        for kind in 0..6 {
+            let q = [0; 3].map(|_| {
+                if round % 2 == 0 {
+                    few(&mut rng)
+                } else {
+                    number(&mut rng, extent)
+                }
+            });
+            let w = [0; 3].map(|_| number(&mut rng, speed));
+            let (j, k) = (few(&mut rng), few(&mut rng));
+            let (wall, point): (WallShape<f64>, _) = match kind {
+                0 => {
+                    let shift = plus(scaled([0.0, 1.0, -1.0], j), scaled([2.0, -1.0, 0.0], k));
+                    let offset = q[0] + 2.0 * q[1] + 2.0 * q[2];
+                    let normal = [1.0, 2.0, 2.0];
+                    (WallShape::HalfSpace { normal, offset }, plus(q, shift))
+                }
+                1 | 2 => {
+                    let (center, radius, hollow) = (q, 3.0 * k.abs(), kind == 2);
+                    let shape = WallShape::Sphere {
+                        center,
+                        radius,
+                        hollow,
+                    };
+                    (shape, plus(q, scaled([2.0, -1.0, 2.0], k)))
+                }
+                3 | 4 => {
+                    let (point, axis, radius) = (q, [0.0, 3.0, 4.0], 5.0 * k.abs());
+                    let hollow = kind == 4;
+                    let shape = WallShape::Cylinder {
+                        point,
+                        axis,
+                        radius,
+                        hollow,
+                    };
+                    let along = plus(q, scaled(axis, j));
+                    (shape, plus(along, scaled([0.0, 4.0, -3.0], k)))
+                }
+                _ => {
+                    let corners = [0; 3].map(|_| plus(q, [0; 3].map(|_| number(&mut rng, extent))));
+                    let [a, b, c] = corners.map(DVec3::from);
+                    let point = a + (b - a) * 0.25 + (c - a) * 0.375;
+                    let mesh = Mesh::new(corners.to_vec(), vec![[0, 1, 2]])?;
+                    walls.push_mesh(mesh.with_velocity(w));
+                    points.push(HardSphere::new(plus(point.to_array(), w), 0.0));
+                    continue;
+                }
+            };
+            walls.push(Wall::from(wall).with_velocity(w));
+            points.push(HardSphere::new(plus(point, w), 0.0));
+        }
+        // Alone, a point is the origin of the enclosing step.
+        let alone = rng.usize(0..6);
+        let expected: Vec<[u32; 2]> = (0..6).map(|k| [k, k]).collect();
+        let found = detector.detect(&Step::new(&points, 1.0).with_walls(&walls))?;
+        for pair in expected {
+            let listed = found.walls.iter().any(|hit| [hit.sphere, hit.wall] == pair);
+            assert!(listed, "{pair:?} is missing: {points:?} {walls:?}");
+        }
+        let found = detector.detect(&Step::new(&points[alone..=alone], 1.0).with_walls(&walls))?;
+        let listed = found.walls.iter().any(|hit| hit.wall as usize == alone);
+        assert!(listed, "{alone} is missing: {points:?} {walls:?}");
     }
     Ok(())
 }

@@ -11,6 +11,7 @@
 use std::array::from_fn;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
+use dashu_int::ops::BitTest as _;
 use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
@@ -264,6 +265,87 @@ impl PairIntegers {
             }
         })
     }
+}
+
+impl PairIntegers {
+    /// Returns the unit vector to the second sphere at the first touch, and the speed of approach along it, in float64 with
+    /// relative errors of a few units in the last place. The rest is as in [`first_touch`](Self::first_touch), whose numbers
+    /// are out of range for some spheres in float64.
+    pub(crate) fn contact(&self) -> Option<(DVec3, f64)> {
+        let v = Floats::of(&self.v);
+        if sign(&self.outside) != Greater {
+            let normal = Floats::of(&self.p).unit().unwrap_or(DVec3::X);
+            let approach = -v.vector.dot(normal);
+            return Some((normal, scaled(approach, v.exponent + self.speed)));
+        }
+        if sign(&dot(&self.p, &self.v)) != Less || !self.ever_touch() {
+            return None;
+        }
+        let across = cross(&self.v, &self.p);
+        let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
+        if self.r.is_zero() {
+            let approach = v.vector.length();
+            return Some((
+                -v.unit().unwrap_or(DVec3::NEG_X),
+                scaled(approach, v.exponent + self.speed),
+            ));
+        }
+        // The vector between the centres has a part perpendicular to the velocity and a part along it.
+        let beside = Floats::of(&cross(&across, &self.v));
+        let (square, exponent) = float(&discriminant);
+        let (root, exponent) = (square.max(0.0).sqrt(), exponent / 2);
+        let of_root = exponent + v.exponent;
+        let most = beside.exponent.max(of_root);
+        let part = |vector: DVec3, exponent: i32| {
+            DVec3::from_array(vector.to_array().map(|x| scaled(x, exponent - most)))
+        };
+        let vector = part(beside.vector, beside.exponent) - part(v.vector * root, of_root);
+        let (r, of_r) = float(&self.r);
+        let approach = scaled(root / r, exponent - of_r + self.speed);
+        Some((unit(vector)?, approach))
+    }
+}
+
+/// A vector of floats times 2^`exponent`.
+struct Floats {
+    vector: DVec3,
+    exponent: i32,
+}
+
+impl Floats {
+    fn of(x: &[IBig; 3]) -> Self {
+        let parts = x.each_ref().map(float);
+        let exponent = parts
+            .iter()
+            .map(|&(_, exponent)| exponent)
+            .max()
+            .unwrap_or(0);
+        Self {
+            vector: parts.map(|(x, of_x)| scaled(x, of_x - exponent)).into(),
+            exponent,
+        }
+    }
+
+    fn unit(&self) -> Option<DVec3> {
+        unit(self.vector)
+    }
+}
+
+fn unit(vector: DVec3) -> Option<DVec3> {
+    (vector / vector.abs().max_element()).try_normalize()
+}
+
+/// Returns an integer as a float times 2ⁿ, and the exponent n, which is even. The float is less than 2⁹⁶.
+fn float(x: &IBig) -> (f64, i32) {
+    let digits = x.bit_len().saturating_sub(94);
+    let digits = digits + digits % 2;
+    ((x >> digits).to_f64().value(), digits as i32)
+}
+
+/// Returns x·2^`exponent`.
+fn scaled(x: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    x * power(half) * power(exponent - half)
 }
 
 pub(crate) fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {

@@ -16,6 +16,7 @@ use dashu_int::IBig;
 use glam::DVec3;
 
 use super::approx::{Approx, cross, difference, dot};
+use super::wall::unit;
 use crate::Sphere;
 use crate::exact::integers::{
     self, Dyadic, Numbers3, Rounded, in_units, nearest, numbers, sign, unit_of, velocity_between,
@@ -39,6 +40,15 @@ impl<T> Round<T> {
     /// Returns whether the wall is a solid sphere.
     pub(crate) fn is_ball(&self) -> bool {
         self.axis.is_none() && !self.inside
+    }
+}
+
+impl<T: Copy + Into<f64>> Round<T> {
+    /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.
+    pub(super) fn any_direction(&self) -> DVec3 {
+        self.axis.map_or(DVec3::X, |axis| {
+            unit(DVec3::from(axis.map(Into::into))).any_orthonormal_vector()
+        })
     }
 }
 
@@ -171,15 +181,6 @@ impl Round {
             time,
             normal,
             approach: v.dot(normal),
-        })
-    }
-
-    /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.
-    fn any_direction(&self) -> DVec3 {
-        self.axis.map_or(DVec3::X, |axis| {
-            DVec3::from(axis.map(f64::from))
-                .normalize()
-                .any_orthonormal_vector()
         })
     }
 }

@@ -7,6 +7,7 @@ use super::half_space::{HalfSpace, HalfSpaceIntegers};
 use super::round::{Round, RoundIntegers};
 use super::triangle::{Triangle, TriangleFloat64, TriangleIntegers};
 use super::wall::{Solid, unit};
+use crate::Feature;
 use crate::exact::Products;
 use crate::exact::integers::{Numbers3, PairIntegers, Rounded};
 use crate::wide::{WideScale, to_one};
@@ -114,13 +115,75 @@ impl WideWall {
         }
     }
 
+    /// Returns the unit vector into the wall and the speed of approach at the time of impact, and the part that is touched.
+    pub(crate) fn touch(
+        &self,
+        sphere: &Numbers3,
+        products: &Products,
+        toi: f64,
+    ) -> (DVec3, f64, Feature) {
+        let (visitor, scale) = self.visitor(sphere, products, toi);
+        let ScaledVisitor {
+            center,
+            shift,
+            velocity,
+            dt: time,
+            ..
+        } = visitor;
+        let scaled = self.scaled(&scale);
+        let (normal, feature, w) = match (self, &scaled) {
+            (Self::Solid(Solid::HalfSpace(wall)), Self::Solid(Solid::HalfSpace(plane))) => {
+                (-DVec3::from(plane.normal), Feature::Face, wall.velocity)
+            }
+            (Self::Solid(Solid::Round(wall)), _) if wall.is_ball() => {
+                let ball = (wall.point, wall.radius, wall.velocity);
+                let contact = PairIntegers::of(&[ball, *sphere], products).contact();
+                let (normal, approach) = contact.unwrap_or((DVec3::NEG_X, 0.0));
+                return (-normal, approach, Feature::Face);
+            }
+            (Self::Solid(Solid::Round(wall)), Self::Solid(Solid::Round(round))) => {
+                let v = velocity - DVec3::from(round.velocity);
+                let mut away = center - DVec3::from(round.point) + shift + v * time;
+                if let Some(axis) = round.axis.map(DVec3::from) {
+                    // Perpendicular to the axis even if only rounding errors are left.
+                    away = axis.cross(away.cross(axis));
+                }
+                let out = away.try_normalize().unwrap_or_else(|| wall.any_direction());
+                let normal = if wall.inside { out } else { -out };
+                (normal, Feature::Face, wall.velocity)
+            }
+            (Self::Triangle(wall), Self::Triangle(triangle)) => {
+                let corners = triangle
+                    .corners
+                    .map(|corner| DVec3::from(corner) - center - shift);
+                let v = velocity - DVec3::from(triangle.velocity);
+                let triangle = TriangleFloat64::of(corners, DVec3::ZERO, v, visitor.radius);
+                let (touch, feature) = triangle.touch_at(time);
+                (touch.normal, feature, wall.velocity)
+            }
+            _ => (DVec3::X, Feature::Face, [0.0; 3]),
+        };
+        let approach = (DVec3::from(sphere.2) - DVec3::from(w)).dot(normal);
+        (normal, approach, feature)
+    }
+
     /// Estimates the time of impact or the depth of a sphere.
-    pub(crate) fn estimate(
+    pub(crate) fn estimate(&self, sphere: &Numbers3, products: &Products, dt: f64) -> WallEstimate {
+        let (sphere, scale) = self.visitor(sphere, products, dt);
+        let (misses, [time, depth]) = self.scaled(&scale).meet(&sphere);
+        WallEstimate {
+            misses,
+            guess: time / scale.time + depth / scale.length,
+        }
+    }
+
+    /// Returns a sphere in units in which the largest lengths of the sphere and the wall are about 1, and these units.
+    fn visitor(
         &self,
         &(center, radius, velocity): &Numbers3,
         products: &Products,
         dt: f64,
-    ) -> WallEstimate {
+    ) -> (ScaledVisitor, WideScale) {
         let largest = |x: [f64; 3]| DVec3::from(x).abs().max_element();
         let term = |(edge, times): (f64, i32)| edge * f64::from(times);
         let terms = DVec3::from(products.map(|of| of.map(|x| term(x).abs()).iter().sum::<f64>()));
@@ -136,11 +199,7 @@ impl WideWall {
             velocity: scale.speeds(velocity).into(),
             dt: dt * scale.time,
         };
-        let (misses, [time, depth]) = self.scaled(&scale).meet(&sphere);
-        WallEstimate {
-            misses,
-            guess: time / scale.time + depth / scale.length,
-        }
+        (sphere, scale)
     }
 
     /// Returns whether the sphere certainly misses this wall, which is scaled, and an estimate of the time of impact and

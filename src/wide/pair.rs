@@ -331,8 +331,7 @@ impl WidePairs<'_> {
 
     /// Returns the terms of the displacement of an image.
     pub(crate) fn products(&self, image: [i32; 3]) -> Products {
-        let edges = [0, 1, 2].map(|k| self.domain.periodic_edge(k));
-        from_fn(|axis| from_fn(|k| (edges[k][axis], image[k])))
+        self.domain.products(image)
     }
 
     /// Returns whether two spheres just touch at the start, and no operation that shows this rounds.

@@ -381,6 +381,15 @@ impl TriangleFloat64 {
         } else {
             self.nearest(0.0)
         };
+        self.touch_of(&nearest)
+    }
+
+    /// Returns the contact at a time, and the part of the triangle that is touched.
+    pub(in crate::walls) fn touch_at(&self, time: f64) -> (Touch, Feature) {
+        self.touch_of(&self.nearest(time))
+    }
+
+    fn touch_of(&self, nearest: &NearestPoint) -> (Touch, Feature) {
         let apart = nearest.point - self.v * nearest.time;
         // If the centre almost lies on the triangle, the direction to the nearest point is only rounding error.
         let is_told = nearest.distance > 1e6 * self.distance_error(nearest.time);
