@@ -92,7 +92,9 @@ fn facing(number: u32, place: vec3<f32>) -> Facing {
     var into = vector_around(k);
     while any(into != vec3<f32>(0.0)) {
         let ahead = dot(into, facing.away);
-        facing.touches = facing.touches && ahead <= tolerance;
+        if ahead > tolerance {
+            return Facing(beside.away, false);
+        }
         facing.away -= into * max(ahead, 0.0);
         if beside.part < CORNERS {
             break;
