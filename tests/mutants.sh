@@ -548,6 +548,12 @@ mutant 'further candidates without room are left out' shaders/dynamics/simulatio
 
 mutant 'spheres meet the planes of triangles outside them' shaders/dynamics/parts/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
+mutant 'edges inside a flat surface lift spheres on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
+    'if beside.part == FACE {' 'if beside.part < CORNERS || beside.part == FACE {' --test dynamics_gpu inside_a_flat
+mutant 'corners inside a flat surface lift spheres on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
+    'if beside.part == FACE {' 'if beside.part >= CORNERS {' --test dynamics_gpu inside_a_flat
+mutant 'one-sided triangles are met from behind on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
+    'simulation_request.one_sided != 0u' 'false' --test dynamics_gpu one_sided
 mutant 'spheres of one body hit one another' shaders/dynamics/simulation_candidates.wgsl \
     'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
 mutant 'pairs of one body shorten the substeps' shaders/dynamics/simulation_judge.wgsl \
