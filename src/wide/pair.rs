@@ -12,8 +12,8 @@ use super::WideSphere;
 use super::double::{difference, product, split, square, sum};
 use super::enclose::WideScale;
 use crate::Domain;
-use crate::exact::Arithmetic;
 use crate::exact::integers::PairIntegers;
+use crate::exact::{Arithmetic, Products};
 use crate::lanes::{three, two};
 
 /// The sign of a float64 sum that cancels is certain if its magnitude is at least this fraction of the sum of the
@@ -329,10 +329,9 @@ impl WidePairs<'_> {
         )
     }
 
-    /// Returns, for each axis, the component of each periodic edge and how many times it displaces an image.
-    fn products(&self, image: [i32; 3]) -> [[(f64, i32); 3]; 3] {
-        let edges = [0, 1, 2].map(|k| self.domain.periodic_edge(k));
-        from_fn(|axis| from_fn(|k| (edges[k][axis], image[k])))
+    /// Returns the terms of the displacement of an image.
+    pub(crate) fn products(&self, image: [i32; 3]) -> Products {
+        self.domain.products(image)
     }
 
     /// Returns whether two spheres just touch at the start, and no operation that shows this rounds.
