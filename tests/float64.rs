@@ -430,11 +430,13 @@ fn skins_of_any_size_are_measured() -> Test {
 fn far_centres_that_just_touch_are_found() -> Test {
     let mut rng = Rng::with_seed(7);
     let mut detector = detector()?;
+    let mut checked = 0;
     for _ in 0..2_000 {
         let edge = 1.0 + rng.f64();
         let cells = f64::from(rng.i32(-1_000_000..1_000_000));
         let away = 0.001 * (0.1 + rng.f64());
-        let start = edge * rng.f64();
+        // This place has as few digits as one a million cells away.
+        let start = (edge * rng.f64() * 2_f64.powi(30)).floor() / 2_f64.powi(30);
         let centers = [start, cells.mul_add(edge, start + away)];
         let apart = centers[1] - centers[0];
         // The difference of the centres must be exact. Then this is the distance, rounded once.
@@ -449,7 +451,9 @@ fn far_centres_that_just_touch_are_found() -> Test {
             let found = detector.detect(&Step::new(&spheres, 0.0).in_domain(&domain))?;
             assert_eq!(found.pairs.len(), pairs, "{centers:?} {edge:e} {radius:e}");
         }
+        checked += 1;
     }
+    assert!(checked > 1_500, "{checked}");
     Ok(())
 }
 
