@@ -318,6 +318,8 @@ mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
     'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
 mutant 'float64: the enclosing spheres do not cover the rounding of centres and velocities' src/wide/enclose.rs \
     'let error = rounded + off * length' 'let error = off * length' --test float64
+mutant 'float64: the enclosing spheres do not cover the rounding of wrapped centres' src/wide/enclose.rs \
+    'rounded + off * length + 4.0' 'rounded + 4.0' --test float64 far_centres
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
     'error + self.share * (reach + radius)' 'error' --test float64
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
