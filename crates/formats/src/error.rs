@@ -88,6 +88,16 @@ impl Error {
         self
     }
 
+    /// Returns the same error with the number of its frame, except in the first frame, which may be the only one.
+    pub(crate) fn in_frame(mut self, number: u64) -> Self {
+        if let Inner::Message { text, .. } = &mut *self.0
+            && number > 0
+        {
+            text.push_str(&format!(" (frame {number})"));
+        }
+        self
+    }
+
     /// Returns what the error is about.
     pub fn kind(&self) -> ErrorKind {
         match &*self.0 {

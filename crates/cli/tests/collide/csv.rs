@@ -57,7 +57,7 @@ fn missing_velocities_are_zero() -> Test {
 #[test]
 fn a_missing_velocity_column_yields_a_note() -> Test {
     let folder = Folder::new("velz")?;
-    let input = folder.file("velz.csv", "x,y,z,radius,vx,vy,velz\n0,0,0,1,0,0,0\n")?;
+    let input = folder.file("velz.csv", "x,y,z,radius,vx,vy,mass\n0,0,0,1,0,0,0\n")?;
     let run = run(&[&input, "--backend", "cpu"])?;
     run.expect_success("velz");
     assert!(run.stderr.contains("no column vz"), "{}", run.stderr);

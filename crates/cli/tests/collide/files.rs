@@ -426,10 +426,27 @@ fn every_form_of_a_lattice_is_the_box() {
         ("cell=\"4 0 0 0 4 0 0 0 4\"", "the key `cell`"),
         ("Box=[4,4,4]", "the key `Box`"),
         ("latice=\"4 0 0 0 4 0 0 0 4\"", "the key `latice`"),
-        ("Lattice: 4 0 0 0 4 0 0 0 4", "the key `Lattice:`"),
+        ("Lattice: 4 0 0 0 4 0 0 0 4", "the key `Lattice`"),
         ("unit_cell 4 4 4", "the key `unit_cell`"),
         ("dimensions=\"4 4 4 90 90 90\"", "the key `dimensions`"),
         ("boxsize=4", "the key `boxsize`"),
+        ("L=4", "the key `L`"),
+        ("Tv_1=\"4 0 0\" Tv_2=\"0 4 0\"", "the key `Tv_1`"),
+        ("a=4 b=4 c=4 alpha=90", "the keys `a`, `b`, `c`"),
+        (
+            "_JSON {\"Lattice\": [[4,0,0],[0,4,0],[0,0,4]]}",
+            "the key `Lattice`",
+        ),
+        ("pbc=\"T F F\"", "there is no Lattice"),
+        ("Lattice=4 0 0 0 4 0 0 0 4", "has 1 number,"),
+        (
+            "Lattice=\"4 0 0 8 0 0 0 0 4\"",
+            "edges a and b of the box are parallel",
+        ),
+        (
+            "Lattice=\"4 0 0 0 4 0 4 4 0\"",
+            "edges of the box are in one plane",
+        ),
         (
             "Lattice=\"4 0 0 0 4 0 0 0 4\" pbc:\"F F F\"",
             "pbc without `=`",
@@ -624,7 +641,18 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
         assert!(found.contains("0,0,0,0,1,"), "{text}");
     };
     let layer = frame("-0.5 0.5", "x y z", " 0");
-    with_images(&layer.replace("2 1 2 1 0", "2 1 2 1 0.25"), &args);
+    // Most of the atoms are in the middle, so a note says how the world is read.
+    for away in ["0.25", "0.001", "1"] {
+        let text = layer.replace("2 1 2 1 0", &format!("2 1 2 1 {away}"));
+        let found = list(
+            &folder,
+            "a.dump",
+            &text,
+            &args,
+            &["three-dimensional", "--periodic ab"],
+        );
+        assert!(found.contains("0,0,0,0,1,"), "{text}");
+    }
     with_images(&layer.replace("-0.5 0.5", "-0.5 0.75"), &args);
     with_images(&layer.replace("-0.5 0.5", "-3 3"), &["--cutoff", "6"]);
     with_images(&layer, &["--cutoff", "2.5", "--periodic", "abc"]);
@@ -645,11 +673,16 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
             "{head}"
         );
     }
-    let layer = "Lattice=\"10 0 0 0 10 0 0 0 1\" Origin=\"0 0 -0.5\" pbc=\"T T T\" Properties=species:S:1:pos:R:3";
+    let layer =
+        "Lattice=\"10 0 0 0 10 0 0 0 1\" Origin=\"0 0 -0.5\" Properties=species:S:1:pos:R:3";
     assert_eq!(
         list(&folder, "a.xyz", &xyz(layer, " 0"), &args, &note),
         expected
     );
+    // If pbc says so, a layer of a crystal has images along z.
+    let crystal = xyz(&format!("{layer} pbc=\"T T T\""), " 0");
+    let found = list(&folder, "a.xyz", &crystal, &args, &[]);
+    assert!(found.contains("0,0,0,0,1,"), "{found}");
 
     let given = [
         "--cutoff",
@@ -686,7 +719,276 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
     // The gap of 1.5 − 0.5 between particles 2 and 0 closes at the speed 2.
     assert_eq!(rows(&run, &note), "0,2,0.5,0.0,-1,0,0\n");
     assert!(!run.stderr.contains("vz"), "{}", run.stderr);
+
+    // Spheres that move along z are in a three-dimensional world, for both commands.
+    let rising =
+        frame("-0.5 0.5", "x y z vx vy vz", " 0 0 0 0").replace("9.5 1 0 0 0 0", "9.5 1 0 0 0 3");
+    let still = rising.replace("0 0 0 3", "0 0 0 0");
+    let periods = [
+        ("1.5", rising.as_str(), "periodic   abc"),
+        ("1.5", &still, "periodic   ab\n"),
+    ];
+    for (cutoff, text, expected) in periods {
+        let input = folder.file("a.dump", text)?;
+        let run = neighbors(&[&input, "--cutoff", cutoff])?;
+        assert!(run.stdout.contains(expected), "{}", run.stdout);
+        for at_rest in [&[][..], &["--at-rest"]] {
+            let run = collide(&[&[&input, "--dt", "0.1", "--radius", "0.1"], at_rest].concat())?;
+            assert!(
+                run.stdout
+                    .contains(expected.trim_start_matches("periodic   ")),
+                "{}",
+                run.stdout
+            );
+        }
+    }
+    // Without z, no sphere can move along z, and in a box without height all have one z.
+    let contradiction = frame("-0.5 0.5", "x y vx vy vz", " 1 0 3");
+    let input = folder.file("a.dump", contradiction)?;
+    let run = collide(&[&input, "--dt", "0.1", "--radius", "0.1"])?;
+    run.expect_error(
+        "vz",
+        1,
+        &["line 10", "field vz is 3", "no column z", "z=NAME"],
+    );
+    let heights = frame("0 0", "x y z", " 0").replace("9.5 1 0", "9.5 1 2");
+    let parts = ["no height", "one z", "--periodic"];
+    expect_error(&folder, "a.dump", &heights, &[], &parts);
+    list(
+        &folder,
+        "a.dump",
+        &heights,
+        &["--cutoff", "1", "--periodic", "ab"],
+        &[],
+    );
+    // A series does not change between the two.
+    let layer = frame("-0.5 0.5", "x y z", " 0");
+    let series = layer.clone() + &layer.replace("9.5 1 0", "9.5 1 0.25");
+    let input = folder.file("a.dump", &series)?;
+    let run = neighbors(&[&input, "--cutoff", "1", "--frames", "all"])?;
+    assert_eq!(run.code, Some(1));
+    for part in ["(frame 1)", "three-dimensional", "--periodic"] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
+    for periodic in ["ab", "abc"] {
+        let args = ["--cutoff", "1", "--periodic", periodic, "--frames", "all"];
+        list(&folder, "a.dump", &series, &args, &["order of atoms"]);
+    }
     Ok(())
+}
+
+#[test]
+fn coordinates_of_dumps_may_be_of_any_kind() {
+    let folder = Folder::new("kinds").unwrap();
+    // The two atoms of `NEAR`, in a box from 0 to 4, whose faces x = 0 are 0.25 apart.
+    let bounds = "ITEM: BOX BOUNDS pp pp pp";
+    for (columns, atoms) in [
+        ("xs y z", ["0.03125 0 0", "0.96875 0 0"]),
+        ("xs ys zs", ["0.03125 0 0", "0.96875 0 0"]),
+        ("x ys zs", ["0.125 0 0", "3.875 0 0"]),
+        ("xu y zs", ["0.125 0 0", "-0.125 0 0"]),
+        ("xsu yu z", ["0.03125 0 0", "-0.03125 0 0"]),
+    ] {
+        let text = frame(0, bounds, columns, &atoms);
+        let args = ["--cutoff", "1"];
+        let found = list(&folder, "a.dump", &text, &args, &[]);
+        assert!(
+            found.starts_with("0,1,") && found.ends_with(",0,0,-0.25,0.0,0.0,0.25\n"),
+            "{found}"
+        );
+        let names: Vec<&str> = columns.split(' ').collect();
+        let named = [
+            format!("x={},y={},z={}", names[0], names[1], names[2]),
+            "x=1,y=2,z=3".to_owned(),
+        ];
+        for named in named {
+            let args = ["--cutoff", "1", "--columns", &named];
+            assert_eq!(
+                list(&folder, "a.dump", &text, &args, &[]),
+                found,
+                "{columns}"
+            );
+        }
+    }
+    // In a triclinic box with xy = 2 and yz = 1, y is not scaled: the fraction of b follows from y and z.
+    let tilted = |columns: &str, atoms: &[&str]| {
+        frame(0, "ITEM: BOX BOUNDS xy xz yz pp pp pp", columns, atoms).replacen(
+            "0 4\n0 4\n0 4\n",
+            "0 6 2\n0 5 0\n0 4 1\n",
+            1,
+        )
+    };
+    // (1, 2, 1): fractions c = 1/4, b = (2 − 1/4)/4 = 7/16, a = (1 − 2·7/16)/4 = 1/32.
+    let expected = list(
+        &folder,
+        "a.dump",
+        &tilted("x y z", &["1 2 1", "1.5 2 1"]),
+        &["--cutoff", "1"],
+        &[],
+    );
+    assert!(expected.contains(",0.5,0.0,0.0,0.5"), "{expected}");
+    for (columns, atoms) in [
+        ("xs y z", ["0.03125 2 1", "0.15625 2 1"]),
+        ("xs ys z", ["0.03125 0.4375 1", "0.15625 0.4375 1"]),
+        ("x ys zs", ["1 0.4375 0.25", "1.5 0.4375 0.25"]),
+        ("xs y zs", ["0.03125 2 0.25", "0.15625 2 0.25"]),
+    ] {
+        let text = tilted(columns, &atoms);
+        assert_eq!(
+            list(&folder, "a.dump", &text, &["--cutoff", "1"], &[]),
+            expected,
+            "{columns}"
+        );
+    }
+    // A fraction is no other coordinate.
+    let text = frame(0, bounds, "xs ys zs", &["0 0 0"]);
+    let parts = ["line 9", "fractions of an edge", "calls it y"];
+    expect_error(&folder, "a.dump", &text, &["--columns", "y=xs"], &parts);
+    let general = frame(
+        0,
+        "ITEM: BOX BOUNDS abc origin pp pp pp",
+        "xs y z",
+        &["0 0 0"],
+    )
+    .replacen("0 4\n0 4\n0 4\n", "0 4 0 0\n-4 0 0 0\n0 0 4 0\n", 1);
+    expect_error(
+        &folder,
+        "a.dump",
+        &general,
+        &[],
+        &["line 9", "general triclinic"],
+    );
+}
+
+#[test]
+fn options_replace_a_box_that_cannot_be_read() {
+    let folder = Folder::new("replaced").unwrap();
+    let open = ["--cutoff", "1", "--open"];
+    let given = [
+        "--cutoff",
+        "1",
+        "--open",
+        "--box",
+        "0 0 0 4 4 4",
+        "--periodic",
+        "abc",
+    ];
+    let edges = ["--cutoff", "1", "--periodic", "abc"];
+    let xyz = |comment: &str| near_xyz(&format!("{comment} {SPECIES}"));
+    for comment in [
+        "Lattice=\"4 4 4\"",
+        "Lattice=\"4 0 0 0 4 0 0 0 x\" pbc=\"T T T\"",
+        "Lattice=\"4 0 0 0 4 0 0 0 4\" Origin=\"0 0\"",
+        "Lattice=\"4 0 0 0 4 0 0 0 4\" Lattice=\"5 0 0 0 4 0 0 0 4\"",
+        "Lattice=\"4 0 0 0 0 0 0 0 4\"",
+        "pbc=\"T T T\"",
+        "cell=\"4 4 4\"",
+        "pbc=\"pp pp pp\" cell=\"4 4 4\"",
+    ] {
+        let text = xyz(comment);
+        expect_error(&folder, "a.xyz", &text, &[], &["line 2", "--open"]);
+        assert_eq!(list(&folder, "a.xyz", &text, &open, &[]), "", "{comment}");
+        assert_eq!(
+            list(&folder, "a.xyz", &text, &given, &[]),
+            PAIR,
+            "{comment}"
+        );
+    }
+    let bad = xyz("Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"pp pp pp\"");
+    expect_error(
+        &folder,
+        "a.xyz",
+        &bad,
+        &[],
+        &["line 2", "pbc is `pp pp pp`", "--periodic"],
+    );
+    assert_eq!(list(&folder, "a.xyz", &bad, &open, &[]), "");
+    assert_eq!(list(&folder, "a.xyz", &bad, &edges, &[]), PAIR);
+    assert_eq!(list(&folder, "a.xyz", &bad, &given, &[]), PAIR);
+    let dump = near("ITEM: BOX BOUNDS pp pp pp").replacen("0 4\n", "0 four\n", 1);
+    expect_error(
+        &folder,
+        "a.dump",
+        &dump,
+        &[],
+        &["line 6", "`four`", "--open"],
+    );
+    assert_eq!(list(&folder, "a.dump", &dump, &open, &[]), "");
+    assert_eq!(list(&folder, "a.dump", &dump, &given, &[]), PAIR);
+    // The line of the edge that has no length, and a box of two lines.
+    let flat = near("ITEM: BOX BOUNDS pp pp pp").replacen("0 4\n0 4\n", "0 4\n2 2\n", 1);
+    expect_error(
+        &folder,
+        "a.dump",
+        &flat,
+        &[],
+        &["line 7", "edge b", "length 0"],
+    );
+    let two = near("ITEM: BOX BOUNDS pp pp").replacen("0 4\n", "", 1);
+    expect_error(
+        &folder,
+        "a.dump",
+        &two,
+        &[],
+        &["line 8", "three lines of bounds", "-0.5 0.5"],
+    );
+    // Comments of plain XYZ that are the numbers of a box.
+    for comment in ["4.0 4.0 4.0", "0 4 0 4 0 4", "4 0 0 0 4 0 0 0 4"] {
+        let text = near_xyz(comment);
+        expect_error(
+            &folder,
+            "a.xyz",
+            &text,
+            &[],
+            &["line 2", "nothing but", "Lattice", "--box"],
+        );
+        assert_eq!(list(&folder, "a.xyz", &text, &given, &[]), PAIR);
+    }
+}
+
+#[test]
+fn a_frame_does_not_lose_its_box() {
+    let folder = Folder::new("lost-box").unwrap();
+    let boxed = near_xyz(&format!(
+        "Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"T T T\" {SPECIES}"
+    ));
+    let series = boxed.clone() + &near_xyz("step 2");
+    let parts = [
+        "line 6",
+        "no box",
+        "frame before",
+        "--box",
+        "--open",
+        "(frame 1)",
+    ];
+    for frames in ["last", "1", "-1:"] {
+        expect_error(&folder, "a.xyz", &series, &["--frames", frames], &parts);
+    }
+    assert_eq!(
+        list(
+            &folder,
+            "a.xyz",
+            &series,
+            &["--cutoff", "1", "--frame", "0"],
+            &[]
+        ),
+        PAIR
+    );
+    let open = ["--cutoff", "1", "--open", "--frames", "all"];
+    assert_eq!(list(&folder, "a.xyz", &series, &open, &[]), "");
+    // Over several files, too.
+    let first = folder.file("0.xyz", &boxed).unwrap();
+    let second = folder.file("1.xyz", near_xyz("step 2")).unwrap();
+    let table = folder.file("2.csv", "x,y,z\n0,0,0\n").unwrap();
+    for other in [&second, &table] {
+        let run = neighbors(&[&first, other, "--cutoff", "1", "--frames", "all"]).unwrap();
+        assert_eq!(run.code, Some(1));
+        assert!(
+            run.stderr.contains("no box") && run.stderr.contains(other.as_str()),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 /// Returns the collisions in a file in a step, as rows of the list.
@@ -731,6 +1033,7 @@ fn motion_of_xyz_files_is_not_lost() {
         "velocities",
         "Velocities",
         "VELO",
+        "vels",
     ] {
         let text = xyz(&format!("species:S:1:pos:R:3:{name}:R:3"), positions);
         assert_eq!(
@@ -756,7 +1059,7 @@ fn motion_of_xyz_files_is_not_lost() {
             ["Ar 0 0 0 39.948 0 0", "H 5 0 0 -1.008 0 0"],
         ),
         (
-            "Species:S:1:Pos:R:3:Momenta:R:3",
+            "Species:S:1:Position:R:3:Momentum:R:3",
             ["Ar 0 0 0 39.948 0 0", "H 5 0 0 -1.008 0 0"],
         ),
         (
@@ -804,9 +1107,33 @@ fn motion_of_xyz_files_is_not_lost() {
             &["line 4", "field mass", "larger than 0"],
         ),
         (
-            "species:S:1:pos:R:3:momentum:R:3",
+            "species:S:1:pos:R:3:p:R:3",
             ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"],
-            &["line 2", "momentum 1", "--columns", "--at-rest"],
+            &[
+                "line 2",
+                "column p 1",
+                "a momentum",
+                "divide it by the mass",
+                "--at-rest",
+            ],
+        ),
+        (
+            "species:S:1:pos:R:3:px:R:1:py:R:1:pz:R:1",
+            ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"],
+            &["line 2", "column px", "divide it by the mass", "--at-rest"],
+        ),
+        (
+            "species:S:1:pos:R:3:MD_velocities:R:3",
+            ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"],
+            &[
+                "line 2",
+                "--columns \"vx=MD_velocities 1,vy=MD_velocities 2,vz=MD_velocities 3\"",
+            ],
+        ),
+        (
+            "species:S:1:pos:R:3:V:R:3",
+            ["Ar 0 0 0 1 0 0", "Ar 5 0 0 -1 0 0"],
+            &["line 2", "--columns \"vx=V 1,vy=V 2,vz=V 3\"", "--at-rest"],
         ),
         (
             "species:S:1:pos:R:3:speed:R:1",
@@ -873,14 +1200,19 @@ fn motion_of_tables_and_dumps_is_not_lost() {
         ("\"initial_velocities 1\",b,c", "vx=4,vy=5,vz=6"),
         ("velocity[0],velocity[1],velocity[2]", "vx=4,vy=5,vz=6"),
         ("f_v[1],f_velocity[2],a", "vx=4,vy=5,vz=6"),
+        ("\"vx [m/s]\",\"vy [m/s]\",\"vz [m/s]\"", "vx=4,vy=5,vz=6"),
+        ("u,v,w", "vx=u,vy=v,vz=w"),
+        ("linVel_0,linVel_1,linVel_2", "vx=linVel_0,vy=5,vz=6"),
+        ("xdot,ydot,zdot", "vx=xdot,vy=ydot,vz=zdot"),
+        ("vcmx,vcmy,vcmz", "vx=vcmx,vy=vcmy,vz=vcmz"),
     ] {
         let text = format!("x,y,z,{header}\n0,0,0,1,0,0\n5,0,0,-1,0,0\n");
-        let parts = [
-            "line 1",
-            "seems to describe motion",
-            "--columns vx=",
-            "--at-rest",
-        ];
+        let way_out = if header.starts_with('p') {
+            "divide it by the mass"
+        } else {
+            "--columns "
+        };
+        let parts = ["line 1", "seems to describe motion", way_out, "--at-rest"];
         expect_no_motion(&folder, "a.csv", &text, &parts);
         let args = [&STEP[..], &["--columns", named]].concat();
         assert_eq!(
@@ -889,17 +1221,59 @@ fn motion_of_tables_and_dumps_is_not_lost() {
             "{header}"
         );
     }
-    let text = "x,y,z,omega_x,angvel,v_x,pressure,p1,v1\n0,0,0,1,1,1,1,1,1\n";
+    // The command that the error shows.
+    let named = [
+        ("Vels 1,Vels 2,Vels 3", "\"vx=Vels 1,vy=Vels 2,vz=Vels 3\""),
+        ("v_x,v_y,v_z", "vx=v_x,vy=v_y,vz=v_z"),
+    ];
+    for (header, shown) in named {
+        let text = format!("x,y,z,{header}\n0,0,0,1,0,0\n5,0,0,-1,0,0\n");
+        expect_no_motion(&folder, "a.csv", &text, &[&format!("--columns {shown}")]);
+        let args = [&STEP[..], &["--columns", shown.trim_matches('"')]].concat();
+        assert_eq!(
+            collisions(&folder, "a.csv", &text, &args, &[]),
+            "0,1,1.5,0.0\n"
+        );
+    }
+    // A part of the motion is named, and the rest is forgotten.
+    let partly = "x,y,z,px,py,pz\n0,0,0,1,0,0\n5,0,0,-1,0,0\n";
+    let input = folder.file("a.csv", partly).unwrap();
+    let run = collide(&[&[&input, "--columns", "vx=px"], &STEP[..]].concat()).unwrap();
+    run.expect_error(partly, 1, &["column py seems", "--at-rest"]);
+    // Units in the header.
+    let units = "x [m],y [m],z [m],vx [m/s],vy [m/s],vz [m/s]\n0,0,0,1,0,0\n5,0,0,-1,0,0\n";
+    let shown = "x=x [m],y=y [m],z=z [m]";
+    expect_error(
+        &folder,
+        "a.csv",
+        units,
+        &[],
+        &[&format!("--columns \"{shown}\"")],
+    );
+    let input = folder.file("a.csv", units).unwrap();
+    let run = collide(&[&[&input, "--columns", shown], &STEP[..]].concat()).unwrap();
+    run.expect_error(
+        units,
+        1,
+        &["vx [m/s] seems", "--columns \"vx=vx [m/s],vy=vy [m/s]"],
+    );
+    let text = "x,y,z,omega_x,angvel,v_x,pressure,p1,v1,level\n0,0,0,1,1,1,1,1,1,1\n";
     assert_eq!(collisions(&folder, "a.csv", text, &STEP, &["at rest"]), "");
     let dump = frame(
         0,
         "ITEM: BOX BOUNDS ff ff ff",
-        "id x y z VX v_vel[2] c_3",
+        "id x y z VX v_mass[2] c_3",
         &["1 0 0 0 1 0 0", "2 5 0 0 -1 0 0"],
     );
     assert_eq!(
         collisions(&folder, "a.dump", &dump, &STEP, &["no column vy, vz"]),
         "0,1,1.5,0.0\n"
+    );
+    expect_no_motion(
+        &folder,
+        "a.dump",
+        &dump.replace("v_mass", "v_vel"),
+        &["line 9", "v_vel[2]", "--columns", "--at-rest"],
     );
     let dump = dump.replace("VX", "f_vel[1]");
     expect_no_motion(
@@ -934,7 +1308,7 @@ fn columns_can_be_named() {
         "a.csv",
         paraview,
         &wrong,
-        &["line 1", "no column Points:3", "points:2"],
+        &["line 1", "no column Points:3", "Points:2"],
     );
     let bare = "0,0,0,7\n1,0,0,7\n";
     expect_error(
@@ -1228,6 +1602,7 @@ fn boxes_of_archives_are_used() -> Test {
     );
     for (name, shape, numbers) in [
         ("cell", "(3,)", &[4.0, 4.0, 4.0][..]),
+        ("Cell", "(3,)", &[4.0, 4.0, 4.0]),
         ("lattice", "(3,)", &[4.0, 4.0, 4.0]),
         ("box", "(6,)", &[4.0, 4.0, 4.0, 0.0, 0.0, 0.0]),
         ("box", "(6,)", &[4.0, 4.0, 8.0, 0.5, 0.25, 0.0]),
@@ -1298,10 +1673,10 @@ fn boxes_of_archives_are_used() -> Test {
             &["simulation_box", "cell, box", "--box", "--open"],
         ),
         (
-            "Cell",
+            "unit_cell",
             "(3,)",
             &[4.0, 4.0, 4.0],
-            &["the array Cell", "cell, box"],
+            &["the array unit_cell", "cell, box"],
         ),
     ] {
         let input = folder.file(

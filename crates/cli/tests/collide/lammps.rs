@@ -128,7 +128,7 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
             "scaled, without a box",
             good.replace("x y z", "xs ys zs")
                 .replace("BOX BOUNDS", "WALLS"),
-            &["line 9", "scaled", "BOX BOUNDS"],
+            &["line 5", "scaled", "BOX BOUNDS", "`ITEM: WALLS"],
         ),
         (
             "part of a box",
@@ -148,7 +148,7 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
         ),
         (
             "mixed coordinates",
-            good.replace("x y z", "x yu zs"),
+            good.replace("x y z", "x yu yz"),
             &["line 9", "no column y", "yu"],
         ),
         (

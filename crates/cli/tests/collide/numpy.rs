@@ -202,7 +202,7 @@ fn errors_in_archives_name_file_array_and_row() -> Test {
         (
             "no arrays",
             npz(&[("x.txt", b"x".to_vec())])?,
-            &["no array position", "x.txt"],
+            &["zip archive with x.txt", "unzip it"],
         ),
         (
             "other length",

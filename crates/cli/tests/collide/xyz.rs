@@ -49,7 +49,7 @@ fn xyz_files_are_read_in_all_their_forms() -> Test {
         ),
         (
             "pbc without a box",
-            xyz(&format!("pbc=\"T T T\" {COLUMNS}"), &ATOMS),
+            xyz(&format!("pbc=\"F F F\" {COLUMNS}"), &ATOMS),
         ),
         (
             "last frame",
@@ -167,8 +167,8 @@ fn errors_in_xyz_files_name_file_line_and_field() -> Test {
         ),
         (
             "no positions",
-            good.replace("pos:", "positions:"),
-            &["line 2", "pos:R:3"],
+            good.replace("pos:", "coords:"),
+            &["line 2", "pos:R:3", "\"x=coords 1,y=coords 2,z=coords 3\""],
         ),
         (
             "no size",

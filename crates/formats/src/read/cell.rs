@@ -2,8 +2,55 @@
 
 use carom::Domain;
 
+use crate::error::Error;
 use crate::read::trajectory::fields;
+use crate::read::world::at;
 use crate::read::{ReadOptions, number};
+
+/// What a file says about its box.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) cell: Option<Cell>,
+    /// For each edge of the box, whether the world is periodic along it, or `None` if the file does not say.
+    pub(crate) periodic: Option<[bool; 3]>,
+    /// Line of a box that is missing or cannot be read, and what is wrong. It is an error unless the options ignore the
+    /// box, or give another one.
+    pub(crate) wrong_cell: Option<(u64, String)>,
+    /// Line of periodic edges that cannot be read, and what is wrong. It is an error unless the options say which edges
+    /// are periodic.
+    pub(crate) wrong_periodic: Option<(u64, String)>,
+    /// Whether `periodic` also holds for a thin box. LAMMPS and HOOMD call z periodic in two-dimensional worlds, too.
+    pub(crate) is_certain: bool,
+}
+
+impl Given {
+    /// Returns whether the file gives a box, even if it cannot be read.
+    pub(crate) fn has_any(&self) -> bool {
+        self.cell.is_some() || self.wrong_cell.is_some()
+    }
+
+    /// Returns an error if the file gives its box in a way that cannot be read, and the options do not replace it.
+    pub(crate) fn check(&self, source: &str, options: &ReadOptions) -> Result<(), Error> {
+        let ways_out = [
+            (
+                &self.wrong_cell,
+                options.open || options.cell.is_some(),
+                "give the box with --box and --periodic, adding --open, or take the world as open with --open",
+            ),
+            (
+                &self.wrong_periodic,
+                options.says_so(),
+                "or say with --periodic which edges are periodic, or take the world as open with --open",
+            ),
+        ];
+        for (wrong, is_replaced, way_out) in ways_out {
+            if let (Some((line, what)), false) = (wrong, is_replaced) {
+                return Err(at(source, "line", *line, &format!("{what}; {way_out}")));
+            }
+        }
+        Ok(())
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
@@ -28,7 +75,7 @@ impl Cell {
                 return Err((k, what));
             }
             for (number, field) in rows[k].iter_mut().zip(&fields) {
-                *number = number::parse_wide(field)
+                *number = number::parse(field)
                     .map_err(|what| (k, format!("a bound of the box {what}")))?;
             }
             if columns < 4 && rows[k][1] < rows[k][0] {
@@ -117,6 +164,7 @@ impl Cell {
     /// is not finite is an error, and so is a periodic edge without a length.
     fn domain(&self, periodic: [bool; 3]) -> Result<Domain, String> {
         check_lengths(self.edges, periodic)?;
+        check_volume(self.edges, periodic)?;
         Ok(self.checked()?.with_periodic(periodic))
     }
 
@@ -161,6 +209,45 @@ impl Cell {
         is_layer.then_some(self.origin[2] + 0.5 * height)
     }
 
+    /// Returns the first periodic edge that has no length.
+    pub(crate) fn without_length(&self, periodic: [bool; 3]) -> Option<usize> {
+        (0..3).find(|&k| periodic[k] && self.edges[k] == [0.0; 3])
+    }
+
+    /// Returns whether the first edge is along x, and the second one in the plane of x and y.
+    pub(crate) fn is_upright(&self) -> bool {
+        let [[_, ay, az], [_, _, bz], _] = self.edges;
+        [ay, az, bz] == [0.0; 3]
+    }
+
+    /// Converts coordinates of which some are scaled, and the others are lengths, to a position, in a box that
+    /// [is upright](Self::is_upright). A number that cannot be computed is not finite.
+    pub(crate) fn at_mixed(&self, [x, y, z]: [f64; 3], scaled: [bool; 3]) -> [f64; 3] {
+        let [[ax, ..], [bx, by, _], [cx, cy, cz]] = self.edges;
+        let [ox, oy, oz] = self.origin;
+        // A part of an edge does not matter where the edge has no component.
+        let of = |edge: f64, part: f64| if edge == 0.0 { 0.0 } else { edge * part };
+        let c = if scaled[2] { z } else { (z - oz) / cz };
+        let b = if scaled[1] {
+            y
+        } else {
+            (y - oy - of(cy, c)) / by
+        };
+        [
+            if scaled[0] {
+                ox + (ax * x + of(bx, b) + of(cx, c))
+            } else {
+                x
+            },
+            if scaled[1] {
+                oy + (by * y + of(cy, c))
+            } else {
+                y
+            },
+            if scaled[2] { oz + cz * z } else { z },
+        ]
+    }
+
     /// Converts scaled coordinates, which are fractions of the edges of the simulation box, to a position.
     pub(crate) fn at(&self, parts: [f64; 3]) -> [f64; 3] {
         let [a, b, c] = self.edges;
@@ -203,6 +290,36 @@ pub(crate) fn domain(
         }
         (None, None) => Ok(None),
     }
+}
+
+/// Returns an error if the periodic edges are parallel or in one plane.
+fn check_volume(edges: [[f64; 3]; 3], periodic: [bool; 3]) -> Result<(), String> {
+    let cross =
+        |[a, b, c]: [f64; 3], [d, e, f]: [f64; 3]| [b * f - c * e, c * d - a * f, a * e - b * d];
+    // Lengths do not matter, and their products must not underflow.
+    let edges = edges.map(|edge| {
+        let largest = edge.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        edge.map(|x| if largest > 0.0 { x / largest } else { 0.0 })
+    });
+    for (j, k) in [(0, 1), (0, 2), (1, 2)] {
+        if periodic[j] && periodic[k] && cross(edges[j], edges[k]) == [0.0; 3] {
+            let name = |k: usize| ["a", "b", "c"][k];
+            return Err(format!(
+                "the edges {} and {} of the box are parallel; correct the box, or ignore it with --open",
+                name(j),
+                name(k)
+            ));
+        }
+    }
+    let [x, y, z] = cross(edges[0], edges[1]);
+    let [a, b, c] = edges[2];
+    if periodic == [true; 3] && x * a + y * b + z * c == 0.0 {
+        return Err(
+            "the edges of the box are in one plane; correct the box, or ignore it with --open"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 /// Returns an error if an edge is periodic but has no length.

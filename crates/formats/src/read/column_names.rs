@@ -11,6 +11,27 @@ const KNOWN: [&str; 23] = [
     "vx", "vy", "vz", "id", "type", "element", "species", "mass", "_",
 ];
 
+/// Begins the name of a column whose name was given to another column.
+const REPLACED: &str = "(replaced) ";
+
+/// Returns the name that a scaled coordinate of a LAMMPS dump keeps if it gets the name of the same coordinate, or
+/// `None` if the column `old` is not scaled. The name of anything else would take a fraction for a length.
+fn scaled<'a>(new: &str, old: &'a str) -> Result<Option<&'a str>, String> {
+    let lower = old.to_ascii_lowercase();
+    let is_scaled = ["xs", "ys", "zs", "xsu", "ysu", "zsu"].contains(&&*lower);
+    if !is_scaled || new == "_" || new == lower {
+        return Ok(None);
+    }
+    if new == &lower[..1] {
+        return Ok(Some(old));
+    }
+    Err(format!(
+        "the column {old} holds fractions of an edge of the box, so it can have the name {} only, but --columns \
+         calls it {new}",
+        &lower[..1]
+    ))
+}
+
 /// Largest number of a column.
 const MOST: usize = 1 << 16;
 
@@ -36,17 +57,29 @@ impl ColumnNames {
     }
 
     /// Changes the names of the columns of an input. If `is_open` is true, the input may have more columns than it
-    /// names.
-    pub(crate) fn apply(&self, names: &mut Vec<String>, is_open: bool) -> Result<(), String> {
+    /// names. If `is_dump` is true, a scaled coordinate of a LAMMPS dump stays scaled.
+    pub(crate) fn apply(
+        &self,
+        names: &mut Vec<String>,
+        is_open: bool,
+        is_dump: bool,
+    ) -> Result<(), String> {
+        let renamed = |new: &str, old: Option<&String>| match old {
+            Some(old) if is_dump => scaled(new, old).map(|name| name.unwrap_or(new).to_owned()),
+            _ => Ok(new.to_owned()),
+        };
         let pairs = match &self.0 {
             Given::Some(pairs) => pairs,
             Given::All(all) if is_open || names.is_empty() || all.len() == names.len() => {
-                names.clone_from(all);
+                let new = all.iter().enumerate();
+                *names = new
+                    .map(|(k, new)| renamed(new, names.get(k)))
+                    .collect::<Result<_, _>>()?;
                 return Ok(());
             }
             Given::All(all) => {
                 return Err(format!(
-                    "--columns names {} columns, but there are {}",
+                    "--columns names {} columns, but there are {}; `_` is the name of a column that is not read",
                     all.len(),
                     names.len()
                 ));
@@ -69,17 +102,18 @@ impl ColumnNames {
             };
             places.push(place);
         }
+        let old = names.clone();
         // A column that already has one of the new names loses it.
         for name in names.iter_mut() {
             if pairs.iter().any(|(new, _)| name.eq_ignore_ascii_case(new)) {
-                name.push('\'');
+                name.insert_str(0, REPLACED);
             }
         }
         for ((name, _), place) in pairs.iter().zip(places) {
             while names.len() <= place {
                 names.push((names.len() + 1).to_string());
             }
-            names[place].clone_from(name);
+            names[place] = renamed(name, old.get(place))?;
         }
         Ok(())
     }
@@ -93,6 +127,9 @@ impl FromStr for ColumnNames {
     fn from_str(text: &str) -> Result<Self> {
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         let check = |name: &str| {
+            if name.is_empty() {
+                bail!("a name is empty; leave out the comma");
+            }
             if KNOWN.contains(&name) {
                 return Ok(name.to_owned());
             }
@@ -118,6 +155,13 @@ impl FromStr for ColumnNames {
                 bail!("the column {name} is named twice");
             }
         }
+        if let Some((name, _)) = pairs
+            .iter()
+            .flatten()
+            .find(|(_, column)| column.trim().is_empty())
+        {
+            bail!("`{name}=` names no column");
+        }
         Ok(Self(match pairs {
             None => Given::All(names),
             Some(pairs) => {
@@ -137,7 +181,7 @@ mod tests {
     fn applied(text: &str, names: &[&str], is_open: bool) -> Result<String, String> {
         let given: ColumnNames = text.parse().map_err(|error: Error| error.to_string())?;
         let mut names = names.iter().map(|&name| name.to_owned()).collect();
-        given.apply(&mut names, is_open)?;
+        given.apply(&mut names, is_open, false)?;
         Ok(names.join(" "))
     }
 
@@ -147,7 +191,10 @@ mod tests {
         let text = "x=Points:0, y=Points:1,z=Points:2,radius=4";
         assert_eq!(applied(text, &paraview, false).unwrap(), "x y z radius");
         assert_eq!(applied("x=y,y=x", &["x", "y"], false).unwrap(), "y x");
-        assert_eq!(applied("x=2", &["x", "2nd"], false).unwrap(), "x' x");
+        assert_eq!(
+            applied("x=2", &["x", "2nd"], false).unwrap(),
+            "(replaced) x x"
+        );
         assert_eq!(
             applied("vx=5,vy=7", &["s", "x", "y", "z"], true).unwrap(),
             "s x y z vx 6 vy"
@@ -162,11 +209,34 @@ mod tests {
             ("x=1,y", "either all"),
             ("raduis=4", "`raduis` is not a name"),
             ("x,x", "twice"),
-            ("", "`` is not a name"),
+            ("", "a name is empty"),
+            ("x,y,", "a name is empty"),
+            ("x=,y=2", "`x=` names no column"),
         ] {
             let error = applied(text, &paraview, false).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
         assert!(applied("x=99999999999", &paraview, true).is_err());
+    }
+
+    #[test]
+    fn fractions_are_no_lengths() {
+        let of = |text: &str, names: &[&str]| {
+            let given: ColumnNames = text.parse().unwrap();
+            let mut names = names.iter().map(|&name| name.to_owned()).collect();
+            given
+                .apply(&mut names, false, true)
+                .map(|()| names.join(" "))
+        };
+        let scaled = ["id", "xs", "ysu", "zs"];
+        for text in ["x=xs,y=ysu,z=zs", "x=2,y=3,z=4", "id,x,y,z"] {
+            assert_eq!(of(text, &scaled).unwrap(), "id xs ysu zs", "{text}");
+        }
+        assert_eq!(of("x=xs", &["x", "xs"]).unwrap(), "(replaced) x xs");
+        assert_eq!(of("id,_,y,_", &scaled).unwrap(), "id _ ysu _");
+        for text in ["x=ysu", "radius=xs", "xu=xs", "id,y,x,z"] {
+            let error = of(text, &scaled).unwrap_err();
+            assert!(error.contains("fractions of an edge"), "{text}: {error}");
+        }
     }
 }

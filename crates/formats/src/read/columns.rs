@@ -4,6 +4,7 @@
 use carom::{Field, HardSphere};
 
 use crate::read::cell::Cell;
+use crate::read::words::{self, Motion};
 use crate::read::{Radii, ReadOptions, Type, elements, number};
 
 const MOST_SHOWN: usize = 200;
@@ -53,6 +54,10 @@ pub(crate) struct Columns {
     kind: Option<usize>,
     /// Simulation box to which scaled coordinates refer, or `None` for unscaled coordinates.
     cell: Option<Cell>,
+    /// Whether each coordinate is scaled.
+    scaled: [bool; 3],
+    /// Column that shows whether a sphere moves along z, also if velocities are not read.
+    watched: Option<usize>,
 }
 
 /// Source of the radii: a column of radii or diameters, one radius for all spheres, or a column of types and
@@ -81,6 +86,8 @@ pub(crate) struct Row {
     pub(crate) sphere: HardSphere,
     pub(crate) id: Option<i64>,
     pub(crate) kind: Option<Type>,
+    /// Whether the sphere moves along z, if the columns watch this.
+    pub(crate) leaves_plane: bool,
 }
 
 #[derive(Debug)]
@@ -112,19 +119,18 @@ impl Columns {
                 _ => {}
             }
         }
-        let Some((center_names, center, height)) = found.or(flat) else {
+        let Some((center_names, center, height)) = found
+            .or(flat)
+            .map_or_else(|| mixed(names, centers), |set| Ok(Some(set)))?
+        else {
             // The error message names a coordinate column that the file lacks. If the file has some
             // columns of a triple, such as x and y of x, y and z, the message names the column that
             // completes the triple.
             let partial = |center: &&[&str; 3]| center.iter().any(|name| has(name));
             let center = centers.iter().find(partial).or(centers.first());
             let absent = center.and_then(|c| c.iter().find(|&name| !has(name)));
-            let paraview = ["points:0", "points:1", "points:2"].map(has) == [true; 3];
-            let example = if paraview {
-                "x=Points:0,y=Points:1,z=Points:2"
-            } else {
-                "x=NAME,y=NAME,z=NAME"
-            };
+            let named = words::position_of(names);
+            let example = words::example(["x", "y", "z"], names, named);
             let what = missing(absent.unwrap_or(&"x"), names);
             return Err(format!(
                 "{what}; say which they are with --columns {example}"
@@ -143,7 +149,7 @@ impl Columns {
         let (velocity, mass) = if options.centers_only || options.at_rest {
             ([None; 3], None)
         } else {
-            motion(names)?
+            motion(names, height.is_none())?
         };
         Ok(Self {
             names: Names {
@@ -173,7 +179,35 @@ impl Columns {
                 found => found.filter(|_| options.types),
             },
             cell: None,
+            scaled: center_names.map(is_scaled),
+            watched: None,
         })
+    }
+
+    /// Declares that the world is two-dimensional if no sphere moves along z, which the column of this motion shows, if
+    /// there is one.
+    pub(crate) fn watching(self, names: &[String]) -> Self {
+        let find = |name: &str| {
+            names
+                .iter()
+                .position(|other| other.eq_ignore_ascii_case(name))
+        };
+        Self {
+            watched: find("vz").or_else(|| find(MOMENTA[2])),
+            ..self
+        }
+    }
+
+    /// Returns whether a coordinate is a fraction of an edge of the simulation box.
+    pub(crate) fn are_scaled(&self) -> bool {
+        self.scaled != [false; 3]
+    }
+
+    /// Returns whether some coordinates are scaled, and others are not.
+    pub(crate) fn are_mixed(&self) -> bool {
+        let axes = if self.is_flat() { 2 } else { 3 };
+        let scaled = &self.scaled[..axes];
+        scaled.contains(&true) && scaled.contains(&false)
     }
 
     /// Marks the coordinates as scaled: as fractions of the edges of the simulation box `cell`.
@@ -191,17 +225,22 @@ impl Columns {
     ) -> Result<Row, BadField> {
         let field = |column| field(column).unwrap_or_default();
         let bad = |name| move |what| BadField { name, what };
-        let number = |column, name| number::parse_wide(field(column)).map_err(bad(name));
+        let number = |column, name| number::parse(field(column)).map_err(bad(name));
         let kind = |column| Type::parse(field(column)).map_err(bad("type"));
         let mut sphere = HardSphere::new([0.0; 3], 0.0);
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
             for (axis, column) in self.centers() {
-                parts[axis] =
-                    number::parse_wide(field(column)).map_err(bad(self.names.center[axis]))?;
+                parts[axis] = number::parse(field(column)).map_err(bad(self.names.center[axis]))?;
             }
             let axes = if self.is_flat() { 2 } else { 3 };
-            for (axis, x) in cell.at(parts).into_iter().enumerate().take(axes) {
+            let center = if self.are_mixed() {
+                let [x, y, z] = self.scaled;
+                cell.at_mixed(parts, [x, y, z || self.is_flat()])
+            } else {
+                cell.at(parts)
+            };
+            for (axis, x) in center.into_iter().enumerate().take(axes) {
                 sphere.center[axis] = number::finite(x).map_err(bad(self.names.center[axis]))?;
             }
         } else {
@@ -214,7 +253,7 @@ impl Columns {
             for axis in 0..3 {
                 if let Some(column) = self.velocity[axis] {
                     let name = self.names.velocity[axis];
-                    let momentum = number::parse_wide(field(column)).map_err(bad(name))?;
+                    let momentum = number::parse(field(column)).map_err(bad(name))?;
                     sphere.velocity[axis] = number::finite(momentum / mass)
                         .map_err(|what| bad(name)(format!("divided by the mass {what}")))?;
                 }
@@ -238,6 +277,14 @@ impl Columns {
                 radii.of_type(kind).ok_or_else(|| bad("type")(unknown()))?
             }
         };
+        if self.is_flat() && sphere.velocity[2] != 0.0 {
+            let what = format!(
+                "is {}, but there is no column {}; name it with --columns, as in --columns z=NAME",
+                sphere.velocity[2], self.names.center[2]
+            );
+            return Err(bad(self.names.velocity[2])(what));
+        }
+        let moves = |column| number::parse(field(column)).is_ok_and(|x| x != 0.0);
         let id = self
             .id
             .map(|column| number::id(field(column)).map_err(bad("id")));
@@ -245,6 +292,7 @@ impl Columns {
             sphere,
             id: id.transpose()?,
             kind: self.kind.map(kind).transpose()?,
+            leaves_plane: self.watched.is_some_and(moves),
         })
     }
 
@@ -326,7 +374,7 @@ impl Mass {
             )
         };
         match self {
-            Self::Column(column) => match number::parse_wide(field(column)) {
+            Self::Column(column) => match number::parse(field(column)) {
                 Ok(mass) if mass > 0.0 => Ok(mass),
                 Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
                 Err(what) => Err(("mass", what)),
@@ -346,9 +394,10 @@ impl Mass {
 
 /// Returns the columns of the velocities, or of the momenta and masses that give them. A column that names motion
 /// from which no velocity follows is an error, so that no motion is lost.
-fn motion(names: &[String]) -> Result<([Option<usize>; 3], Option<Mass>), String> {
+fn motion(names: &[String], is_flat: bool) -> Result<([Option<usize>; 3], Option<Mass>), String> {
     let velocity = positions(names, Names::PLAIN.velocity)?;
-    if velocity.iter().any(Option::is_some) {
+    let axes = if is_flat { 2 } else { 3 };
+    if velocity.iter().take(axes).all(Option::is_some) {
         return Ok((velocity, None));
     }
     let way_out = "or take all spheres as at rest with --at-rest";
@@ -376,87 +425,33 @@ fn motion(names: &[String]) -> Result<([Option<usize>; 3], Option<Mass>), String
         };
         return Ok((momenta, Some(mass)));
     }
-    let plain: Vec<String> = names.iter().map(|name| normal(name)).collect();
-    let is_triple = |triple: [&str; 3]| triple.iter().all(|name| plain.iter().any(|n| n == name));
-    let triples = [
-        ["vx", "vy", "vz"],
-        ["v0", "v1", "v2"],
-        ["v1", "v2", "v3"],
-        ["u0", "u1", "u2"],
-    ];
-    let first = triples.into_iter().find(|triple| is_triple(*triple));
-    let of_triple = first.and_then(|[x, ..]| plain.iter().position(|name| name == x));
-    match of_triple.or_else(|| names.iter().position(|name| is_motion(name))) {
-        Some(column) => Err(format!(
-            "the column {} seems to describe motion, but the velocities must be in columns vx, vy \
-             and vz; name them with --columns, as in --columns vx=NAME,vy=NAME,vz=NAME (a momentum \
-             must be divided by the mass first), {way_out}",
-            number::printable(names.get(column).map_or("", String::as_str), 40)
-        )),
-        None => Ok(([None; 3], None)),
+    // Of a velocity with some of its components, another column must not hold the others.
+    let mut rest = names.to_vec();
+    for place in velocity.into_iter().flatten() {
+        rest[place].clear();
     }
-}
-
-/// Returns the letters and digits of a name in lower case, without a unit in brackets.
-fn normal(name: &str) -> String {
-    let mut text = name.to_ascii_lowercase();
-    while let Some(open) = text.find(['(', '[']) {
-        let close = text[open..]
-            .find([')', ']'])
-            .map_or(text.len(), |at| open + at + 1);
-        let inner = text[open + 1..close]
-            .trim_end_matches([')', ']'])
-            .to_owned();
-        // `[0]` is a component and not a unit.
-        let kept = if inner.len() == 1 {
-            inner
-        } else {
-            String::new()
-        };
-        text.replace_range(open..close, &kept);
-    }
-    text.retain(|c| c.is_ascii_alphanumeric());
-    text
+    let Some((place, motion)) = words::motion_of(&rest) else {
+        return Ok((velocity, None));
+    };
+    let name = number::printable(names.get(place).map_or("", String::as_str), 40);
+    Err(match motion {
+        Motion::Velocity => {
+            let named = words::siblings(&rest, place);
+            let example = words::example(["vx", "vy", "vz"], names, named);
+            format!(
+                "the column {name} seems to describe motion, but the velocities must be in columns vx, vy \
+                 and vz; name them with --columns {example}, {way_out}"
+            )
+        }
+        Motion::Momentum => format!(
+            "the column {name} seems to describe motion, a momentum; divide it by the mass, and write the \
+             velocity as vx, vy and vz (of XYZ, momenta:R:3 is read, with a column mass or the species), {way_out}"
+        ),
+    })
 }
 
 /// Name of the column of atomic numbers in extended XYZ, which is `Z` there.
 pub(crate) const ATOMIC_NUMBER: &str = "atomic number";
-
-/// Returns whether the name of a column says that it holds a velocity, a speed or a momentum, perhaps one component.
-pub(crate) fn is_motion(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    // LAMMPS puts such prefixes before the names of computes, fixes, variables and custom properties.
-    let prefixes = ["v_", "c_", "f_", "i_", "d_", "i2_", "d2_"];
-    let stem = prefixes.iter().find_map(|prefix| name.strip_prefix(prefix));
-    let name = normal(stem.unwrap_or(&name));
-    if ["ang", "rot", "omega"]
-        .iter()
-        .any(|word| name.contains(word))
-    {
-        return false;
-    }
-    let base = name.strip_suffix(['x', 'y', 'z', '0', '1', '2', '3']);
-    let is_base = |base: &str| {
-        matches!(
-            base,
-            "vel"
-                | "velo"
-                | "vels"
-                | "velocity"
-                | "velocities"
-                | "momentum"
-                | "momenta"
-                | "linearmomentum"
-        )
-    };
-    let is_letter = matches!(&*name, "vx" | "vy" | "vz" | "px" | "py" | "pz");
-    let is_speed = matches!(&*name, "speed" | "velocitymagnitude" | "velmag" | "vmag");
-    let is_speed = is_speed || base == Some("speed") || name == "speeds";
-    let is_named = ["veloc", "initialmomenta", "linvel"]
-        .iter()
-        .any(|word| name.contains(word));
-    is_letter || is_speed || is_named || is_base(&name) || base.is_some_and(is_base)
-}
 
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
@@ -466,7 +461,13 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
         Radii::InFile => {
             return in_file.ok_or_else(|| {
                 let what = missing("radius or diameter", names);
-                format!("{what}; give the radii with --radius or --radius-by-type")
+                match words::size_of(names) {
+                    Some((size, name)) => format!(
+                        "{what}; say which it is with --columns \"{size}={name}\", or give the radii with \
+                         --radius or --radius-by-type"
+                    ),
+                    None => format!("{what}; give the radii with --radius or --radius-by-type"),
+                }
             });
         }
         Radii::Constant(_) => "--radius",
@@ -493,6 +494,32 @@ fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String>
         }
         Radii::InFile => Err(missing("radius or diameter", names)),
     }
+}
+
+/// Returns whether a coordinate of this name is a fraction of an edge of the box.
+fn is_scaled(name: &str) -> bool {
+    name.ends_with('s') || name.ends_with("su")
+}
+
+/// A set of coordinates: their names, and their columns. There may be no column of z.
+type Centers = ([&'static str; 3], [usize; 2], Option<usize>);
+
+/// Returns the columns of coordinates of different kinds, such as `xs`, `y` and `z`, which LAMMPS may write.
+fn mixed(names: &[String], centers: &[[&'static str; 3]]) -> Result<Option<Centers>, String> {
+    let mut kinds = centers.first().copied().unwrap_or_default();
+    let mut columns = [None; 3];
+    for axis in 0..3 {
+        for center in centers {
+            if columns[axis].is_none() {
+                columns[axis] = position(names, center[axis])?;
+                kinds[axis] = center[axis];
+            }
+        }
+    }
+    Ok(match columns {
+        [Some(x), Some(y), Some(z)] => Some((kinds, [x, y], Some(z))),
+        _ => None,
+    })
 }
 
 /// Names of columns of types.

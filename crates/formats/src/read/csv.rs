@@ -1,5 +1,6 @@
 //! Reader of CSV files with spheres. A header names the columns, and each further row describes a sphere.
 
+use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
 use ::csv::{ByteRecord, ReaderBuilder};
@@ -42,7 +43,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     }
     let mut names = names(&record);
     if let Some(given) = &options.columns {
-        let applied = given.apply(&mut names, false);
+        let applied = given.apply(&mut names, false, false);
         applied.map_err(|what| {
             let hint = hint(&record, separator).filter(|_| record.len() == 1);
             text.wrong(&hint.unwrap_or(what))
@@ -132,21 +133,29 @@ fn next(
     Ok(false)
 }
 
-/// Returns the column names of a CSV header in lower case. A `#` before the first name is removed, because
+/// Returns the column names of a CSV header. A `#` before the first name is removed, because
 /// NumPy's `savetxt` writes the header as a comment.
 fn names(header: &ByteRecord) -> Vec<String> {
     let name = |(k, field): (usize, &[u8])| {
         let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
-        String::from_utf8_lossy(field.trim_ascii()).to_lowercase()
+        String::from_utf8_lossy(field.trim_ascii()).into_owned()
     };
     // In a table with spaces, a `#` may stand by itself.
     let is_name = |&(k, field): &(usize, &[u8])| k > 0 || field.trim_ascii() != b"#";
-    header
+    let mut names: Vec<String> = header
         .iter()
         .enumerate()
         .filter(is_name)
         .map(name)
-        .collect()
+        .collect();
+    // Names that differ in the case of their letters only are the same name.
+    let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let mut first = HashMap::new();
+    let differs = |(lower, name)| first.insert(lower, name).is_some_and(|other| other != name);
+    if lower.iter().zip(&names).any(differs) {
+        names = lower;
+    }
+    names
 }
 
 /// Returns an error message with advice if the first line shows why the file is not CSV: for example, the
@@ -166,7 +175,7 @@ fn hint(line: &ByteRecord, separator: Separator) -> Option<String> {
         return Some(format!("this is not CSV but {what}: add --format {format}"));
     }
     if separator != Separator::Comma {
-        let numbers = line.iter().all(|field| number::parse_wide(field).is_ok());
+        let numbers = line.iter().all(|field| number::parse(field).is_ok());
         return numbers.then(|| {
             "there is no header; name the columns in their order with --columns, as in --columns \
              x,y,z,radius"
@@ -191,7 +200,7 @@ fn hint(line: &ByteRecord, separator: Separator) -> Option<String> {
         ));
     }
     line.iter()
-        .all(|field| number::parse_wide(field).is_ok())
+        .all(|field| number::parse(field).is_ok())
         .then(|| {
             format!(
                 "there is no header; name the columns in their order with --columns, as in --columns \

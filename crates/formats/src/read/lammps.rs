@@ -6,7 +6,7 @@
 use std::io::BufRead;
 
 use crate::error::{Error, Result, bail};
-use crate::read::cell::{self, Cell};
+use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{Columns, Names};
 use crate::read::trajectory::{FrameText, fields};
 use crate::read::world::at;
@@ -27,12 +27,9 @@ pub(crate) struct Head {
     pub(crate) step: Option<i64>,
     /// Number of atoms, if the section `ITEM: NUMBER OF ATOMS` exists.
     pub(crate) count: Option<u64>,
-    pub(crate) cell: Option<Cell>,
-    /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the LAMMPS
-    /// dump does not say.
-    periodic: Option<[bool; 3]>,
-    /// Line and description of boundary codes that do not exist.
-    bad_boundaries: Option<(u64, String)>,
+    /// The box, and the line `ITEM: BOX BOUNDS` that gives it.
+    pub(crate) given: Given,
+    box_line: u64,
     /// Line and text of the first section that is not known.
     unknown: Option<(u64, String)>,
     line: u64,
@@ -87,6 +84,21 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
                     return Err(from.text.wrong(&what));
                 }
                 head.line = from.text.place().line;
+                if !head.given.has_any() {
+                    head.given.wrong_cell = Some(match &head.unknown {
+                        Some((line, text)) => (
+                            *line,
+                            format!(
+                                "the section `{text}` is not known, and the frame has no ITEM: BOX \
+                                 BOUNDS, which gives the box; correct it"
+                            ),
+                        ),
+                        None => (
+                            head.line,
+                            "the frame has no ITEM: BOX BOUNDS, which gives the box".to_owned(),
+                        ),
+                    });
+                }
                 let name = |name: &&[u8]| String::from_utf8_lossy(name).into_owned();
                 head.names = names.iter().map(name).collect();
                 return Ok(Some(head));
@@ -100,18 +112,21 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
                 head.count = Some(whole(from, "number of atoms")?);
             }
             [b"BOX", b"BOUNDS", ref heading @ ..] => {
-                once(from, head.cell.is_none(), "BOX BOUNDS", &head)?;
+                once(from, !head.given.has_any(), "BOX BOUNDS", &head)?;
                 let (columns, codes) = match heading {
                     [b"abc", b"origin", codes @ ..] => (4, codes),
                     [b"xy", b"xz", b"yz", codes @ ..] => (3, codes),
                     codes => (2, codes),
                 };
-                let line = from.text.place().line;
+                head.box_line = from.text.place().line;
                 match boundaries(codes) {
-                    Ok(periodic) => head.periodic = periodic,
-                    Err(what) => head.bad_boundaries = Some((line, what)),
+                    Ok(periodic) => head.given.periodic = periodic,
+                    Err(what) => head.given.wrong_periodic = Some((head.box_line, what)),
                 }
-                head.cell = Some(cell(from, columns)?);
+                match cell(from, columns)? {
+                    Ok(cell) => head.given.cell = Some(cell),
+                    Err(wrong) => head.given.wrong_cell = Some(wrong),
+                }
             }
             [b"UNITS"] | [b"TIME"] => skipped = Skipped::One,
             [b"NUMBER", b"OF", ..] | [b"ENTRIES", ..] => {
@@ -203,7 +218,8 @@ fn whole<T: std::str::FromStr>(from: &mut FrameText<impl BufRead>, what: &str) -
     from.whole(what)
 }
 
-fn cell(from: &mut FrameText<impl BufRead>, columns: usize) -> Result<Cell> {
+/// Reads the three lines of the box. The line and what is wrong with it are an error only if the box is used.
+fn cell(from: &mut FrameText<impl BufRead>, columns: usize) -> Result<Result<Cell, (u64, String)>> {
     let mut lines = [const { Vec::new() }; 3];
     let first = from.text.place().line + 1;
     for line in &mut lines {
@@ -214,9 +230,16 @@ fn cell(from: &mut FrameText<impl BufRead>, columns: usize) -> Result<Cell> {
             return Err(from.cut("the file ends within a line of ITEM: BOX BOUNDS"));
         }
         *line = from.text.line().to_vec();
+        if line.starts_with(b"ITEM:") {
+            let what = format!(
+                "ITEM: BOX BOUNDS must be followed by three lines of bounds, but this line is `{}`; in a \
+                 two-dimensional world, the bounds of z are those of a thin box around it, such as -0.5 0.5",
+                number::shown(line)
+            );
+            return Err(from.text.wrong(&what));
+        }
     }
-    Cell::read(columns, &lines)
-        .map_err(|(k, what)| at(from.text.source(), "line", first + k as u64, &what))
+    Ok(Cell::read(columns, &lines).map_err(|(k, what)| (first + k as u64, what)))
 }
 
 /// Reads the next atom in a LAMMPS dump. `read` is the number of atoms of the frame that were read before.
@@ -246,30 +269,10 @@ pub(crate) fn world(
 ) -> Result<(World, Columns)> {
     let columns = columns(from, head, options)?;
     let mut world = World::new(from.text.source(), columns.names, "line");
-    let at = |line, what: &str| at(from.text.source(), "line", line, what);
-    if !options.open && options.cell.is_none() && head.cell.is_none() {
-        let way_out =
-            "give the box with --box and --periodic, or take the world as open with --open";
-        return Err(match &head.unknown {
-            Some((line, text)) => {
-                let what = format!(
-                    "the section `{text}` is not known, and the frame has no ITEM: BOX BOUNDS, \
-                     which gives the box; correct it, {way_out}"
-                );
-                at(*line, &what)
-            }
-            None => {
-                let what =
-                    format!("the frame has no ITEM: BOX BOUNDS, which gives the box; {way_out}");
-                at(head.line, &what)
-            }
-        });
-    }
-    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
-    if let (Some((line, what)), false) = (&head.bad_boundaries, says_so) {
-        return Err(at(*line, what));
-    }
-    if head.cell.is_some() && head.periodic.is_none() && !says_so {
+    let given = &head.given;
+    given.check(from.text.source(), options)?;
+    let says_so = options.says_so();
+    if given.cell.is_some() && given.periodic.is_none() && !says_so {
         world.notes.push(format!(
             "{} does not say which boundaries of its box are periodic, so all are taken as open; \
              --periodic says otherwise",
@@ -278,17 +281,25 @@ pub(crate) fn world(
     }
     world.notes.extend(columns.notes());
     // LAMMPS calls z periodic in two-dimensional worlds, too.
-    let has_flat_box = head.cell.is_some_and(|cell| cell.is_flat());
+    let has_flat_box = given.cell.is_some_and(|cell| cell.is_flat());
     let is_flat = columns.is_flat() || has_flat_box;
-    let periodic = head.periodic.unwrap_or_default();
+    let periodic = given.periodic.unwrap_or_default();
     if has_flat_box && periodic[2] && !columns.is_flat() && !says_so {
         world.notes.push(
             "the box has no height, so the world is taken as two-dimensional, and open along z"
                 .to_owned(),
         );
     }
-    world.domain = cell::domain(head.cell.as_ref(), periodic, is_flat, options)
-        .map_err(|what| from.text.wrong(&what))?;
+    world.domain =
+        cell::domain(given.cell.as_ref(), periodic, is_flat, options).map_err(|what| {
+            let periodic = options.periodic.unwrap_or(periodic);
+            let edge = given.cell.and_then(|cell| cell.without_length(periodic));
+            let line = match edge {
+                Some(k) => head.box_line + 1 + k as u64,
+                None => head.line,
+            };
+            at(from.text.source(), "line", line, &what)
+        })?;
     if from.next > 0 && !options.ids && head.names.iter().any(|name| name == "id") {
         world.notes.push(
             "LAMMPS may change the order of atoms from frame to frame, so a row number \
@@ -309,19 +320,29 @@ fn columns(from: &FrameText<impl BufRead>, head: &Head, options: &ReadOptions) -
     }
     let columns =
         Columns::find(&head.names, &CENTERS, options).map_err(|what| from.text.wrong(&what))?;
-    if !is_scaled(&columns) {
+    let may_be_flat = |cell: &Cell| cell.is_flat() || cell.middle_of_layer().is_some();
+    let columns = if head.given.cell.as_ref().is_some_and(may_be_flat) {
+        columns.watching(&head.names)
+    } else {
+        columns
+    };
+    if !columns.are_scaled() {
         return Ok(columns);
     }
-    let cell = head.cell.ok_or_else(|| {
-        from.text
-            .wrong("scaled coordinates need ITEM: BOX BOUNDS before ITEM: ATOMS, but it is missing")
-    })?;
+    let Some(cell) = head.given.cell else {
+        let (line, what) = head.given.wrong_cell.clone().unwrap_or_default();
+        let what = format!(
+            "the coordinates are scaled, so they need ITEM: BOX BOUNDS before ITEM: ATOMS, but {what}"
+        );
+        return Err(at(from.text.source(), "line", line, &what));
+    };
+    if columns.are_mixed() && !cell.is_upright() {
+        return Err(from.text.wrong(
+            "some coordinates are scaled, and others are not, which gives no positions in a general triclinic box; \
+             dump all as x y z or as xs ys zs",
+        ));
+    }
     Ok(columns.within(cell))
-}
-
-/// Returns whether the coordinate columns are scaled: fractions of the edges of the simulation box.
-fn is_scaled(columns: &Columns) -> bool {
-    CENTERS[2..].contains(&columns.names.center)
 }
 
 /// Returns for each edge of the simulation box whether the world is periodic along it, from the boundary codes of
@@ -341,7 +362,7 @@ fn boundaries(codes: &[&[u8]]) -> Result<Option<[bool; 3]>, String> {
         _ => Err(format!(
             "ITEM: BOX BOUNDS is followed by `{}`, but must be followed by three boundary codes, \
              one for each of x, y and z: pp if it is periodic, otherwise two of the letters f, s \
-             and m; correct it, or say with --periodic which edges are periodic, or --open",
+             and m; correct it",
             number::shown(&codes.join(&b' '))
         )),
     }

@@ -28,6 +28,7 @@ mod trajectory;
 mod types;
 mod unpack;
 mod walls;
+mod words;
 mod world;
 mod xyz;
 

@@ -3,11 +3,13 @@
 use std::io::{Read, Seek};
 
 use zip::ZipArchive;
+use zip::result::ZipError;
 
-use crate::error::{Context, Error, Result, bail};
-use crate::read::cell::{self, Cell};
-use crate::read::columns::{Names, is_motion};
+use crate::error::{Error, ErrorKind, Result, bail};
+use crate::read::cell::{self, Cell, Given};
+use crate::read::columns::Names;
 use crate::read::npy::Array;
+use crate::read::words::{self, Motion};
 use crate::read::{ReadOptions, World, number};
 
 const NAMES: Names = Names {
@@ -25,14 +27,33 @@ const NAMES: Names = Names {
 /// # Errors
 /// Returns an error if the archive cannot be read, with the array and the row of an invalid number.
 pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Result<World> {
-    let mut archive = ZipArchive::new(input).with_context(|| {
-        format!("{source} is not an archive of NumPy arrays (.npz), or was cut off")
+    let mut archive = ZipArchive::new(input).map_err(|error| match error {
+        ZipError::Io(error) => Error::caused(format!("cannot read {source}"), error),
+        _ => Error::new(format!(
+            "{source} is not an archive of NumPy arrays (.npz), or is damaged or cut off (if it is compressed \
+             once more, as in .npz.gz, decompress it first)"
+        )),
     })?;
+    let others = archive.file_names().filter_map(Result::ok);
+    let other: Option<String> = others.map(|name| name.into_owned()).next();
+    if names(&archive).is_empty() {
+        let what = match other {
+            None => "is an empty archive".to_owned(),
+            Some(other) => format!(
+                "is a zip archive with {}, and not one of NumPy arrays: unzip it first",
+                number::printable(&other, 80)
+            ),
+        };
+        return Err(Error::of(
+            ErrorKind::Unsupported,
+            format!("{source} {what}"),
+        ));
+    }
     let mut world = World::new(source, NAMES, "row");
     let cell = cell_of(source, &mut archive, options)?;
     let periodic = flags(source, &mut archive)?;
     let has_flat_box = cell.is_some_and(|cell| cell.is_flat());
-    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
+    let says_so = options.says_so();
     if has_flat_box && !says_so {
         let note =
             "the box has no height, so the world is taken as two-dimensional, and open along z";
@@ -43,50 +64,98 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
              --periodic says otherwise"
         ));
     }
+    if cell.is_none() && periodic.is_some_and(|flags| flags != [false; 3]) && !says_so {
+        bail!(
+            "{source}: pbc says that the world is periodic, but there is no array {}, which gives the box; give it \
+             with --box and --periodic, or take the world as open with --open",
+            BOXES.join(", ")
+        );
+    }
     let of_file = periodic.unwrap_or([cell.is_some(); 3]);
     world.domain = cell::domain(cell.as_ref(), of_file, has_flat_box, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
-    let position = either(&archive, ["position", "positions"]);
-    array(source, &mut archive, position, Some(3), None, 0, &mut world)?;
-    if let Some(cell) = &cell {
-        world.flatten(cell, options);
+    let position = name_of(&archive, &POSITIONS);
+    array(
+        source,
+        &mut archive,
+        &position,
+        Some(3),
+        None,
+        0,
+        &mut world,
+    )?;
+    let rows = Some(world.spheres.len() as u64);
+    let velocity = name_of(&archive, &VELOCITIES);
+    let has_velocity = has(&archive, &velocity);
+    let given = Given {
+        cell,
+        periodic,
+        is_certain: periodic.is_some(),
+        ..Given::default()
+    };
+    let may_be_flat = |cell: &Cell| cell.is_flat() || cell.middle_of_layer().is_some();
+    if has_velocity && !says_so && cell.as_ref().is_some_and(may_be_flat) {
+        let float32 = world.float32;
+        array(
+            source,
+            &mut archive,
+            &velocity,
+            Some(3),
+            rows,
+            4,
+            &mut world,
+        )?;
+        world.float32 = float32;
+        for sphere in &mut world.spheres {
+            world.leaves_plane |= sphere.velocity[2] != 0.0;
+            sphere.velocity = [0.0; 3];
+        }
     }
+    world.flatten(&given, options)?;
     if options.centers_only {
         return Ok(world);
     }
-    let rows = Some(world.spheres.len() as u64);
     let given = options.radii.of_arrays(source)?;
-    let radius = either(&archive, ["radius", "radii"]);
-    let diameter = either(&archive, ["diameter", "diameters"]);
-    let in_file = [radius, diameter]
+    let radius = name_of(&archive, &["radius", "radii"]);
+    let diameter = name_of(&archive, &["diameter", "diameters"]);
+    let in_file = [&radius, &diameter]
         .into_iter()
         .find(|name| has(&archive, name));
     match (given, in_file) {
-        (None, Some(name)) if name == diameter => {
+        (None, Some(name)) if *name == diameter => {
             array(source, &mut archive, name, None, rows, 3, &mut world)?;
-            world.halve_radii(diameter)?;
+            world.halve_radii(&diameter)?;
         }
-        (None, _) => array(source, &mut archive, radius, None, rows, 3, &mut world)?,
+        (None, _) => array(source, &mut archive, &radius, None, rows, 3, &mut world)?,
         (Some(radius), None) => world.set_radii(radius),
         (Some(_), Some(name)) => {
             bail!("{source}: there is an array {name}, so leave out --radius")
         }
     }
-    let velocity = either(&archive, ["velocity", "velocities"]);
     if options.at_rest {
         return Ok(world);
     }
-    if has(&archive, velocity) {
-        array(source, &mut archive, velocity, Some(3), rows, 4, &mut world)?;
+    if has_velocity {
+        array(
+            source,
+            &mut archive,
+            &velocity,
+            Some(3),
+            rows,
+            4,
+            &mut world,
+        )?;
         return Ok(world);
     }
-    let names = names(&archive);
-    if let Some(name) = names.iter().find(|name| is_motion(name)) {
+    if let Some((name, motion)) = other_motion(source, &mut archive)? {
+        let way_out = match motion {
+            Motion::Velocity => "save them so",
+            Motion::Momentum => "save them so: velocity = momenta / masses[:, None]",
+        };
         bail!(
-            "{source}: the array {} seems to describe motion, but the velocities must be in an array \
-             velocity; save them so (of momenta, velocity = momenta / masses[:, None]), or take all \
-             spheres as at rest with --at-rest",
-            number::printable(name, 40)
+            "{source}: the array {} seems to describe motion, but the velocities must be in an array velocity; \
+             {way_out}, or take all spheres as at rest with --at-rest",
+            number::printable(&name, 40)
         );
     }
     let note = format!("{}: every sphere is at rest", absent("velocity", &archive));
@@ -94,13 +163,70 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     Ok(world)
 }
 
-/// Returns the first of two names if the archive has an array of this name or none of the second name.
-fn either(archive: &ZipArchive<impl Read + Seek>, [one, other]: [&'static str; 2]) -> &'static str {
-    if !has(archive, one) && has(archive, other) {
-        other
-    } else {
-        one
+/// Returns an array that seems to hold motion, but is not read.
+fn other_motion(
+    source: &str,
+    archive: &mut ZipArchive<impl Read + Seek>,
+) -> Result<Option<(String, Motion)>> {
+    let names = names(archive);
+    if let Some((place, motion)) = words::motion_of(&names) {
+        return Ok(names.into_iter().nth(place).map(|name| (name, motion)));
     }
+    for name in names {
+        let motion = match &*name.to_ascii_lowercase() {
+            "v" => Motion::Velocity,
+            "p" => Motion::Momentum,
+            _ => continue,
+        };
+        let file = open(source, archive, &name)?;
+        if let Ok(array) = Array::open(source, file)
+            && matches!(*array.shape, [_, 3])
+        {
+            return Ok(Some((name, motion)));
+        }
+    }
+    Ok(None)
+}
+
+/// Names of the arrays of positions and of velocities.
+const POSITIONS: [&str; 4] = ["position", "positions", "pos", "coordinates"];
+const VELOCITIES: [&str; 5] = ["velocity", "velocities", "vel", "vels", "velo"];
+
+/// Returns the name of the array that has one of these names, perhaps in another case, or else the first of the names.
+fn name_of(archive: &ZipArchive<impl Read + Seek>, known: &[&str]) -> String {
+    let all = names(archive);
+    let exact = known.iter().find(|name| has(archive, name));
+    let other = || {
+        let is_known = |name: &&String| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+        all.iter().find(is_known).cloned()
+    };
+    let first = || {
+        known
+            .first()
+            .map_or(String::new(), |name| (*name).to_owned())
+    };
+    exact
+        .map(|name| (*name).to_owned())
+        .or_else(other)
+        .unwrap_or_else(first)
+}
+
+fn open<'a, R: Read + Seek>(
+    source: &str,
+    archive: &'a mut ZipArchive<R>,
+    name: &str,
+) -> Result<zip::read::ZipFile<'a, R>> {
+    let file = archive.by_name(&format!("{name}.npy"));
+    file.map_err(|error| match error {
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => Error::of(
+            ErrorKind::Unsupported,
+            format!(
+                "the array {name} of {source} is compressed in a way that is not read; save the archive with \
+                 numpy.savez or numpy.savez_compressed"
+            ),
+        ),
+        error => Error::caused(format!("cannot read array {name} of {source}"), error),
+    })
 }
 
 /// Names of arrays that are the box.
@@ -118,17 +244,13 @@ fn cell_of(
     let names = names(archive);
     let found: Vec<&String> = names
         .iter()
-        .filter(|name| BOXES.contains(&&***name))
+        .filter(|name| BOXES.iter().any(|other| other.eq_ignore_ascii_case(name)))
         .collect();
     let name = match *found {
         [] => {
-            let is_box = |name: &&String| {
-                let name = name.to_ascii_lowercase();
-                ["cell", "box", "lattice"]
-                    .iter()
-                    .any(|word| name.contains(word))
-            };
-            if let (Some(name), None) = (names.iter().find(is_box), options.cell) {
+            if let (Some(name), None) =
+                (names.iter().find(|name| words::is_box(name)), options.cell)
+            {
                 bail!(
                     "{source}: the array {} may be the box, but the box must have one of the names {}; \
                      save it so, give the box with --box and --periodic, or take the world as open \
@@ -176,7 +298,7 @@ fn cell_of(
         ),
     };
     // HOOMD's box is around the origin. Where a periodic box begins makes no difference to the pairs.
-    let is_centered = name == "box";
+    let is_centered = name.eq_ignore_ascii_case("box");
     let origin = if is_centered {
         [0, 1, 2].map(|k| -0.5 * (edges[0][k] + edges[1][k] + edges[2][k]))
     } else {
@@ -187,10 +309,11 @@ fn cell_of(
 
 /// Returns the array `pbc`, if there is one.
 fn flags(source: &str, archive: &mut ZipArchive<impl Read + Seek>) -> Result<Option<[bool; 3]>> {
-    if !has(archive, "pbc") {
+    let pbc = name_of(archive, &["pbc"]);
+    if !has(archive, &pbc) {
         return Ok(None);
     }
-    match small(source, archive, "pbc", 3)?
+    match small(source, archive, &pbc, 3)?
         .as_ref()
         .map(|(_, flags)| &**flags)
     {
@@ -207,9 +330,7 @@ fn small(
     name: &str,
     most: u64,
 ) -> Result<Option<(Vec<u64>, Vec<f64>)>> {
-    let file = archive
-        .by_name(&format!("{name}.npy"))
-        .with_context(|| format!("cannot read array {name} of {source}"))?;
+    let file = open(source, archive, name)?;
     let source = format!("{source}, array {name}");
     match Array::small(&source, file, most)? {
         Some(array) => Ok(Some(array)),
@@ -252,7 +373,6 @@ fn array(
     field: usize,
     world: &mut World,
 ) -> Result<()> {
-    let file = format!("{name}.npy");
     if !has(archive, name) {
         let advice = match name {
             "radius" | "radii" => "; add it, or give the radius of all spheres with --radius",
@@ -260,9 +380,7 @@ fn array(
         };
         bail!("{source}: {}{advice}", absent(name, archive));
     }
-    let file = archive
-        .by_name(&file)
-        .with_context(|| format!("cannot read array {name} of {source}"))?;
+    let file = open(source, archive, name)?;
     let source = format!("{source}, array {name}");
     let array = Array::open(&source, file)?;
     let right = match (&*array.shape, columns) {

@@ -12,6 +12,7 @@ use crate::read::detect::{Detected, ENOUGH, detect};
 use crate::read::frames::Span;
 use crate::read::input::{Bytes, Content};
 use crate::read::series::Series;
+use crate::read::trajectory::Seen;
 use crate::read::unpack::{BUFFER, Text, is_packed, unpacked};
 use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
 
@@ -220,6 +221,7 @@ pub(crate) fn open_alone<'a>(
     options: &ReadOptions,
     progress: &'a dyn Progress,
     before: u64,
+    seen: Seen,
 ) -> Result<Opened<'a>> {
     let source = input.name();
     let (format, mut file) = prepare(input)?;
@@ -230,7 +232,7 @@ pub(crate) fn open_alone<'a>(
     let text = file.text(0, "reading", progress);
     let text = text.with_context(|| format!("cannot read {source}"))?;
     let mut trajectory = Trajectory::new(layout, source, text, options);
-    trajectory.number_from(before);
+    trajectory.number_from(before, seen);
     Ok(Opened::Frames(Box::new(trajectory)))
 }
 

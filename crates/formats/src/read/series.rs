@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::error::{Error, Result};
 use crate::read::frames::Span;
 use crate::read::open::{self, Opened};
+use crate::read::trajectory::Seen;
 use crate::read::{Frame, Frames, Input, Progress, ReadOptions, World};
 
 /// A reader of a series of inputs. Frames are numbered from the first input to the last.
@@ -17,6 +18,8 @@ pub(crate) struct Series<'a> {
     /// Number of frames of the inputs before the current one.
     before: u64,
     current: Option<Opened<'a>>,
+    /// What is known of the frames before.
+    seen: Seen,
     found: bool,
     /// Timestep of the last frame.
     step: Option<i64>,
@@ -59,6 +62,7 @@ impl<'a> Series<'a> {
             span,
             before,
             current: None,
+            seen: Seen::default(),
             found: false,
             step: None,
         })
@@ -71,7 +75,8 @@ impl<'a> Series<'a> {
                 let Some(input) = self.inputs.pop_front() else {
                     break;
                 };
-                let opened = open::open_alone(&input, &self.options, self.progress, self.before)?;
+                let opened =
+                    open::open_alone(&input, &self.options, self.progress, self.before, self.seen)?;
                 self.current = Some(opened);
                 continue;
             };
@@ -92,13 +97,27 @@ impl<'a> Series<'a> {
                 }
                 Opened::Frames(trajectory) if world.is_none() => {
                     self.before = trajectory.next_number();
+                    self.seen = trajectory.seen();
                     self.current = None;
                 }
                 Opened::Frames(_) => {}
             }
             if let Some(mut world) = world {
                 self.found = true;
+                let has_no_frames = world.frame.is_none();
                 self.number(&mut world);
+                if has_no_frames
+                    && self.seen.has_box
+                    && world.domain.is_none()
+                    && !self.options.open
+                {
+                    return Err(Error::new(format!(
+                        "{} has no box, but a file before it in the series has one; give the box with --box and \
+                         --periodic, adding --open, or take the world as open with --open",
+                        world.source
+                    )));
+                }
+                self.seen.has_box |= world.domain.is_some();
                 self.span.start = self.span.start.saturating_add(self.span.step);
                 return Ok(Some(world));
             }

@@ -6,7 +6,7 @@ use std::io::BufRead;
 use ::csv::ByteRecord;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::read::cell::Cell;
+use crate::read::cell::Given;
 use crate::read::columns::Columns;
 use crate::read::text::{Place, Text};
 use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
@@ -17,6 +17,16 @@ pub struct Trajectory<R> {
     layout: Layout,
     begin: Place,
     options: ReadOptions,
+    seen: Seen,
+}
+
+/// What the frames before the next one have in common.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Whether one of them has a box.
+    pub(crate) has_box: bool,
+    /// Whether those that were read are two-dimensional, if their box is a thin layer.
+    pub(crate) is_layer: Option<bool>,
 }
 
 /// File formats of trajectories.
@@ -36,6 +46,8 @@ pub struct Mark {
     pub number: u64,
     /// Position in the trajectory file at which the frame begins.
     pub place: Place,
+    /// What is known of the frames before.
+    pub(crate) seen: Seen,
 }
 
 pub(crate) struct FrameText<R> {
@@ -62,6 +74,7 @@ impl<R: BufRead> Trajectory<R> {
             layout,
             begin: Place::default(),
             options: options.clone(),
+            seen: Seen::default(),
         }
     }
 
@@ -71,12 +84,20 @@ impl<R: BufRead> Trajectory<R> {
         self.text.text.start_at(mark.place);
         self.text.next = mark.number;
         self.begin = mark.place;
+        self.seen = mark.seen;
     }
 
-    /// Numbers the frames from `first` on, which is the number of frames before this file in a series.
-    pub(crate) fn number_from(&mut self, first: u64) {
+    /// Numbers the frames from `first` on, which is the number of frames before this file in a series. `seen` is what is
+    /// known of these.
+    pub(crate) fn number_from(&mut self, first: u64, seen: Seen) {
         self.text.next = first;
         self.text.first = first;
+        self.seen = seen;
+    }
+
+    /// Returns what is known of the frames before the next one.
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
     }
 
     /// Returns the number of the next frame.
@@ -110,6 +131,7 @@ impl<R: BufRead> Trajectory<R> {
             let mark = Mark {
                 number: self.text.next,
                 place: self.begin,
+                seen: self.seen,
             };
             let is_cut = match self.skip() {
                 Ok(false) => return Ok(self.text.next),
@@ -164,13 +186,29 @@ impl<R: BufRead> Trajectory<R> {
     /// # Errors
     /// Returns an error with the line number and the field if the frame cannot be read.
     pub fn read(&mut self) -> Result<Option<World>> {
-        let Some(head) = self.head()? else {
+        let number = self.text.next;
+        self.read_frame().map_err(|error| error.in_frame(number))
+    }
+
+    fn read_frame(&mut self) -> Result<Option<World>> {
+        let before = self.seen;
+        let Some(mut head) = self.head()? else {
             return Ok(None);
         };
-        let mut head = head;
+        if before.has_box
+            && !head.given().has_any()
+            && !self.options.open
+            && self.options.cell.is_none()
+        {
+            return Err(self.text.text.wrong(
+                "the frame has no box, but a frame before it has one; give the box with --box and \
+                 --periodic, adding --open, or take the world as open with --open",
+            ));
+        }
         if let Some(given) = &self.options.columns {
             let is_open = matches!(&head, Head::Xyz(head) if head.may_have_more_columns());
-            let applied = given.apply(head.names_mut(), is_open);
+            let is_dump = matches!(&head, Head::Lammps(_));
+            let applied = given.apply(head.names_mut(), is_open, is_dump);
             applied.map_err(|what| self.text.text.wrong(&what))?;
         }
         let (mut world, columns) = self.world(&head)?;
@@ -218,9 +256,23 @@ impl<R: BufRead> Trajectory<R> {
                 count + 3
             ));
         }
-        if let Some(cell) = head.cell() {
-            world.flatten(cell, &self.options);
+        world.flatten(head.given(), &self.options)?;
+        if let (Some(before), Some(now)) = (before.is_layer, world.is_layer)
+            && before != now
+        {
+            let [one, other] = [before, now].map(|flat| {
+                if flat {
+                    "two-dimensional"
+                } else {
+                    "three-dimensional"
+                }
+            });
+            return Err(self.text.text.wrong(&format!(
+                "the world of this frame seems to be {other}, because of its thin box, but frames before it are \
+                 {one}; say which edges are periodic with --periodic (ab or abc)"
+            )));
         }
+        self.seen.is_layer = world.is_layer.or(before.is_layer);
         world.check_ids()?;
         self.step();
         Ok(Some(world))
@@ -232,10 +284,14 @@ impl<R: BufRead> Trajectory<R> {
     }
 
     fn head(&mut self) -> Result<Option<Head>> {
-        Ok(match self.layout {
+        let head = match self.layout {
             Layout::Lammps => lammps::head(&mut self.text)?.map(Head::Lammps),
             Layout::Xyz => xyz::head(&mut self.text)?.map(Head::Xyz),
-        })
+        };
+        self.seen.has_box |= head
+            .as_ref()
+            .is_some_and(|head| head.given().cell.is_some());
+        Ok(head)
     }
 
     fn atom(&mut self, head: &Head, read: u64) -> Result<()> {
@@ -268,10 +324,10 @@ impl Head {
         }
     }
 
-    fn cell(&self) -> Option<&Cell> {
+    fn given(&self) -> &Given {
         match self {
-            Self::Lammps(head) => head.cell.as_ref(),
-            Self::Xyz(head) => head.cell.as_ref(),
+            Self::Lammps(head) => &head.given,
+            Self::Xyz(head) => &head.given,
         }
     }
 

@@ -3,7 +3,7 @@
 use carom::{Domain, HardSphere, Sphere};
 
 use crate::error::{Error, Result};
-use crate::read::cell::Cell;
+use crate::read::cell::Given;
 use crate::read::columns::{BadField, Columns, Names, Row};
 use crate::read::lines::Lines;
 use crate::read::{ReadOptions, Type, number};
@@ -28,6 +28,10 @@ pub struct World {
     pub frame: Option<Frame>,
     /// Messages that tell the user how the input was interpreted.
     pub notes: Vec<String>,
+    /// If the box is a thin layer, whether the world is taken as two-dimensional.
+    pub(crate) is_layer: Option<bool>,
+    /// Whether a sphere moves along z.
+    pub(crate) leaves_plane: bool,
     names: Names,
     lines: Lines,
     /// How error messages locate a sphere in the input: by `line` or by `row`.
@@ -57,6 +61,8 @@ impl World {
             domain: None,
             frame: None,
             notes: Vec::new(),
+            is_layer: None,
+            leaves_plane: false,
             names,
             lines: Lines::default(),
             unit,
@@ -154,7 +160,13 @@ impl World {
                 &format!("field {name} {what}"),
             )
         };
-        let Row { sphere, id, kind } = columns.row(&field).map_err(wrong)?;
+        let Row {
+            sphere,
+            id,
+            kind,
+            leaves_plane,
+        } = columns.row(&field).map_err(wrong)?;
+        self.leaves_plane |= leaves_plane;
         self.push(line, sphere)?;
         let mut room = true;
         if let Some(id) = id {
@@ -179,29 +191,54 @@ impl World {
     }
 
     /// Opens the domain along z if the world is two-dimensional: all spheres are in the middle of a thin layer, as
-    /// LAMMPS and HOOMD keep them. If the options name the periodic edges, nothing changes.
-    pub(crate) fn flatten(&mut self, cell: &Cell, options: &ReadOptions) {
-        let (Some(domain), Some(middle), None) =
-            (self.domain, cell.middle_of_layer(), options.periodic)
+    /// LAMMPS and HOOMD keep them, and none moves along z. If the options name the periodic edges, nothing changes. A
+    /// box without height must be two-dimensional.
+    pub(crate) fn flatten(&mut self, given: &Given, options: &ReadOptions) -> Result<(), Error> {
+        let Some(cell) = given.cell.filter(|_| !options.says_so()) else {
+            return Ok(());
+        };
+        if cell.is_flat() {
+            let first = self.spheres.first().map(|sphere| sphere.center[2]);
+            let is_flat = |sphere: &HardSphere| Some(sphere.center[2]) == first;
+            if self.leaves_plane || !self.spheres.iter().all(is_flat) {
+                return Err(Error::new(format!(
+                    "{}: the box has no height, but not all spheres stay at one z; name the periodic edges with \
+                     --periodic (ab, if the world is open along z)",
+                    self.source
+                )));
+            }
+        }
+        let (Some(domain), Some(middle), false) =
+            (self.domain, cell.middle_of_layer(), given.is_certain)
         else {
-            return;
+            return Ok(());
         };
         let [a, b, c] = domain.periodic();
-        let is_middle = |sphere: &HardSphere| {
+        if !c || self.spheres.is_empty() {
+            return Ok(());
+        }
+        let is_middle = |sphere: &&HardSphere| {
             let away = sphere.center[2] - middle;
             away.abs() <= 1e-6 * domain.edges()[2][2]
         };
-        if c && options.cell.is_none()
-            && !self.spheres.is_empty()
-            && self.spheres.iter().all(is_middle)
-        {
+        let count = self.spheres.iter().filter(is_middle).count();
+        let is_layer = count == self.spheres.len() && !self.leaves_plane;
+        self.is_layer = Some(is_layer);
+        if is_layer {
             self.domain = Some(domain.with_periodic([a, b, false]));
             self.notes.push(
                 "all centres are in the middle of a thin box, so the world is taken as \
                  two-dimensional, and open along z; --periodic says otherwise"
                     .to_owned(),
             );
+        } else if 2 * count >= self.spheres.len() {
+            self.notes.push(
+                "the box is thin, but not all centres are and stay in its middle, so the world is \
+                 three-dimensional, and periodic along z; --periodic ab says otherwise"
+                    .to_owned(),
+            );
         }
+        Ok(())
     }
 
     pub(crate) fn check_ids(&self) -> Result<(), Error> {

@@ -6,10 +6,10 @@
 use std::io::BufRead;
 
 use crate::error::{Result, bail};
-use crate::read::cell::{self, Cell};
+use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{ATOMIC_NUMBER, Columns, Names};
 use crate::read::trajectory::FrameText;
-use crate::read::{ReadOptions, World, number};
+use crate::read::{ReadOptions, World, number, words};
 
 /// Maximum number of columns in an XYZ file, so that an invalid value of `Properties` does not fill the
 /// memory.
@@ -19,12 +19,7 @@ pub(crate) struct Head {
     /// Number of the line that holds the number of atoms, counted from 1.
     line: u64,
     pub(crate) count: u64,
-    pub(crate) cell: Option<Cell>,
-    /// For each edge of the simulation box, whether the world is periodic along it, or `None` if the XYZ file
-    /// does not say.
-    periodic: Option<[bool; 3]>,
-    /// What is wrong with a key that may stand for the box, if there is no Lattice.
-    bad_box: Option<String>,
+    pub(crate) given: Given,
     /// Whether the comment of the XYZ file names the columns.
     is_extended: bool,
     /// Names of the columns. The columns of positions and velocities have the usual names `x`, `y`, `z`,
@@ -77,7 +72,7 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
         return Err(from.cut("the file ends before the comment line of a frame"));
     }
     let comment = from.text.line();
-    let of_comment = read_comment(comment).map_err(|what| from.text.wrong(&what))?;
+    let of_comment = read_comment(comment, line + 1).map_err(|what| from.text.wrong(&what))?;
     Ok(Some(Head {
         line,
         count,
@@ -119,28 +114,37 @@ pub(crate) fn world(
     options: &ReadOptions,
 ) -> Result<(World, Columns)> {
     let wrong = |what: String| from.text.wrong(&what);
-    let columns = Columns::find(&head.names, &[Names::PLAIN.center], options).map_err(wrong)?;
+    let has_no_positions =
+        head.is_extended && !head.names.iter().any(|name| name.eq_ignore_ascii_case("x"));
+    let mut columns =
+        Columns::find(&head.names, &[Names::PLAIN.center], options).map_err(|what| {
+            let what = if has_no_positions {
+                format!("Properties has no pos:R:3, the positions of the atoms: {what}")
+            } else {
+                what
+            };
+            wrong(what)
+        })?;
     let source = from.text.source();
     let mut world = World::new(source, columns.names, "line");
-    let periodic = head.periodic.unwrap_or([head.cell.is_some(); 3]);
-    if let (Some(what), None, false) = (&head.bad_box, options.cell, options.open) {
-        return Err(crate::read::world::at(source, "line", head.line + 1, what));
-    }
+    let given = &head.given;
+    given.check(source, options)?;
+    let periodic = given.periodic.unwrap_or([given.cell.is_some(); 3]);
     let is_flat = columns.is_flat();
-    world.domain = cell::domain(head.cell.as_ref(), periodic, is_flat, options).map_err(wrong)?;
+    world.domain = cell::domain(given.cell.as_ref(), periodic, is_flat, options).map_err(wrong)?;
     world.notes.extend(columns.note_of_height());
-    let says_so = options.open || options.cell.is_some() || options.periodic.is_some();
-    if head.cell.is_some() && head.periodic.is_none() && !says_so {
+    if given
+        .cell
+        .is_some_and(|cell| cell.middle_of_layer().is_some())
+        && !given.is_certain
+    {
+        columns = columns.watching(&head.names);
+    }
+    if given.cell.is_some() && given.periodic.is_none() && !options.says_so() {
         world.notes.push(format!(
             "{source} has a Lattice without pbc, which means that it is periodic along {}; --periodic \
              says otherwise",
             if is_flat { "a and b" } else { "all edges" }
-        ));
-    }
-    if head.cell.is_none() && periodic != [false; 3] && !says_so {
-        world.notes.push(format!(
-            "{source} has pbc without a Lattice, so all boundaries are open; give the box with \
-             --box and --periodic"
         ));
     }
     if !columns.are_moving() && !options.centers_only && !options.at_rest {
@@ -155,7 +159,7 @@ pub(crate) fn world(
 
 /// Parses the comment line of a frame in an XYZ file. The caller sets the number of atoms in the returned
 /// header.
-fn read_comment(comment: &[u8]) -> Result<Head, String> {
+fn read_comment(comment: &[u8], line: u64) -> Result<Head, String> {
     let pairs = match pairs(comment) {
         Ok(pairs) => pairs,
         // The comment of a plain XYZ file may be any text.
@@ -181,72 +185,50 @@ fn read_comment(comment: &[u8]) -> Result<Head, String> {
         None => ["species", "x", "y", "z"].map(str::to_owned).to_vec(),
     };
     let is_flat = !names.iter().any(|name| name == "z");
-    let edges = value("Lattice")?
-        .map(|text| lattice(text, is_flat))
-        .transpose()?;
-    let origin = value("Origin")?
-        .map(|text| vector("Origin", text, is_flat))
-        .transpose()?;
-    let is_other_pbc = |pair: &Pair| {
-        let begins = pair
-            .key
-            .get(..3)
-            .is_some_and(|key| key.eq_ignore_ascii_case(b"pbc"));
-        let ends = pair
-            .key
-            .get(3)
-            .is_none_or(|byte| !byte.is_ascii_alphanumeric());
-        begins && ends && pair.value.is_none()
-    };
-    if edges.is_some() && pairs.iter().any(is_other_pbc) {
-        return Err("the comment has pbc without `=`; write it as pbc=\"T T T\"".to_owned());
+    let mut given = Given::default();
+    // A box that cannot be read is an error only if it is used.
+    let edges =
+        (value("Lattice")).and_then(|text| text.map(|text| lattice(text, is_flat)).transpose());
+    let origin = value("Origin")
+        .and_then(|text| text.map(|text| vector("Origin", text, is_flat)).transpose());
+    match (edges, origin) {
+        (Ok(Some(edges)), Ok(origin)) => {
+            given.cell = Some(Cell::new(origin.unwrap_or_default(), edges));
+        }
+        (Err(what), _) | (_, Err(what)) => given.wrong_cell = Some((line, what)),
+        (Ok(None), Ok(_)) => {
+            let instead =
+                "but carom reads the box from Lattice=\"ax ay az bx by bz cx cy cz\": write it so";
+            let found = words::box_of_comment(comment);
+            given.wrong_cell = found.map(|what| (line, format!("{what}, {instead}")));
+        }
     }
-    let cell = edges.map(|edges| Cell::new(origin.unwrap_or_default(), edges));
+    match value("pbc").and_then(|text| text.map(|text| flags(text, is_flat)).transpose()) {
+        Ok(periodic) => given.periodic = periodic,
+        Err(what) => given.wrong_periodic = Some((line, what)),
+    }
+    if !given.has_any() && given.periodic.is_some_and(|flags| flags != [false; 3]) {
+        let what =
+            "pbc says that the world is periodic, but there is no Lattice, which gives the box";
+        given.wrong_cell = Some((line, what.to_owned()));
+    }
+    // `pbc: T T T` or only `pbc`.
+    let is_other_pbc = |pair: &Pair| {
+        let key = pair.key.to_ascii_lowercase();
+        pair.value.is_none() && (key == b"pbc" || key.starts_with(b"pbc:"))
+    };
+    if given.cell.is_some() && pairs.iter().any(is_other_pbc) {
+        let what = "the comment has pbc without `=`; write it as pbc=\"T T T\"";
+        given.wrong_periodic = Some((line, what.to_owned()));
+    }
+    given.is_certain = given.periodic.is_some();
     Ok(Head {
         line: 0,
         count: 0,
-        bad_box: if cell.is_none() {
-            other_box(&pairs)
-        } else {
-            None
-        },
-        cell,
-        periodic: value("pbc")?.map(|text| flags(text, is_flat)).transpose()?,
+        given,
         is_extended: columns.is_some(),
         names,
     })
-}
-
-/// Returns an error message if a key of the comment, other than Lattice, seems to give the box.
-fn other_box(pairs: &[Pair]) -> Option<String> {
-    for (k, pair) in pairs.iter().enumerate() {
-        let key = String::from_utf8_lossy(&pair.key).to_ascii_lowercase();
-        if !["lattice", "latice", "cell", "box", "dimensions"]
-            .iter()
-            .any(|word| key.contains(word))
-        {
-            continue;
-        }
-        let is_number = |text: &[u8]| number::parse_wide(text).is_ok();
-        // Without `=`, the numbers are keys of their own.
-        let count = match &pair.value {
-            Some(text) => rows(text).map_or(0, |rows| rows.concat().len()),
-            None => pairs[k + 1..]
-                .iter()
-                .take_while(|pair| is_number(&pair.key))
-                .count(),
-        };
-        let is_size = ["boxsize", "box_size", "boxlength", "box_length"].contains(&&*key);
-        if count >= 3 || (is_size && count > 0) {
-            return Some(format!(
-                "the comment has the key `{}` with {count} numbers, but carom reads the box from \
-                 Lattice=\"ax ay az bx by bz cx cy cz\": write it so, or give the box with --box \
-                 and --periodic, or take the world as open with --open",
-                number::shown(&pair.key)
-            ));
-        }
-    }
-    None
 }
 
 /// Returns whether the invalid comment of an XYZ file was probably meant as extended XYZ. The sign
@@ -341,11 +323,16 @@ fn lattice(text: &[u8], is_flat: bool) -> Result<[[f64; 3]; 3], String> {
                 count => format!(" in {count} rows"),
             };
             Err(format!(
-                "Lattice has {} numbers{of}, but must have 9 (three edges of three numbers){flat}",
-                all.len()
+                "Lattice has {}{of}, but must have 9 (three edges of three numbers){flat}, in quotes, as in \
+                 Lattice=\"10 0 0 0 10 0 0 0 10\"",
+                numbers_of(all.len())
             ))
         }
     }
+}
+
+fn numbers_of(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "number" } else { "numbers" })
 }
 
 /// Parses three numbers, or two in a flat world.
@@ -355,8 +342,8 @@ fn vector(key: &str, text: &[u8], is_flat: bool) -> Result<[f64; 3], String> {
         [x, y, z] => Ok([x, y, z]),
         [x, y] if is_flat => Ok([x, y, 0.0]),
         _ => Err(format!(
-            "{key} has {} numbers, but must have 3",
-            numbers.len()
+            "{key} has {}, but must have 3, in quotes, as in {key}=\"0 0 0\"",
+            numbers_of(numbers.len())
         )),
     }
 }
@@ -377,7 +364,7 @@ fn rows(text: &[u8]) -> Result<Vec<Vec<f64>>, String> {
         let word = &text[start..at];
         start = at + 1;
         if !word.is_empty() {
-            let number = number::parse_wide(word);
+            let number = number::parse(word);
             row.push(number.map_err(|what| format!("has a number that {what}"))?);
         } else if byte == b',' && lacks_number {
             return Err("has a comma without a number before it".to_owned());
@@ -466,8 +453,8 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
             return Err(format!("Properties names more than {MOST_COLUMNS} columns"));
         }
         let three = match &*name.to_ascii_lowercase() {
-            "pos" => Some(Names::PLAIN.center),
-            "velo" | "vel" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
+            "pos" | "position" | "positions" => Some(Names::PLAIN.center),
+            "velo" | "vel" | "vels" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
             _ => None,
         };
         match (three, count) {
@@ -481,17 +468,14 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
                      two-dimensional world"
                 ));
             }
+            (None, 2 | 3) if ["momentum", "momenta"].contains(&&*name.to_ascii_lowercase()) => {
+                names.extend((1..=count).map(|k| format!("momenta {k}")));
+            }
             // `Z`, but not `z`, which is a coordinate.
             (None, 1) if name == "Z" => names.push(ATOMIC_NUMBER.to_owned()),
             (None, 1) => names.push(name.to_owned()),
             (None, _) => names.extend((1..=count).map(|k| format!("{name} {k}"))),
         }
-    }
-    if !["x", "y"]
-        .iter()
-        .all(|axis| names.iter().any(|name| name == axis))
-    {
-        return Err("Properties has no pos:R:3, the positions of the atoms".to_owned());
     }
     Ok(names)
 }
