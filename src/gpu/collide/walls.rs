@@ -253,7 +253,7 @@ impl GpuMeshTriangle {
     }
 
     /// Sets the lists of the corners of all triangles, and adds the vectors that the function `vector_around` of
-    /// `shaders/shared/dynamics_triangles.wgsl` reads.
+    /// `shaders/dynamics/parts/dynamics_triangles.wgsl` reads.
     fn add_around(all: &mut Vec<Self>, walls: &Walls) {
         let triangles = adjoined(walls);
         let around = surroundings(&triangles, false);
