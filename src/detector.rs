@@ -13,10 +13,10 @@ use crate::outcome::StepOutcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads;
-use crate::wide::{Enclosed, EnclosedMemory, decide};
+use crate::wide::{Enclosed, EnclosedMemory, decide, decide_at_walls};
 use crate::{
     Backend, Collision64, Collisions, Domain, Error, Hits, NeighborList, NeighborSearch, Number,
-    Options, Sphere, Spheres, Statistics, Step, Walls,
+    Options, Sphere, Spheres, Statistics, Step, WallCollision64, Walls,
 };
 
 /// Finds the collisions of a time step, on a GPU or on the CPU.
@@ -319,7 +319,7 @@ impl Detector {
             images: std::mem::take(&mut used.walls.images),
         };
         let mut packed = std::mem::take(&mut self.packed);
-        let found = match (step.in_one_slice(&mut packed), step.walls) {
+        let found = match (step.in_one_slice(&mut packed), step.walls()) {
             (Ok(step), None) => {
                 hits.hits.clear();
                 hits.images.clear();
@@ -396,11 +396,11 @@ impl Detector {
         collisions: &mut Collisions<f64>,
         wait: Wait,
     ) -> Result<(), Error> {
-        let Hits { items, images } = std::mem::take(collisions).pairs;
+        let Collisions { pairs, walls, .. } = std::mem::take(collisions);
         let mut memory = std::mem::take(&mut self.enclosed);
         let used = std::mem::take(&mut self.touching);
         let found = self
-            .decide_wide(step, &mut memory, used, Hits { items, images }, wait)
+            .decide_wide(step, &mut memory, used, (pairs, walls), wait)
             .await;
         self.enclosed = memory;
         *collisions = found?;
@@ -412,18 +412,17 @@ impl Detector {
         step: &Step<'_, Spheres<'_, f64>>,
         memory: &mut EnclosedMemory,
         used: Collisions,
-        mut pairs: Hits<Collision64>,
+        (mut pairs, mut hits): (Hits<Collision64>, Hits<WallCollision64>),
         wait: Wait,
     ) -> Result<Collisions<f64>, Error> {
-        if step.walls.is_some_and(|walls| !walls.is_empty()) {
-            return Err(Error::Unsupported {
-                what: "walls",
-                place: "in a step of spheres in float64",
-            });
-        }
         let clock = Instant::now();
+        let mut at_walls = std::mem::take(&mut memory.at_walls);
         let enclosed = Enclosed::new(step, memory)?;
         let enclosing = clock.elapsed();
+        let walls = step.walls().filter(|walls| !walls.is_empty());
+        if let Some(walls) = walls {
+            walls.check(step.dt, &step.domain)?;
+        }
         let limits = self.limits();
         let found = self
             .run(enclosed.step, None, used, limits.for_enclosing(), wait)
@@ -441,10 +440,45 @@ impl Detector {
         statistics
             .stages
             .push(("decide in float64", clock.elapsed()));
+        match walls {
+            None => {
+                hits.items.clear();
+                hits.images.clear();
+            }
+            Some(walls) => {
+                let clock = Instant::now();
+                self.find_at_walls(&enclosed, walls, &mut at_walls, &mut hits)
+                    .map_err(|error| explain(error, limits, &enclosed.domain))?;
+                statistics.stages.push(("walls", clock.elapsed()));
+            }
+        }
         let (spheres, sets) = (enclosed.step.spheres.len(), enclosed.step.sets);
+        memory.at_walls = at_walls;
         statistics.memory += memory.bytes() as u64;
         self.touching = found;
-        Ok(Collisions::new(pairs, spheres, sets, statistics))
+        let mut collisions = Collisions::new(pairs, spheres, sets, statistics);
+        collisions.walls = hits;
+        Ok(collisions)
+    }
+
+    /// Finds the spheres of a step in float64 that touch walls: the contacts of an enclosing step that are real.
+    fn find_at_walls(
+        &mut self,
+        enclosed: &Enclosed<'_>,
+        walls: &Walls<f64>,
+        memory: &mut ReusedVec<Sphere>,
+        hits: &mut Hits<WallCollision64>,
+    ) -> Result<(), Error> {
+        let enclosing = enclosed.at_walls(walls, memory)?;
+        let (step, limits) = (enclosing.step, self.limits());
+        let more = limits.for_enclosing();
+        let mut search = WallSearch::new(&enclosing.walls, &step, more);
+        let spheres = threads::run(step.spheres.len(), || search.check(step).map(drop));
+        spheres?;
+        let mut found = WallHits::default();
+        self.finish_at_walls(&step, &enclosing.walls, search, more, &mut found)?;
+        decide_at_walls(enclosed, walls, &enclosing, &found, hits)?;
+        limits.allow_pairs(hits.len() as u64)
     }
 
     /// Finishes the search for spheres that touch walls. The search began while the spheres of the step were
@@ -458,15 +492,25 @@ impl Detector {
         mut found: Collisions,
     ) -> Result<Collisions, Error> {
         let clock = Instant::now();
-        let limits = self.limits();
+        self.finish_at_walls(step, walls, search, self.limits(), hits)?;
+        found.statistics.stages.push(("walls", clock.elapsed()));
+        Ok(found)
+    }
+
+    fn finish_at_walls(
+        &mut self,
+        step: &UncheckedStep<'_>,
+        walls: &Walls,
+        search: WallSearch<'_>,
+        limits: Limits,
+        hits: &mut WallHits,
+    ) -> Result<(), Error> {
         threads::run(step.spheres.len(), || search.finish(step.spheres, hits))?;
         let (bounded, cpu) = (&mut self.bounded_walls, &mut self.cpu);
         if !step.domain.is_open() {
             bounded.find(cpu, step, walls, limits, hits)?;
         }
-        limits.allow_pairs(hits.hits.len() as u64)?;
-        found.statistics.stages.push(("walls", clock.elapsed()));
-        Ok(found)
+        limits.allow_pairs(hits.hits.len() as u64)
     }
 
     fn limits(&self) -> Limits {
@@ -558,7 +602,7 @@ fn explain(error: Error, limits: Limits, domain: &Domain) -> Error {
             needed,
             limit: limits.pairs,
         },
-        Error::InvalidDomain { .. } => Error::InvalidDomain {
+        Error::InvalidDomain { .. } | Error::InvalidSphere { .. } => Error::InvalidDomain {
             problem: format!(
                 "its periodic edges {:?} are nearly parallel, or much shorter than the spheres or their motions; \
                  correct them, or make an edge open with `with_periodic`",

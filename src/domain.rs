@@ -5,6 +5,7 @@ use std::fmt::LowerExp;
 use glam::DVec3;
 
 use crate::error::{Error, Shortest};
+use crate::exact::Products;
 use crate::number::sealed::Numbers;
 use crate::sphere::{MAX_MAGNITUDE, MAX_MAGNITUDE_F64};
 
@@ -135,6 +136,12 @@ impl Domain {
     pub fn displacement(&self, image: [i32; 3]) -> [f64; 3] {
         let terms = (0..3).map(|k| self.periodic_edge(k) * f64::from(image[k]));
         terms.sum::<DVec3>().to_array()
+    }
+
+    /// Returns the terms of the displacement of an image.
+    pub(crate) fn products(&self, image: [i32; 3]) -> Products {
+        let edges = [0, 1, 2].map(|k| self.periodic_edge(k));
+        [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (edges[k][axis], image[k])))
     }
 
     /// Returns edge `k` in float64, or 0 if the domain is not periodic along this edge.

@@ -56,18 +56,22 @@ pub(crate) mod sealed {
 
     use super::Number;
     use crate::blocking::Wait;
+    use crate::exact::integers::{Rounded, numbers};
     use crate::neighbors::displaced;
     use crate::spheres::Arrays;
+    use crate::step::GivenWalls;
+    use crate::validate::check_spheres;
     use crate::verify::{Mistakes, mistakes_in_float32, mistakes_in_float64};
+    use crate::walls::Surrounding;
     use crate::wide::{self, WideSphere};
     use crate::{
         Collision64, Collisions, Column, Detector, Domain, Error, HardSphere, NeighborList,
-        NeighborSearch, Sphere, Spheres, Step, Values,
+        NeighborSearch, Sphere, Spheres, Step, Values, Walls,
     };
 
     /// What carom has to know of a kind of numbers.
     pub trait Numbers:
-        Pod + Default + PartialOrd + Debug + Display + Send + Sync + Into<f64>
+        Pod + Default + PartialOrd + Debug + Display + Send + Sync + Rounded
     {
         /// A sphere in a slice of the caller.
         type Given: Pod + Send + Sync;
@@ -98,6 +102,21 @@ pub(crate) mod sealed {
         fn positive(self) -> Self {
             Self::nearest(self.into() + 0.0)
         }
+        /// Checks the numbers of spheres. An error names the set `set`.
+        fn check_packed(
+            spheres: &[Self::Packed],
+            dt: Self,
+            set: Option<usize>,
+        ) -> Result<(), Error>;
+        fn wide(sphere: &Self::Packed) -> WideSphere;
+        fn given(walls: &Walls<Self>) -> GivenWalls<'_>;
+        /// Returns the walls of a step, which are in these numbers.
+        fn walls(given: GivenWalls<'_>) -> Option<&Walls<Self>>;
+        /// Returns what finds the triangles of a mesh near a sphere in float32. Empty for a mesh in float64.
+        fn around_triangles(
+            vertices: &[[Self; 3]],
+            triangles: &[[u32; 3]],
+        ) -> Result<Surrounding, Error>;
         /// Compares a list with the exact collisions of a step.
         fn mistakes(
             step: &Step<'_, Spheres<'_, Self>>,
@@ -176,6 +195,35 @@ pub(crate) mod sealed {
             mistakes_in_float32(step, list, images, one_set)
         }
 
+        fn around_triangles(
+            vertices: &[[Self; 3]],
+            triangles: &[[u32; 3]],
+        ) -> Result<Surrounding, Error> {
+            Surrounding::new(vertices, triangles)
+        }
+
+        fn check_packed(spheres: &[Sphere], dt: f32, set: Option<usize>) -> Result<(), Error> {
+            check_spheres(spheres, dt, set).map(|_| ())
+        }
+
+        fn wide(sphere: &Sphere) -> WideSphere {
+            let (center, radius, velocity) = numbers(sphere);
+            let mut wide = WideSphere::new(center, radius, velocity);
+            wide.groups = sphere.groups;
+            wide
+        }
+
+        fn given(walls: &Walls) -> GivenWalls<'_> {
+            GivenWalls::Float32(walls)
+        }
+
+        fn walls(given: GivenWalls<'_>) -> Option<&Walls> {
+            match given {
+                GivenWalls::Float32(walls) => Some(walls),
+                GivenWalls::Float64(_) => None,
+            }
+        }
+
         async fn find_neighbors(
             detector: &mut Detector,
             search: &NeighborSearch<'_, Spheres<'_, Self>>,
@@ -248,6 +296,30 @@ pub(crate) mod sealed {
             one_set: bool,
         ) -> Result<Mistakes, Error> {
             mistakes_in_float64(step, list, images, one_set)
+        }
+
+        fn around_triangles(_: &[[Self; 3]], _: &[[u32; 3]]) -> Result<Surrounding, Error> {
+            Ok(Surrounding::default())
+        }
+
+        fn check_packed(spheres: &[WideSphere], dt: Self, set: Option<usize>) -> Result<(), Error> {
+            let mut all = spheres.iter().enumerate();
+            all.try_for_each(|(index, sphere)| wide::check(index, sphere, dt, set))
+        }
+
+        fn wide(sphere: &WideSphere) -> WideSphere {
+            *sphere
+        }
+
+        fn given(walls: &Walls<Self>) -> GivenWalls<'_> {
+            GivenWalls::Float64(walls)
+        }
+
+        fn walls(given: GivenWalls<'_>) -> Option<&Walls<Self>> {
+            match given {
+                GivenWalls::Float64(walls) => Some(walls),
+                GivenWalls::Float32(_) => None,
+            }
         }
 
         async fn find_neighbors(

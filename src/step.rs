@@ -1,7 +1,7 @@
 //! The input of a time step: the moving spheres and the duration of the step.
 //!
 //! [`Detector`](crate::Detector) converts a [`Step`] to an [`UncheckedStep`], with all spheres in one slice.
-//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]. `src/gpu/host_step.rs` handles a step that an
+//! Checking an [`UncheckedStep`] gives a [`CheckedStep`]. `src/gpu/input/host_step.rs` handles a step that an
 //! application records on its own GPU device.
 
 use std::fmt;
@@ -34,7 +34,15 @@ pub struct Step<'a, S = Spheres<'a>> {
     /// A float32 in a step of float32.
     pub(crate) dt: f64,
     pub(crate) domain: Domain,
-    pub(crate) walls: Option<&'a Walls>,
+    pub(crate) walls: Option<GivenWalls<'a>>,
+}
+
+/// The walls of a step, in the numbers of its spheres. A type parameter `Walls<S::Number>` of [`Step`] would not let the
+/// lifetime of the spheres become shorter.
+#[derive(Clone, Copy)]
+pub enum GivenWalls<'a> {
+    Float32(&'a Walls),
+    Float64(&'a Walls<f64>),
 }
 
 /// The sets of spheres that a [`Step`] may have: [`Spheres`], or `gpu::DeviceSpheres`, whose numbers are float32.
@@ -133,14 +141,20 @@ impl<'a, S: Copy> Step<'a, S> {
     /// The result of a step with walls also has every sphere that touches a wall during the step, in
     /// [`Collisions::walls`](crate::Collisions::walls).
     #[must_use]
-    pub fn with_walls(mut self, walls: &'a Walls) -> Self {
-        self.walls = Some(walls);
+    pub fn with_walls(mut self, walls: &'a Walls<S::Number>) -> Self
+    where
+        S: SphereSet,
+    {
+        self.walls = Some(S::Number::given(walls));
         self
     }
 
     /// Returns the walls of the step, or `None` for a step without walls.
-    pub fn walls(&self) -> Option<&'a Walls> {
-        self.walls
+    pub fn walls(&self) -> Option<&'a Walls<S::Number>>
+    where
+        S: SphereSet,
+    {
+        self.walls.and_then(S::Number::walls)
     }
 
     /// Returns the domain of the step.

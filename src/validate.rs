@@ -1,5 +1,5 @@
 //! Checks that the numbers in spheres and time steps are in the range in which carom is exact. The GPU
-//! version of `check_spheres` is in `shaders/load_spheres.wgsl`.
+//! version of `check_spheres` is in `shaders/collide/load_spheres.wgsl`.
 
 use rayon::prelude::*;
 use wide::f32x4;

@@ -19,7 +19,7 @@ use crate::validate::{check_dt, check_spheres};
 use crate::wide::{WideSphere, check, to_one};
 use crate::{
     Collision, Collision64, Error, Hits, MAX_MAGNITUDE_F64, Number, Sphere, Spheres, Step,
-    WallCollision,
+    WallCollision, WallCollision64,
 };
 
 pub use self::walls::verify_walls;
@@ -155,6 +155,12 @@ impl fmt::Display for Verification<Collision64> {
 }
 
 impl fmt::Display for Verification<WallCollision> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "pairs of a sphere and a wall", Touching::wide)
+    }
+}
+
+impl fmt::Display for Verification<WallCollision64> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, "pairs of a sphere and a wall", Touching::wide)
     }

@@ -271,6 +271,27 @@ fn a_step_with_a_limit_ends_before_its_end() {
     assert!(none.is_err_and(|error| error.to_string().contains("must be at least 1")));
 }
 
+/// There is no room for an elastic disc between two walls that close on it. With a limit, no step is an error or has no
+/// end, and a step that does not reach its end says so.
+#[test]
+fn a_squeezed_elastic_disc_stops_the_clock_within_the_limit() {
+    let walls = [
+        Wall::half_space([1.0, 0.0, 0.0], 0.0).with_velocity([1.0, 0.0, 0.0]),
+        Wall::half_space([-1.0, 0.0, 0.0], -2.0),
+    ];
+    let disc = HardSphere::new([1.2, 0.5, 0.0], 0.5);
+    let rules = SimulationOptions::new().with_walls(walls.into_iter().collect());
+    let mut squeezed = simulation(&[disc], rules.with_max_step_impacts(1000));
+    let reports: Vec<_> = (0..90).map(|_| step(&mut squeezed, 1.0 / 60.0)).collect();
+    assert!(reports[..50].iter().all(|report| report.completed));
+    assert!(!reports[89].completed);
+    for report in &reports {
+        assert!(report.wall_impacts + report.substeps <= 2000, "{report:?}");
+    }
+    // The room is gone at time 1.
+    assert!((squeezed.time() - 1.0).abs() < 0.02, "{}", squeezed.time());
+}
+
 /// A wall pushes a disc against another wall until there is no room for it, and then moves back.
 #[test]
 fn a_squeezed_disc_overlaps_the_walls() {

@@ -10,6 +10,7 @@ use carom::{
 };
 use carom_scenes::Scene;
 use fastrand::Rng;
+use glam::DVec3;
 use oracle::dyadic::{Motion, near};
 
 type Test = Result<(), Box<dyn Error>>;
@@ -193,6 +194,38 @@ impl World {
         a.ignores(&b)
     }
 
+    /// Fails unless the points of both spheres at the contact are apart by the depth, along the normal.
+    fn check_contact(&self, [a, b]: [usize; 2], image: [i32; 3], pair: &Collision64) {
+        let [one, other] = [&self.spheres[a], &self.spheres[b]];
+        let contact = if self.domain.is_open() {
+            pair.contact(one, other)
+        } else {
+            pair.contact_of_image(one, other, &self.domain, image)
+        };
+        let normal = DVec3::from(contact.normal);
+        assert!(
+            (normal.length() - 1.0).abs() < 1e-14,
+            "{contact:?} in {self:?}"
+        );
+        let moved = DVec3::from(other.velocity) * pair.toi;
+        let shift = DVec3::from(self.domain.displacement(image));
+        let of_other = DVec3::from(other.center) + shift + moved - normal * other.radius;
+        let off = DVec3::from(contact.point) - of_other - normal * pair.depth;
+        let terms = [one.center, other.center, shift.to_array(), moved.to_array()];
+        let size = terms.as_flattened().iter().map(|x| x.abs()).sum::<f64>();
+        let size = size + one.radius + other.radius;
+        assert!(
+            off.abs().max_element() <= 1e-14 * size,
+            "{off:?} {contact:?} in {self:?}"
+        );
+        let v = DVec3::from(one.velocity) - DVec3::from(other.velocity);
+        let off = (contact.approach_speed - v.dot(normal)).abs();
+        assert!(
+            off <= 1e-13 * v.abs().element_sum(),
+            "{off:e} {contact:?} in {self:?}"
+        );
+    }
+
     /// Fails unless the list has exactly the pairs that touch, in order, with the nearest times and depths.
     fn check(&self, found: &Collisions<f64>) -> usize {
         let mut listed = found.pairs.iter_with_images();
@@ -235,6 +268,16 @@ impl World {
                         .unwrap_or_else(|| panic!("({a}, {b}) {image:?} is missing in {self:?}"));
                     let pair = (i as usize, j as usize + offset, of_pair);
                     assert_eq!(pair, (a, b, image), "{self:?}");
+                    self.check_contact(
+                        [a, b],
+                        image,
+                        &Collision64 {
+                            a: i,
+                            b: j,
+                            toi,
+                            depth,
+                        },
+                    );
                     assert!((0.0..=self.dt).contains(&toi), "{toi:e} in {self:?}");
                     assert!(
                         motion.is_nearest(toi, depth),
@@ -331,6 +374,36 @@ fn the_last_digit_decides() -> Test {
             assert_eq!(found.pairs.len(), pairs, "{far} {radius:e}");
         }
     }
+    Ok(())
+}
+
+/// The normal of two tiny spheres that meet after a long way has no rounding errors of this way.
+#[test]
+fn contacts_have_exact_normals() -> Test {
+    for (unit, speed) in [
+        (0.5_f64.powi(30), 1e9),
+        (1e-90, 1.0),
+        (0.5_f64.powi(990), 1e-100),
+    ] {
+        let (way, time) = (1e9 * 1024.0 * unit, 1024.0 * unit * 1e9 / speed);
+        let a = HardSphere::new([0.0; 3], 2.0 * unit);
+        let b = HardSphere::new([way, 3.0 * unit, 0.0], 3.0 * unit);
+        let b = b.with_velocity([-speed, 0.0, 0.0]);
+        let found = detector()?.detect(&Step::new(&[a, b], time))?;
+        let contact = found.pairs[0].contact(&a, &b);
+        let off = DVec3::from(contact.normal) - DVec3::new(0.8, 0.6, 0.0);
+        assert!(off.length() < 5e-16, "{contact:?}");
+        assert!(
+            (contact.approach_speed / (0.8 * speed) - 1.0).abs() < 1e-15,
+            "{contact:?}"
+        );
+    }
+    let (a, b) = (
+        HardSphere::new([0.0; 3], 1.0),
+        HardSphere::new([9.0; 3], 1.0),
+    );
+    let apart = Collision64::default().contact(&a, &b);
+    assert_eq!((apart.normal, apart.approach_speed), ([1.0, 0.0, 0.0], 0.0));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ root=$PWD
 # for builds of the real sources.
 usual=${CARGO_TARGET_DIR:-$root/target}
 export CARGO_TARGET_DIR=$usual/mutants RUST_BACKTRACE=0
-# A mutant differs from the previous one in two lines, so incremental builds recompile little.
+# The builds differ in few lines, so incremental ones recompile little.
 export CARGO_INCREMENTAL=1
 # The dependencies are copied from the usual folder, if they have been built there. The packages below
 # are the ones that tests/run.sh tests, because other packages would select other features of the
@@ -34,11 +34,94 @@ cd "$copy/carom"
 # them.
 : >crates/formats/src/lib.rs
 echo 'fn main() {}' >crates/cli/src/main.rs
-# In the programs of the copy, the file $SHADER_NOW takes the place of the shader $SHADER_BEFORE, if these
-# variables are set. So a mutant of a shader needs no build.
+
+# All mutants, by their number, which counts from 1: the description, the file, the text that is replaced,
+# the text that replaces it, and the arguments that select the tests.
+whats=('') files=('') froms=('') tos=('') tests=('')
+
+# mutant WHAT FILE FROM TO TEST...: a mutant replaces FROM, which must occur exactly once, by TO in FILE, so
+# that the tests selected by TEST... fail.
+mutant() {
+    whats+=("$1 (${*:5})") files+=("$2") froms+=("$3") tos+=("$4") tests+=("${*:5}")
+}
+
+# Prints each mutant of the sources as four texts that end with a NUL: its number, FILE, FROM, TO. Ends the
+# script if a FROM does not occur exactly once.
+sources() {
+    local k
+    for ((k = 1; k < ${#whats[@]}; k++)); do
+        if [[ $(FROM=${froms[k]} perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/${files[k]}") != 1 ]]; then
+            echo "mutants.sh: ${files[k]} must contain this text exactly once: ${froms[k]}" >&2
+            return 1
+        fi
+        if [[ ${files[k]} != shaders/* ]]; then
+            printf '%s\0' "$k" "${files[k]}" "${froms[k]}" "${tos[k]}"
+        fi
+    done
+}
+
+# Writes all mutants inside bodies of functions into the copy: such a body becomes
+# `if mutated(NUMBER) { the body with TO } else { the body }`. Prints the numbers of the other mutants, which
+# need a build each: those of constants, of constant functions and of functions that return `impl ...`.
+# The sources have the form of rustfmt, by which the lines of a function and of its body are found.
+# shellcheck disable=SC2016
+switches='
+    local $/ = "\0";
+    my (%of_file, %bodies);
+    my @all = map { s/\0$//r } <STDIN>;
+    while (my ($number, $file, $from, $to) = splice @all, 0, 4) {
+        push @{$of_file{$file}}, [$number, $from, $to];
+    }
+    for my $file (sort keys %of_file) {
+        local $/;
+        open my $source, "<", $file or die "$file: $!";
+        my $text = <$source>;
+        my @functions;
+        while ($text =~ /^( *)(?:pub(?:\([^)]*\))? )?((?:const |async )*)fn /mg) {
+            my ($first, $indent, $kind) = ($-[0], $1, $2);
+            my $rest = substr $text, $first;
+            $rest =~ /\A(.*?^$indent(?:\S[^\n]*)?\{\n)(.*?)^$indent\}\n/ms or next;
+            my ($head, $body) = ($1, $2);
+            next if $kind =~ /const/ || $head =~ /-> \(?impl /;
+            push @functions, [$first + length $head, length $body];
+        }
+        my %changes;
+        for my $mutant (@{$of_file{$file}}) {
+            my ($number, $from, $to) = @$mutant;
+            my $place = index $text, $from;
+            my @around = grep {
+                $_->[0] <= $place && $place + length $from <= $_->[0] + $_->[1]
+            } @functions;
+            my ($inner) = sort { $a->[1] <=> $b->[1] } @around;
+            my $nests = grep {
+                my ($begin, $end) = ($_->[0], $_->[0] + $_->[1]);
+                $inner && $begin != $inner->[0] && $begin < $inner->[0] + $inner->[1] && $inner->[0] < $end
+            } map { $_->[0] } values %changes;
+            if (!$inner || $nests) {
+                print "$number\n";
+                next;
+            }
+            my $body = substr $text, $inner->[0], $inner->[1];
+            substr $body, $place - $inner->[0], length $from, $to;
+            my $change = $changes{$inner->[0]} //= [$inner, ""];
+            $change->[1] .= "if crate::mutated($number) {\n$body} else ";
+        }
+        for my $change (sort { $b->[0][0] <=> $a->[0][0] } values %changes) {
+            my ($begin, $size) = @{$change->[0]};
+            my $body = substr $text, $begin, $size;
+            substr $text, $begin, $size, "$change->[1]\{\n$body}\n";
+        }
+        open my $out, ">", $file or die "$file: $!";
+        print $out $text;
+        close $out;
+    }
+'
+
+# In the programs of the copy, the file $SHADER_NOW takes the place of the shader $SHADER_BEFORE, and the
+# mutant of number $MUTANT is chosen, if these variables are set.
 perl -0pi -e 's/fn add\(&mut self, text: .*? \{\n/$&let text = replaced(text);\n/ or die "mutants.sh: no function add\n"' \
-    src/gpu/shader/import.rs
-cat >>src/gpu/shader/import.rs <<'END'
+    src/gpu/device/shader/import.rs
+cat >>src/gpu/device/shader/import.rs <<'END'
 fn replaced(text: &'static str) -> &'static str {
     let read = |name| std::env::var(name).ok().and_then(|file| std::fs::read_to_string(file).ok());
     match [read("SHADER_BEFORE"), read("SHADER_NOW")] {
@@ -47,78 +130,35 @@ fn replaced(text: &'static str) -> &'static str {
     }
 }
 END
-# The options of Cargo that select the test programs of all mutants.
-mapfile -t all < <(grep -o -- '--test [a-z_0-9]\+' "$root/tests/mutants.sh" | tr ' ' '=' | sort -u)
-mutated=
-survived=0 killed=0
-# The mutant that is being tested: its description, its tests and the process that runs them.
-tested=() tests=
-
-# Waits for the tests of the last mutant, and prints whether one of them failed.
-finish() {
-    [[ ${tested[*]} ]] || return 0
-    if wait "$tests"; then
-        echo "SURVIVED  ${tested[*]}"
-        survived=$((survived + 1))
-    elif grep -q 'test result: FAILED' "$copy/tests.log"; then
-        echo "killed    ${tested[*]}"
-        killed=$((killed + 1))
-    else
-        cat "$copy/tests.log" >&2
-        echo "mutants.sh: no test ran for this mutant: ${tested[*]}" >&2
-        exit 1
-    fi
+cat >>src/lib.rs <<'END'
+pub(crate) fn mutated(number: u32) -> bool {
+    static MUTANT: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| {
+        std::env::var("MUTANT").map_or(0, |number| number.parse().expect("$MUTANT is a number"))
+    });
+    *MUTANT == number
 }
+END
 
 # build FOLDER ARGUMENT...: builds tests of the copy, and copies the test programs to FOLDER, because the
 # next build replaces them.
 build() {
     local folder=$1
     shift
-    "${test[@]}" --no-run --message-format json-render-diagnostics "$@" >"$copy/built" 2>"$copy/log" || return
-    rm -rf "$folder"
+    if ! "${test[@]}" --no-run --message-format json-render-diagnostics "$@" >"$copy/built" 2>"$copy/log"; then
+        cat "$copy/log" >&2
+        return 1
+    fi
     mkdir "$folder"
-    sed -n '/"kind":\["\(lib\|test\)"\].*"test":true/ s/.*"executable":"\([^"]*\)".*/\1/p' "$copy/built" | xargs cp -t "$folder"
+    sed -n '/"kind":\["\(lib\|test\)"\].*"test":true/ s/.*"executable":"\([^"]*\)".*/\1/p' "$copy/built" |
+        xargs cp -t "$folder"
 }
 
-# mutant WHAT FILE FROM TO TEST...: replaces FROM by TO in the copy of FILE, where FROM must occur exactly once,
-# and starts the test. WHAT describes the mutant. If FILE is no shader, the test is built first. The test
-# runs while the next mutant is built. `finish` then checks that the test has failed.
-mutant() {
-    local what=$1 file=$2 from=$3 to=$4 folder program filter=() programs=()
-    shift 4
-    if [[ $(FROM=$from perl -0ne 'print scalar(() = /\Q$ENV{FROM}\E/g)' "$root/$file") != 1 ]]; then
-        echo "mutants.sh: $file must contain this text exactly once: $from" >&2
-        exit 1
-    fi
-    if [[ $mutated ]]; then
-        cp "$root/$mutated" "$mutated"
-        mutated=
-    fi
-    if [[ $file == shaders/* ]]; then
-        if [[ ! -e $copy/usual ]] && ! build "$copy/usual" --lib "${all[@]}"; then
-            cat "$copy/log" >&2
-            exit 1
-        fi
-        finish
-        FROM=$from TO=$to perl -0pe 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$root/$file" >"$copy/shader.wgsl"
-        export SHADER_BEFORE=$root/$file SHADER_NOW=$copy/shader.wgsl
-        folder=$copy/usual
-    else
-        mutated=$file
-        FROM=$from TO=$to perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
-        if ! build "$copy/built_programs" "$@"; then
-            cat "$copy/log" >&2
-            echo "mutants.sh: this mutant does not build: $what" >&2
-            exit 1
-        fi
-        finish
-        unset SHADER_BEFORE SHADER_NOW
-        rm -rf "$copy/programs"
-        mv "$copy/built_programs" "$copy/programs"
-        folder=$copy/programs
-    fi
-    tested=("$what" " ($*)")
+# run K FOLDER: runs the tests of mutant K with the programs in FOLDER, and writes a line to the file $copy/lines
+# that says whether one of them failed.
+run() {
+    local number=$1 folder=$2 program filter=() programs=() log=$copy/tests.$1 word=SURVIVED
+    # shellcheck disable=SC2086
+    set -- ${tests[number]}
     while (($#)); do
         case $1 in
             --lib) programs+=(carom) && shift ;;
@@ -127,9 +167,17 @@ mutant() {
         esac
     done
     for program in "${programs[@]}"; do
-        "$folder"/"$program"-* "${filter[@]}" || exit
-    done >"$copy/tests.log" 2>&1 &
-    tests=$!
+        if ! "$folder"/"$program"-* "${filter[@]}"; then
+            word='killed   '
+            break
+        fi
+    done >"$log" 2>&1
+    if [[ $word != SURVIVED ]] && ! grep -q 'test result: FAILED' "$log"; then
+        cat "$log" >&2
+        word='no test  '
+    fi
+    rm "$log"
+    echo "$word ${whats[number]}" | tee -a "$copy/lines"
 }
 
 tangency=(--lib no_certain_verdict_on_pairs_near_tangency_is_wrong)
@@ -204,17 +252,17 @@ mutant 'the bound of candidates does not count the searching spheres' src/cpu/pl
 mutant 'the images of a sphere extend along no edge of the periodic cell' src/cpu/images/cell.rs \
     'spread += edge.abs() * 0.5' 'let _ = edge' --lib all_images_of_a_sphere
 mutant 'on a GPU, the spheres of no grid search one that does not search theirs' \
-    shaders/shared/plan_searches.wgsl '!has_bit(sh_finer[other], number)' 'has_bit(sh_finer[other], number)' \
+    shaders/collide/parts/plan_searches.wgsl '!has_bit(sh_finer[other], number)' 'has_bit(sh_finer[other], number)' \
     --test same_pairs benchmark_scenes
 mutant 'the numbers of far-away cells are not clamped and overflow' src/shared/grid.rs \
     '.fast_max(f32x4::splat(-FAR))' '' --test same_pairs giants
-mutant 'spheres that are set aside are tested all the same' shaders/plan.wgsl \
+mutant 'spheres that are set aside are tested all the same' shaders/collide/plan.wgsl \
     'plan.proxies - atomicLoad(&counters.invalid)' 'plan.proxies' --test embedding set_aside
 mutant 'subnormal numbers get an exponent that is one too small' shaders/shared/units.wgsl \
     'exponent = 1 - i32(shift)' 'exponent = -i32(shift)' --test embedding any_unit
-mutant 'a ticket accepts the results of another step' src/gpu/read_results.rs \
+mutant 'a ticket accepts the results of another step' src/gpu/results/read_results.rs \
     'read.serial != recorded.serial' 'false' --test misuse a_submit_that_fails
-mutant 'a ticket accepts the state after another recording' src/gpu/simulation.rs \
+mutant 'a ticket accepts the state after another recording' src/gpu/simulate/simulation.rs \
     'state.serial == serial' 'state.serial <= serial' --test dynamics_gpu the_state
 
 mutant 'every copy of a pair in a periodic domain is reported' src/cpu/images/list.rs \
@@ -232,26 +280,26 @@ mutant 'every copy of a pair is tested and kept' src/cpu/pairs/sweeper.rs \
     'usize::from(space.reports(words))' 'usize::from(space.reports(words) || true)' "${worlds[@]}"
 mutant 'a box ignores the motion of its sphere' src/cpu/images/cell.rs \
     ' + duals[k].dot(half_shift).abs()' '' "${worlds[@]}"
-mutant 'every copy of a pair in a periodic domain is reported, on the GPU' shaders/pairs_periodic.wgsl \
+mutant 'every copy of a pair in a periodic domain is reported, on the GPU' shaders/periodic/pairs_periodic.wgsl \
     '&& !is_in_cell(one, other)' '&& false' --test periodic_gpu a_raw_readback
-mutant 'a segment with one image takes the extent of the first segment' shaders/pairs_periodic.wgsl \
+mutant 'a segment with one image takes the extent of the first segment' shaders/periodic/pairs_periodic.wgsl \
     'return own && ' 'return ' "${on_gpu[@]}"
-mutant 'the images of a segment begin one too late, on the GPU' shaders/images.wgsl \
+mutant 'the images of a segment begin one too late, on the GPU' shaders/periodic/images.wgsl \
     'let first = -(high >> vec3<u32>(FRACTION_BITS));' \
     'let first = min(1 - (high >> vec3<u32>(FRACTION_BITS)), -(low >> vec3<u32>(FRACTION_BITS)));' "${on_gpu[@]}"
-mutant 'the filter of walls has too small an error bound' src/gpu/shader/constants.rs \
+mutant 'the filter of walls has too small an error bound' src/gpu/device/shader/constants.rs \
     'WALL_ERROR: f32 = 32.0' 'WALL_ERROR: f32 = 0.25' "${gpu_walls[@]}" random_worlds
-mutant 'the images of a sphere at a wall end too early' shaders/walls.wgsl \
+mutant 'the images of a sphere at a wall end too early' shaders/walls/walls.wgsl \
     'floor(-min(begin, end) + around)' 'floor(-max(begin, end) + around)' "${gpu_walls[@]}" periodic_worlds
-mutant 'a hollow wall is only touched at the end of the step' shaders/shared/wall_filter.wgsl \
+mutant 'a hollow wall is only touched at the end of the step' shaders/walls/parts/wall_filter.wgsl \
     'let least = min(first, last);' 'let least = last;' "${gpu_walls[@]}" random_worlds
-mutant 'planes beside a triangle ignore half of it' shaders/shared/triangle_filter.wgsl \
+mutant 'planes beside a triangle ignore half of it' shaders/walls/parts/triangle_filter.wgsl \
     'let corner = max(max(dot(normal, b), dot(normal, c)), 0.0);' \
     'let corner = 0.5 * max(max(dot(normal, b), dot(normal, c)), 0.0);' "${gpu_walls[@]}" random_meshes
-mutant 'spheres that miss a triangle by rounding errors certainly touch it' shaders/shared/triangle_filter.wgsl \
+mutant 'spheres that miss a triangle by rounding errors certainly touch it' shaders/walls/parts/triangle_filter.wgsl \
     '+ at.error) < at.radius' '- at.error) < at.radius' "${gpu_walls[@]}" spheres_that_nearly
 mutant 'spheres that touch a triangle but for rounding errors certainly miss it' \
-    shaders/shared/triangle_filter.wgsl '- sphere.radius - error)' '- sphere.radius)' "${gpu_walls[@]}" \
+    shaders/walls/parts/triangle_filter.wgsl '- sphere.radius - error)' '- sphere.radius)' "${gpu_walls[@]}" \
     spheres_that_nearly
 mutant 'a displaced sphere is as large as the sphere itself' src/lattice/reduced.rs \
     'GPU_SLACK: f32 = 8.0' 'GPU_SLACK: f32 = 0.0' "${far[@]}"
@@ -272,6 +320,9 @@ mutant 'float64: the enclosing spheres do not cover the rounding of centres and 
     'let error = rounded + off * length' 'let error = off * length' --test float64
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
     'error + self.share * (reach + radius)' 'error' --test float64
+mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
+    'let margin = off + slip + frame.share * reach + LEAST;' \
+    'let margin = 0.0 * (off + slip + frame.share * reach + LEAST);' --test float64_walls exact
 mutant 'float64: a time is rounded although its error leaves it open' src/wide/pair.rs \
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
@@ -292,11 +343,11 @@ mutant 'spheres at rest have the velocities of an earlier step' src/spheres.rs \
 mutant 'a block of columns begins too early' src/spheres.rs \
     'number * CHUNK + block * BLOCK' 'number * CHUNK' --test spheres every_form_has_the_same_collisions
 
-mutant 'the GPU keeps a list until a particle has moved by the whole skin' shaders/neighbors_check.wgsl \
+mutant 'the GPU keeps a list until a particle has moved by the whole skin' shaders/neighbors/neighbors_check.wgsl \
     'dot(moved, moved) <= MOST_MOVED' 'dot(moved, moved) <= 4.0 * MOST_MOVED' --test neighbors_gpu a_list_is_kept
-mutant 'the GPU keeps an incomplete list' shaders/neighbors_finish.wgsl \
+mutant 'the GPU keeps an incomplete list' shaders/neighbors/neighbors_finish.wgsl \
     'if (results.status & CAROM_INCOMPLETE) == 0u {' 'if true {' --test neighbors_gpu only_a_complete
-mutant 'the images of one particle are not sorted, on the GPU' shaders/neighbors_full.wgsl \
+mutant 'the images of one particle are not sorted, on the GPU' shaders/neighbors/neighbors_full.wgsl \
     'let pair = mirrored(by_b.y);' 'let pair = by_b.y;' --test neighbors_gpu lists_are
 
 mutant 'no error bound for half-spaces' src/walls/half_space.rs \
@@ -304,7 +355,7 @@ mutant 'no error bound for half-spaces' src/walls/half_space.rs \
 mutant 'no error bound for triangles' src/walls/triangle/float64.rs \
     'const ERRORS: f64 = 16.0 * U;' 'const ERRORS: f64 = 0.0 * U;' --lib walls::triangle
 mutant 'the bounding spheres of a mesh do not move with it' src/walls/mesh.rs \
-    'bound.velocity = self.velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
+    'bound.velocity = velocity;' 'bound.velocity = [0.0; 3];' --test walls_gpu random_meshes
 mutant 'spheres larger than a cell are sought only in the cells beside it' src/walls/tree.rs \
     'const MOST_CELLS: f32 = 0.99;' 'const MOST_CELLS: f32 = 2.99;' --lib walls::tree
 mutant 'the cells beside those with a triangle are not marked along x' src/walls/tree.rs \
@@ -379,6 +430,8 @@ mutant 'one-sided triangles are met from behind' src/dynamics/surface.rs \
     'around.one_sided && away' 'false && away' --test dynamics_walls one_sided
 mutant 'a step has no limit' src/dynamics/simulation.rs \
     ' && count(&report) < most' '' --test dynamics_rest step_with_a_limit
+mutant 'a substep beyond the limit of the step is an error' src/dynamics/simulation.rs \
+    'if of_step && matches' 'if false && matches' --test dynamics_rest stops_the_clock
 mutant 'squeezed discs have impacts for ever' src/dynamics/replay.rs \
     'link.impacts >= SQUEEZED && self' 'false && self' --test dynamics_rest squeezed
 mutant 'spheres at one point move along a line' src/dynamics/separate.rs \
@@ -406,125 +459,155 @@ mutant 'a substep with too many impacts is an error at once' src/dynamics/simula
     'duration <= shortest || !is_limit(&error)' 'matches!(error, Error::TooManyImpacts { .. }) || !is_limit(&error)' \
     --test dynamics_walls with_too_many_impacts
 
-mutant 'impacts of a fixed sphere count for the contact time on the GPU' shaders/simulation_strike.wgsl \
+mutant 'impacts of a fixed sphere count for the contact time on the GPU' shaders/dynamics/simulation_strike.wgsl \
     'if bodies[sphere].inverse_mass == 0.0 {' 'if bodies[sphere].inverse_mass < 0.0 {' \
     --test dynamics_gpu of_others_elastic
-mutant 'the contact time makes impacts elastic beside a floor on the GPU' shaders/simulation_strike.wgsl \
+mutant 'the contact time makes impacts elastic beside a floor on the GPU' shaders/dynamics/simulation_strike.wgsl \
     'slow == 0.0 || approach < slow' 'true' --test dynamics_gpu other_impacts_elastic
-mutant 'paths that are crossed in the past are not undone' shaders/simulation_find.wgsl \
+mutant 'paths that are crossed in the past are not undone' shaders/dynamics/simulation_find.wgsl \
     'consider(next, Next(NEVER, NEXT_NONE, met));' 'consider(next, Next(NEVER, NEXT_NONE, NEVER));' \
     --test dynamics_gpu long_substeps
-mutant 'only the first invocation of a sphere is considered' shaders/simulation_find.wgsl \
+mutant 'only the first invocation of a sphere is considered' shaders/dynamics/simulation_find.wgsl \
     'consider(&next, sh_next[local + k]);' '' --test dynamics_gpu long_substeps
-mutant 'an impact that its partner has undone is kept' shaders/simulation_find.wgsl \
+mutant 'an impact that its partner has undone is kept' shaders/dynamics/simulation_find.wgsl \
     'if place > tracks[other].count || path_piece(other, place).link != back {' 'if place > MOST_IMPACTS {' \
     --test dynamics_gpu long_substeps
-mutant 'a sphere may leave its pad' shaders/simulation_settle.wgsl \
+mutant 'a sphere may leave its pad' shaders/dynamics/simulation_settle.wgsl \
     'if moved > track.pad {' 'if moved > 1e9 * track.pad {' --test dynamics_gpu a_bullet
-mutant 'a sphere that leaves its pad meets no further sphere' shaders/simulation_widen.wgsl \
+mutant 'a sphere that leaves its pad meets no further sphere' shaders/dynamics/simulation_widen.wgsl \
     'if ignore_each_other(sphere.groups, padded.groups) || is_one_body(a, b) || is_known(left, i) {' 'if i != left {' \
     --test dynamics_gpu bullets
-mutant 'a sphere that leaves its pad meets spheres of its own body' shaders/simulation_widen.wgsl \
+mutant 'a sphere that leaves its pad meets spheres of its own body' shaders/dynamics/simulation_widen.wgsl \
     ' || is_one_body(a, b)' '' --test dynamics_gpu bullets_among_compound
-mutant 'the place of a moving wall has the rounding errors of its displacement' shaders/simulation_walls.wgsl \
+mutant 'the place of a moving wall has the rounding errors of its displacement' shaders/dynamics/simulation_walls.wgsl \
     'Sum(next.rounded, next.errors + error)' 'Sum(next.rounded, next.errors)' --test dynamics_gpu moved_far_in
-mutant 'a sphere that leaves its pad meets no further triangle' shaders/simulation_widen_triangles.wgsl \
+mutant 'a sphere that leaves its pad meets no further triangle' shaders/dynamics/simulation_widen_triangles.wgsl \
     'if may_meet(triangle, mesh, padded, place)' 'if padded.radius < 0.0' --test dynamics_gpu bullets
-mutant 'a sphere that leaves its pad meets no further wall' shaders/simulation_left.wgsl \
+mutant 'a sphere that leaves its pad meets no further wall' shaders/dynamics/simulation_left.wgsl \
     'tracks[i].walls |= 1u << k;' 'tracks[i].walls |= 0u;' --test dynamics_gpu bullets
-mutant 'earlier parts of a path are not tested against walls found later' shaders/simulation_find.wgsl \
+mutant 'earlier parts of a path are not tested against walls found later' shaders/dynamics/simulation_find.wgsl \
     'tracks[sphere].wide > 0.0)' 'tracks[sphere].wide > NEVER)' --test dynamics_gpu leaves_its_pad_hits
-mutant 'pads are widened before all paths are known' shaders/simulation_plan.wgsl \
+mutant 'pads are widened before all paths are known' shaders/dynamics/simulation_plan.wgsl \
     'pad_dispatch = dispatch_over(0u);' '' --test dynamics_gpu with_five_rounds
-mutant 'no cell is marked near spheres that leave their pads' shaders/shared/left_cells.wgsl \
+mutant 'no cell is marked near spheres that leave their pads' shaders/dynamics/parts/left_cells.wgsl \
     'atomicOr(&round_spheres[entry], 1u << (number % 32u));' 'atomicOr(&round_spheres[entry], 0u);' \
     --test dynamics_gpu bullets
 
-mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/simulation_strike.wgsl \
+mutant 'a round leaves out the candidates of spheres whose paths have changed' shaders/dynamics/simulation_strike.wgsl \
     'gather_for_round(candidates[index].a + candidates[index].b - sphere);' 'gather_for_round(sphere);' \
     --test dynamics_gpu long_substeps
 
-mutant 'spheres that find no room among the gathered ones are left out of the next round' shaders/simulation_strike.wgsl \
+mutant 'spheres that find no room among the gathered ones are left out of the next round' shaders/dynamics/simulation_strike.wgsl \
     'append_to_round(sphere);' '' --test dynamics_gpu crowded_round
-mutant 'the rounding of a normal changes the energy in impacts' shaders/simulation_strike.wgsl \
+mutant 'the rounding of a normal changes the energy in impacts' shaders/dynamics/simulation_strike.wgsl \
     'let square = max(dot(axis, axis), 0.5);' 'let square = digits * digits;' --test dynamics_gpu oblique_walls
-mutant 'a rounded sum of inverse masses changes the energy in impacts' shaders/simulation_strike.wgsl \
+mutant 'a rounded sum of inverse masses changes the energy in impacts' shaders/dynamics/simulation_strike.wgsl \
     'vec2<f32>(opaque(inverse_masses.x * square), opaque(inverse_masses.y * square))' \
     'vec2<f32>((inverse_masses.x + inverse_masses.y) * square, 0.0)' \
     --test dynamics_gpu energy_of_light_spheres
-mutant 'the rounding of a square changes the energy alike in all impacts' shaders/simulation_strike.wgsl \
+mutant 'the rounding of a square changes the energy alike in all impacts' shaders/dynamics/simulation_strike.wgsl \
     'normal * digits;' 'normal;' --test dynamics_gpu oblique_walls
-mutant 'a wall pushes a sphere along the axis of a cylinder' shaders/simulation_strike.wgsl \
+mutant 'a wall pushes a sphere along the axis of a cylinder' shaders/dynamics/simulation_strike.wgsl \
     'at_wall(wall, at_wall(wall, motion))' 'at_wall(wall, motion)' --test dynamics_gpu oblique_walls
-mutant 'a hollow wall adds energy to the spheres that it turns on the GPU' shaders/simulation_strike.wgsl \
+mutant 'a hollow wall adds energy to the spheres that it turns on the GPU' shaders/dynamics/simulation_strike.wgsl \
     'sliding * leaving.change' 'sliding * 0.0' --test dynamics_gpu oblique_walls
-mutant 'rounding errors press bodies in contact together' shaders/simulation_strike.wgsl \
+mutant 'rounding errors press bodies in contact together' shaders/dynamics/simulation_strike.wgsl \
     'RESTING * speeds' '0.0 * speeds' --test dynamics_gpu stay_in_contact
-mutant 'a substep does not end before an impact without room' shaders/simulation_continue.wgsl \
+mutant 'a substep does not end before an impact without room' shaders/dynamics/simulation_continue.wgsl \
     'if full < simulation.substep {' 'if false {' --test dynamics_gpu ends_substeps_early
-mutant 'impacts after the early end of a substep stay' shaders/simulation_settle.wgsl \
+mutant 'impacts after the early end of a substep stay' shaders/dynamics/simulation_settle.wgsl \
     'end_path(sphere);' '' --test dynamics_gpu ends_substeps_early
-mutant 'a position loses what is rounded off it' shaders/simulation_commit.wgsl \
+mutant 'a position loses what is rounded off it' shaders/dynamics/simulation_commit.wgsl \
     'body.inverse_mass, residue, 0.0)' 'body.inverse_mass, vec3<f32>(0.0), 0.0)' \
     --test dynamics_gpu rounding_errors_of_positions
 mutant 'a sphere that the application has moved keeps what was rounded off its old position' \
-    shaders/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \
+    shaders/dynamics/simulation_load.wgsl 'bodies[i].residue, stays)' 'bodies[i].residue, true)' \
     --test dynamics_gpu rounding_errors_of_positions
-mutant 'a pad leaves out what is rounded off the position' shaders/simulation_pad.wgsl \
+mutant 'a pad leaves out what is rounded off the position' shaders/dynamics/simulation_pad.wgsl \
     '(speed * duration + length(body.residue))' 'speed * duration' --test dynamics_gpu rounding_errors_of_positions
-mutant 'rounding errors along a long edge remain' shaders/shared/dynamics_triangles.wgsl \
+mutant 'rounding errors along a long edge remain' shaders/dynamics/parts/dynamics_triangles.wgsl \
     'if share > 0.0 && share < 1.0 {' 'if false {' --test dynamics_gpu hits_a_long_edge
-mutant 'gravity along a triangle counts like gravity towards it' shaders/shared/dynamics_triangles.wgsl \
+mutant 'gravity along a triangle counts like gravity towards it' shaders/dynamics/parts/dynamics_triangles.wgsl \
     '-dot(normal, motion.acceleration)' 'strength' --test dynamics_gpu falls_close_to
-mutant 'the rounding error of the remaining time is lost' shaders/simulation_judge.wgsl \
+mutant 'the rounding error of the remaining time is lost' shaders/dynamics/simulation_judge.wgsl \
     'simulation.carried = left.y;' 'simulation.carried = 0.0;' --test dynamics_gpu no_simulated_time
-mutant 'a vector whose square underflows has no direction' shaders/shared/encounter.wgsl \
+mutant 'a vector whose square underflows has no direction' shaders/dynamics/parts/encounter.wgsl \
     'normalize(v / largest)' 'v / max(length(v), MIN_POSITIVE)' --test dynamics_gpu tiny_distances
-mutant 'an impact at the end of a substep is forgotten' shaders/simulation_commit.wgsl \
+mutant 'an impact at the end of a substep is forgotten' shaders/dynamics/simulation_commit.wgsl \
     'LONG_AGO, -MIN_POSITIVE)' 'LONG_AGO, 0.0)' --test dynamics_gpu has_314_impacts
-mutant 'few spheres have short substeps' shaders/simulation_judge.wgsl \
+mutant 'few spheres have short substeps' shaders/dynamics/simulation_judge.wgsl \
     '+ FEW_IMPACTS;' '+ min(spheres, FEW_IMPACTS);' --test dynamics_gpu slides_along
-mutant 'few spheres have too many candidates in a substep' shaders/simulation_judge.wgsl \
+mutant 'few spheres have too many candidates in a substep' shaders/dynamics/simulation_judge.wgsl \
     'pow(room / f32(max(pairs, 1u)), 0.333), 1.0)' 'pow(room / f32(max(pairs, 1u)), 0.333), LONGER)' \
     --test dynamics_gpu few_spheres
 
-mutant 'further candidates without room count as rounds' shaders/simulation_judge.wgsl \
+mutant 'further candidates without room count as rounds' shaders/dynamics/simulation_judge.wgsl \
     'if left || simulation.settled == 3u {' 'if left {' --test dynamics_gpu too_many_further
-mutant 'further candidates without room are left out' shaders/simulation_continue.wgsl \
+mutant 'further candidates without room are left out' shaders/dynamics/simulation_continue.wgsl \
     ' || most > simulation_request.near_capacity' '' --test dynamics_gpu too_many_further
 
-mutant 'spheres meet the planes of triangles outside them' shaders/shared/dynamics_triangles.wgsl \
+mutant 'spheres meet the planes of triangles outside them' shaders/dynamics/parts/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
-mutant 'spheres of one body hit one another' shaders/simulation_candidates.wgsl \
+mutant 'spheres of one body hit one another' shaders/dynamics/simulation_candidates.wgsl \
     'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
-mutant 'pairs of one body shorten the substeps' shaders/simulation_judge.wgsl \
+mutant 'pairs of one body shorten the substeps' shaders/dynamics/simulation_judge.wgsl \
     'atomicLoad(&simulation_counters.together)' '0u' --test dynamics_gpu do_not_shorten
-mutant 'a sphere meets one image of a round wall' shaders/shared/dynamics_places.wgsl \
+mutant 'a sphere meets one image of a round wall' shaders/dynamics/parts/dynamics_places.wgsl \
     'u32(max(i32(last) - i32(first) + 1, 0))' 'u32(clamp(i32(last) - i32(first) + 1, 0, 1))' \
     --test dynamics_gpu periodic_domains_move
-mutant 'an image of a triangle is displaced to the wrong side' shaders/shared/near_triangles.wgsl \
+mutant 'an image of a triangle is displaced to the wrong side' shaders/dynamics/parts/near_triangles.wgsl \
     'vec3<f32>(-carom_image(word))' 'vec3<f32>(carom_image(word))' --test dynamics_gpu periodic_domains_move
-mutant 'a mesh is near no image of a sphere' shaders/simulation_pad.wgsl \
+mutant 'a mesh is near no image of a sphere' shaders/dynamics/simulation_pad.wgsl \
     'let image = place + shift_of(image_of_block(block, k));' 'let image = place;' \
     --test dynamics_gpu periodic_domains_move
-mutant 'a wall leaves the periodic cell' shaders/simulation_walls.wgsl \
+mutant 'a wall leaves the periodic cell' shaders/dynamics/simulation_walls.wgsl \
     'let cells = floor(dot(simulation_lattices[local].duals[k].xyz, far));' 'let cells = 0.0;' \
     --test dynamics_gpu crosses_the_periodic
-mutant 'a sphere with too many images at a wall passes through it' shaders/simulation_pad.wgsl \
+mutant 'a sphere with too many images at a wall passes through it' shaders/dynamics/simulation_pad.wgsl \
     'sphere.radius = GREATEST;' '' --test dynamics_gpu crosses_the_periodic
-mutant 'spheres hit meshes that ignore them' shaders/simulation_bounds.wgsl \
+mutant 'spheres hit meshes that ignore them' shaders/dynamics/simulation_bounds.wgsl \
     'vec3<f32>(0.0), bound.groups);' 'vec3<f32>(0.0), 0u);' --test dynamics_gpu groups_it_ignores
-mutant 'impacts that do not fit into their list are lost' shaders/simulation_judge.wgsl \
+mutant 'impacts that do not fit into their list are lost' shaders/dynamics/simulation_judge.wgsl \
     'return capacity == 0u || all_impacts() <= capacity - simulation.listed;' 'return true;' \
     --test dynamics_gpu full_list
-mutant 'impacts are listed at the end of the substep' shaders/simulation_list.wgsl \
+mutant 'impacts are listed at the end of the substep' shaders/dynamics/simulation_list.wgsl \
     'piece.start - simulation.substep' '0.0' --test dynamics_gpu full_list
-mutant 'the list has the images of triangles' shaders/simulation_list.wgsl \
+mutant 'the list has the images of triangles' shaders/dynamics/simulation_list.wgsl \
     '-carom_image(near.image)' 'carom_image(near.image)' --test dynamics_gpu have_images
-mutant 'a moving mesh is sought where it was at time 0' shaders/simulation_bounds.wgsl \
+mutant 'a moving mesh is sought where it was at time 0' shaders/dynamics/simulation_bounds.wgsl \
     'let moved = simulation_walls[simulation_triangles[i].mesh].point;' 'let moved = bound.velocity * 0.0;' \
     --test dynamics_gpu has_moved_far
 
-finish
-echo "$killed mutants killed, $survived survived"
-((survived == 0))
+sources >"$copy/sources"
+mapfile -t alone < <(perl -e "$switches" <"$copy/sources")
+mapfile -t selected < <(printf '%s\n' "${tests[@]}" | grep -o -- '--test [a-z_0-9]\+' | tr ' ' '=' | sort -u)
+build "$copy/programs" --lib "${selected[@]}"
+for ((k = 1; k < ${#whats[@]}; k++)); do
+    if [[ " ${alone[*]} " == *" $k "* ]]; then
+        continue
+    fi
+    # Two at the same time, because most tests have one thread.
+    while (($(jobs -rp | wc -l) >= 2)); do
+        wait -n
+    done
+    if [[ ${files[k]} == shaders/* ]]; then
+        FROM=${froms[k]} TO=${tos[k]} perl -0pe 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$root/${files[k]}" >"$copy/shader.$k"
+        SHADER_BEFORE=$root/${files[k]} SHADER_NOW=$copy/shader.$k run "$k" "$copy/programs" &
+    else
+        MUTANT=$k run "$k" "$copy/programs" &
+    fi
+done
+# The tests of a mutant run while the next one is built.
+for k in "${alone[@]}"; do
+    cp "${files[k]}" "$copy/before"
+    FROM=${froms[k]} TO=${tos[k]} perl -0pe 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$root/${files[k]}" >"${files[k]}"
+    # shellcheck disable=SC2086
+    build "$copy/programs.$k" ${tests[k]}
+    cp "$copy/before" "${files[k]}"
+    wait
+    run "$k" "$copy/programs.$k" &
+done
+wait
+killed=$(grep -c '^killed' "$copy/lines")
+echo "$killed of $((${#whats[@]} - 1)) mutants killed"
+((killed == ${#whats[@]} - 1))

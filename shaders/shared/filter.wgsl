@@ -12,7 +12,7 @@ struct Filtered {
     v: vec3<f32>,
     r: f32,
     // A bound of the magnitudes of the coordinates from which `p` was computed, with a rounding error of at
-    // most EPSILON / 2 times this bound.
+    // most EPSILON times this bound.
     distance: f32,
     // Whether the relative velocity is so small that the time of closest approach cannot be computed. If so,
     // `t` is 0.
@@ -36,7 +36,7 @@ fn filter_pair(i: SortedProxy, j: SortedProxy, dt: f32) -> Filtered {
     return filter_motion(p, v, r, sum(abs(p)), dt);
 }
 
-// The error of `p` is at most EPSILON / 2 times `distance`, which is at least the sum of the magnitudes of
+// The error of `p` is at most EPSILON times `distance`, which is at least the sum of the magnitudes of
 // p's components.
 fn filter_motion(p: vec3<f32>, v: vec3<f32>, r: f32, distance: f32, dt: f32) -> Filtered {
     let a = opaque(dot(v, v));

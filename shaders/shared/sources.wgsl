@@ -1,5 +1,5 @@
 // Where the values of the spheres are in the caller's buffers. Twin of `SourceLayout` in
-// `src/gpu/shader/layout.rs`.
+// `src/gpu/device/shader/layout.rs`.
 
 // Of each value, x is the index of the first sphere's first word, and y the number of words from one sphere
 // to the next.

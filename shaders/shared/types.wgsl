@@ -1,4 +1,4 @@
-// Data structures that the compute shaders exchange, with Rust twins in `src/gpu/shader/layout.rs`. A counter
+// Data structures that the compute shaders exchange, with Rust twins in `src/gpu/device/shader/layout.rs`. A counter
 // of two words has the low word first. Counting goes on when the buffer for the counted items is full.
 
 struct Params {

@@ -1,4 +1,4 @@
-//! Computes the cell and the slot of each proxy. Twin of `shaders/bin.wgsl`.
+//! Computes the cell and the slot of each proxy. Twin of `shaders/collide/bin.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

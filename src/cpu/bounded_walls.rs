@@ -1,7 +1,7 @@
 //! Finds the spheres that touch walls of finite size (triangles and solid spheres) in a periodic
 //! domain. In open space, `walls.rs` and `meshes.rs` find them. A search lists the spheres of the
 //! step that touch the bounding sphere of a wall. Each listed sphere is then tested against the
-//! wall itself. Twin of `shaders/triangles.wgsl`.
+//! wall itself. Twin of `shaders/walls/triangles.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,6 +1,6 @@
 //! Computes by a prefix sum where the items of each key begin in sorted order. The CPU scans each
-//! bucket by itself, and the shaders scan one table of all keys. Twin of `shaders/scan_reduce.wgsl`
-//! and `shaders/scan_apply.wgsl`.
+//! bucket by itself, and the shaders scan one table of all keys. Twin of `shaders/collide/scan_reduce.wgsl`
+//! and `shaders/collide/scan_apply.wgsl`.
 
 /// Does a stable counting sort. Calls `put` with each item and its index in sorted order, counted
 /// from `begin`. Fills `ends` with the index after the last item of each key, and returns the

@@ -1,4 +1,4 @@
-//! Sorts the proxies by slot. Twin of `shaders/scatter.wgsl`.
+//! Sorts the proxies by slot. Twin of `shaders/collide/scatter.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

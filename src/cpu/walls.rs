@@ -1,5 +1,5 @@
 //! `walls`: tests every sphere against every wall while the spheres of the step are checked. A float32 filter discards the walls that a sphere certainly
-//! does not touch, and `src/walls/` decides the others without error. Twin of `shaders/walls.wgsl`.
+//! does not touch, and `src/walls/` decides the others without error. Twin of `shaders/walls/walls.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -75,6 +75,8 @@ fn replay_task<'a>(
     let islands = task.islands.iter();
     read_early(islands.flat_map(|island| lookup.members(island)), setting);
     let most = (MEAN * task.tracks.len()).max(setting.most_impacts as usize);
+    let in_step = setting.options.max_step_impacts(setting.spheres.len());
+    let most = most.min(usize::try_from(in_step).unwrap_or(usize::MAX));
     let mut tracks = &mut *task.tracks;
     for island in &mut *task.islands {
         let members = lookup.members(island);

@@ -30,6 +30,10 @@ pub struct SimulationOptions {
     pub(crate) impact_list: bool,
 }
 
+/// The default of the largest number of impacts in a step: this number, and one for each sphere.
+const STEP_IMPACTS: u64 = 10_000_000;
+const STEP_IMPACTS_EACH: u64 = 10_000;
+
 impl SimulationOptions {
     /// Returns the default options: elastic spheres in open space.
     pub fn new() -> Self {
@@ -167,10 +171,16 @@ impl SimulationOptions {
         self
     }
 
-    /// Sets the largest number of impacts in a step on the CPU, without limit by default. A substep counts as one more
-    /// impact. The first substep that reaches the limit is the last one of the step, which then returns before its end:
-    /// see [`StepReport::completed`](crate::StepReport::completed). So no step takes much longer than you allow. A
+    /// Sets the largest number of impacts in a step on the CPU. The default, for which [`u64::MAX`] stands, is ten
+    /// million and ten thousand for each sphere. A substep counts as one more impact. The first substep that reaches the
+    /// limit is the last one of the step, which then returns before its end: see
+    /// [`StepReport::completed`](crate::StepReport::completed). So no step takes much longer than you allow. A
     /// simulation on a GPU has no such limit, because a recording has a fixed number of substeps.
+    ///
+    /// A substep that alone exceeds the limit is begun again with a shorter duration. If the limit is at most
+    /// [`max_impacts`](Self::with_max_impacts), a step whose shortest substep still has too many impacts returns at the
+    /// time reached, and without [`Error::TooManyImpacts`]. This is so for an elastic sphere between walls that close on
+    /// it. If the time stands still from step to step, there is no room for a sphere: remove it, or stop the wall.
     #[must_use]
     pub fn with_max_step_impacts(mut self, impacts: u64) -> Self {
         self.max_step_impacts = impacts;
@@ -193,6 +203,15 @@ impl SimulationOptions {
     /// Returns the largest number of impacts of one sphere in a substep on the CPU.
     pub(crate) fn max_impacts(&self) -> u32 {
         self.max_impacts.unwrap_or(100_000)
+    }
+
+    /// Returns the largest number of impacts in a step on the CPU.
+    pub(crate) fn max_step_impacts(&self, spheres: usize) -> u64 {
+        if self.max_step_impacts < u64::MAX {
+            self.max_step_impacts
+        } else {
+            STEP_IMPACTS + STEP_IMPACTS_EACH * spheres as u64
+        }
     }
 
     /// Returns an error if an option is out of range, or if `groups` or `bodies` is neither empty

@@ -360,11 +360,18 @@ impl Simulation {
         let end = self.time + duration;
         let least = least(duration, self.spheres.len());
         let mut result = Ok(());
-        let most = self.options.max_step_impacts;
+        let most = self.options.max_step_impacts(self.spheres.len());
         let count =
             |report: &StepReport| report.sphere_impacts + report.wall_impacts + report.substeps;
-        while result.is_ok() && self.time < end && count(&report) < most {
-            result = self.advance(end, least, rule, &mut report);
+        while self.time < end && count(&report) < most {
+            match self.advance(end, least, rule, &mut report) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
         }
         report.completed = self.time >= end;
         self.state.export(&mut self.spheres, &self.lattice);
@@ -396,14 +403,15 @@ impl Simulation {
     }
 
     /// Advances the simulation by one substep, but not beyond the time `end`. Impacts do not make
-    /// the substep shorter than `least`.
+    /// the substep shorter than `least`. Returns whether it has advanced: not if the substep alone has more impacts than
+    /// the step may have.
     fn advance(
         &mut self,
         end: f64,
         least: f64,
         rule: ResponseRule<'_>,
         report: &mut StepReport,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let remaining = end - self.time;
         // A substep shorter than this could leave the simulated time unchanged, because rounding
         // would discard its duration.
@@ -471,7 +479,12 @@ impl Simulation {
                         Error::TooManyImpacts { .. } => shortest.max(least),
                         _ => shortest,
                     };
+                    let in_step = self.options.max_step_impacts(count);
                     if duration <= shortest || !is_limit(&error) {
+                        let of_step = in_step <= u64::from(self.options.max_impacts());
+                        if of_step && matches!(error, Error::TooManyImpacts { .. }) {
+                            return Ok(false);
+                        }
                         return Err(error);
                     }
                     // A shorter substep does not help if the spheres have too many images or pairs even at rest.
@@ -486,7 +499,8 @@ impl Simulation {
         }
         self.complete(duration, end, report)?;
         self.pass(rule)?;
-        self.settle(duration, rule, report)
+        self.settle(duration, rule, report)?;
+        Ok(true)
     }
 
     /// Moves the spheres to the end of a substep, and adds the impacts of this substep to the

@@ -11,6 +11,12 @@ pub(crate) struct Hit {
     pub(crate) depth: f32,
 }
 
+impl From<[f32; 2]> for Hit {
+    fn from([toi, depth]: [f32; 2]) -> Self {
+        Self { toi, depth }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Float64,

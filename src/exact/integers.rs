@@ -11,11 +11,12 @@
 use std::array::from_fn;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
+use dashu_int::ops::BitTest as _;
 use dashu_int::{IBig, Sign};
 use glam::DVec3;
 
 use super::answer::{Hit, Touch};
-use super::shift::Shift;
+use super::shift::{Products, Shift};
 use crate::shared::moving_sphere::MovingSphere;
 
 /// The number m·2^e. m is odd, or m and e are both 0.
@@ -58,9 +59,8 @@ pub(crate) fn unit_of(numbers: &[Dyadic]) -> i32 {
 }
 
 /// Returns the difference v − w of two velocities as integers times 2ⁿ, and the exponent n.
-pub(crate) fn velocity_between(v: [f32; 3], w: [f32; 3]) -> ([IBig; 3], i32) {
-    let dyadic = |x: f32| Dyadic::from(f64::from(x));
-    let [v, w] = [v, w].map(|x| x.map(dyadic));
+pub(crate) fn velocity_between(v: [f64; 3], w: [f64; 3]) -> ([IBig; 3], i32) {
+    let [v, w] = [v, w].map(|x| x.map(Dyadic::from));
     let unit = unit_of(&[v, w].concat());
     let difference = from_fn(|k| in_units(v[k], unit) - in_units(w[k], unit));
     (difference, unit)
@@ -99,27 +99,21 @@ pub(crate) struct PairIntegers {
 /// The numbers of one sphere of a pair: centre, radius and velocity.
 pub(crate) type Numbers3 = ([f64; 3], f64, [f64; 3]);
 
+/// Returns the numbers of a sphere.
+pub(crate) fn numbers<S: MovingSphere>(sphere: &S) -> Numbers3 {
+    let [center, velocity] =
+        [sphere.center(), sphere.velocity()].map(|vector| vector.map(f64::from));
+    (center, sphere.radius().into(), velocity)
+}
+
 impl PairIntegers {
     pub(super) fn new<S: MovingSphere>(a: &S, b: &S, shift: impl Shift) -> Self {
-        let products = match shift.translation() {
-            Some(translation) => from_fn(|axis| {
-                translation
-                    .products(axis)
-                    .map(|(edge, times)| (f64::from(edge), times))
-            }),
-            None => Default::default(),
-        };
-        let numbers = |sphere: &S| {
-            let [center, velocity] =
-                [sphere.center(), sphere.velocity()].map(|vector| vector.map(f64::from));
-            (center, f64::from(sphere.radius()), velocity)
-        };
-        Self::of(&[numbers(a), numbers(b)], &products)
+        Self::of(&[numbers(a), numbers(b)], &shift.products())
     }
 
     /// Returns the pair of two spheres, of which the second is displaced. For each axis, `products` has three lengths
     /// and how many times each is added to its coordinate.
-    pub(crate) fn of(spheres: &[Numbers3; 2], products: &[[(f64, i32); 3]; 3]) -> Self {
+    pub(crate) fn of(spheres: &[Numbers3; 2], products: &Products) -> Self {
         let dyadic = Dyadic::from;
         let lengths: [Dyadic; 8] = from_fn(|k| {
             let (center, radius, _) = &spheres[k / 4];
@@ -273,6 +267,87 @@ impl PairIntegers {
     }
 }
 
+impl PairIntegers {
+    /// Returns the unit vector to the second sphere at the first touch, and the speed of approach along it, in float64 with
+    /// relative errors of a few units in the last place. The rest is as in [`first_touch`](Self::first_touch), whose numbers
+    /// are out of range for some spheres in float64.
+    pub(crate) fn contact(&self) -> Option<(DVec3, f64)> {
+        let v = Floats::of(&self.v);
+        if sign(&self.outside) != Greater {
+            let normal = Floats::of(&self.p).unit().unwrap_or(DVec3::X);
+            let approach = -v.vector.dot(normal);
+            return Some((normal, scaled(approach, v.exponent + self.speed)));
+        }
+        if sign(&dot(&self.p, &self.v)) != Less || !self.ever_touch() {
+            return None;
+        }
+        let across = cross(&self.v, &self.p);
+        let discriminant = &self.r * &self.r * dot(&self.v, &self.v) - dot(&across, &across);
+        if self.r.is_zero() {
+            let approach = v.vector.length();
+            return Some((
+                -v.unit().unwrap_or(DVec3::NEG_X),
+                scaled(approach, v.exponent + self.speed),
+            ));
+        }
+        // The vector between the centres has a part perpendicular to the velocity and a part along it.
+        let beside = Floats::of(&cross(&across, &self.v));
+        let (square, exponent) = float(&discriminant);
+        let (root, exponent) = (square.max(0.0).sqrt(), exponent / 2);
+        let of_root = exponent + v.exponent;
+        let most = beside.exponent.max(of_root);
+        let part = |vector: DVec3, exponent: i32| {
+            DVec3::from_array(vector.to_array().map(|x| scaled(x, exponent - most)))
+        };
+        let vector = part(beside.vector, beside.exponent) - part(v.vector * root, of_root);
+        let (r, of_r) = float(&self.r);
+        let approach = scaled(root / r, exponent - of_r + self.speed);
+        Some((unit(vector)?, approach))
+    }
+}
+
+/// A vector of floats times 2^`exponent`.
+struct Floats {
+    vector: DVec3,
+    exponent: i32,
+}
+
+impl Floats {
+    fn of(x: &[IBig; 3]) -> Self {
+        let parts = x.each_ref().map(float);
+        let exponent = parts
+            .iter()
+            .map(|&(_, exponent)| exponent)
+            .max()
+            .unwrap_or(0);
+        Self {
+            vector: parts.map(|(x, of_x)| scaled(x, of_x - exponent)).into(),
+            exponent,
+        }
+    }
+
+    fn unit(&self) -> Option<DVec3> {
+        unit(self.vector)
+    }
+}
+
+fn unit(vector: DVec3) -> Option<DVec3> {
+    (vector / vector.abs().max_element()).try_normalize()
+}
+
+/// Returns an integer as a float times 2ⁿ, and the exponent n, which is even. The float is less than 2⁹⁶.
+fn float(x: &IBig) -> (f64, i32) {
+    let digits = x.bit_len().saturating_sub(94);
+    let digits = digits + digits % 2;
+    ((x >> digits).to_f64().value(), digits as i32)
+}
+
+/// Returns x·2^`exponent`.
+fn scaled(x: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    x * power(half) * power(exponent - half)
+}
+
 pub(crate) fn cross(x: &[IBig; 3], y: &[IBig; 3]) -> [IBig; 3] {
     from_fn(|k| {
         let [i, j] = [(k + 1) % 3, (k + 2) % 3];
@@ -299,7 +374,7 @@ fn least(mut low: u64, mut high: u64, has: impl Fn(&u64) -> bool) -> u64 {
 }
 
 /// A kind of numbers to which results are rounded: float32 or float64.
-pub(crate) trait Rounded: Copy + Default + Into<f64> {
+pub trait Rounded: Copy + Default + Into<f64> {
     /// Returns the nearest number.
     fn of(x: f64) -> Self;
     /// Returns the bits of the number, read as an integer. Non-negative numbers have the order of their bits.
@@ -333,14 +408,6 @@ impl Rounded for f64 {
     fn from_bits(bits: u64) -> Self {
         Self::from_bits(bits)
     }
-}
-
-/// Returns the float32 nearest to an unknown number from 0 to `most`, as [`nearest`] does.
-pub(crate) fn round(most: f32, guess: f64, compare: impl Fn(f64) -> Ordering) -> f32 {
-    // The numbers that are compared, float32 and numbers halfway between them, are float64.
-    nearest(most, guess, |x: Dyadic| {
-        compare(x.mantissa as f64 * power(x.exponent))
-    })
 }
 
 /// Returns the number of type `T` nearest to an unknown number from 0 to `most`, ties to even. The caller's

@@ -30,5 +30,5 @@ pub(crate) use self::decide::{decide, decide_step};
 pub use self::impact::toi;
 pub(crate) use self::impact::{first_touch, impact};
 pub(crate) use self::listed::{ImageCollision, Listed, Report};
-pub(crate) use self::shift::{Shift, Translation};
+pub(crate) use self::shift::{Products, Shift, Translation};
 pub(crate) use self::two_pairs::{Swept, sweep};

@@ -10,7 +10,20 @@ use crate::Domain;
 /// or `()` in open space. With `()`, the compiler removes all code for the displacement.
 pub(crate) trait Shift: Copy {
     fn translation(&self) -> Option<&Translation>;
+
+    /// Returns the terms of the displacement.
+    fn products(&self) -> Products {
+        match self.translation() {
+            Some(Translation { edges, image, .. }) => {
+                from_fn(|axis| from_fn(|k| (edges[k][axis].into(), image[k])))
+            }
+            None => Products::default(),
+        }
+    }
 }
+
+/// For each axis, the component of each periodic edge, and how many times it displaces an image.
+pub(crate) type Products = [[(f64, i32); 3]; 3];
 
 impl Shift for () {
     #[inline(always)]
@@ -75,10 +88,6 @@ impl Translation {
     /// components may be rounded.
     pub(crate) fn vector(&self) -> DVec3 {
         self.by.into()
-    }
-
-    pub(crate) fn products(&self, axis: usize) -> [(f32, i32); 3] {
-        from_fn(|k| (self.edges[k][axis], self.image[k]))
     }
 
     /// Returns the relative position of two spheres, of which the second is displaced by `self`,

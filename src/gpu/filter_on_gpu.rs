@@ -3,12 +3,12 @@
 use wgpu::util::DeviceExt;
 
 use super::detector_backend::{Gpu, encoder};
-use super::dispatch::Binder;
-use super::named_buffers::NamedBuffers;
-use super::read_now;
-use super::shader::kernels::{Kernel, compile};
-use super::shader::layout::{GpuStoredProxy, Params};
 use crate::Error;
+use crate::gpu::device::dispatch::Binder;
+use crate::gpu::device::named_buffers::NamedBuffers;
+use crate::gpu::device::shader::kernels::{Kernel, compile};
+use crate::gpu::device::shader::layout::{GpuStoredProxy, Params};
+use crate::gpu::results::read_now;
 use crate::shared::sorted::SortedProxy;
 
 /// A compute kernel that runs `filter_pair` of `shaders/shared/filter.wgsl`.

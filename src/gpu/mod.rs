@@ -226,70 +226,35 @@
     reason = "element counts are checked against the device's buffer limits, far below 2³²"
 )]
 
-mod allocator;
-mod bind_cache;
-mod bound_spheres;
-mod buffers;
-mod collision_buffers;
-mod context;
-mod decode;
+mod collide;
 mod detector_backend;
-mod device_kernels;
-mod device_spheres;
-mod device_step;
-mod dispatch;
+mod device;
 #[cfg(test)]
 pub(crate) mod filter_on_gpu;
-mod gathering;
-mod growth;
-mod host_step;
-mod lattice;
-mod load;
-mod named_buffers;
-mod neighbors;
-mod options;
-mod outputs;
-mod pair_list;
+mod input;
 mod pipeline;
-mod read_layout;
-mod read_now;
-mod read_results;
-mod record_step;
-mod reductions;
-mod scan;
-mod shader;
-mod simulation;
-mod simulation_options;
-mod simulation_state;
-mod sized_parts;
-mod stages;
-mod staging;
-mod status;
-mod summary;
-mod ticket;
-mod timing;
-mod upload;
-mod walls;
+mod results;
+mod simulate;
 #[cfg(test)]
 mod wiring_tests;
 
-pub use collision_buffers::CollisionBuffers;
+pub use collide::collision_buffers::CollisionBuffers;
+pub use collide::options::BufferOptions;
+pub use collide::record_step::RecordableSpheres;
 pub(crate) use detector_backend::Gpu;
-pub use device_spheres::{Attribute, DeviceSpheres};
-pub use options::BufferOptions;
-pub use pair_list::{ExactCollisions, RawCollisions};
-pub use pipeline::CollisionPipeline;
-pub use record_step::RecordableSpheres;
 /// The compute kernels. Public only for `crates/shader-stats`, which lists each kernel's registers
 /// and instructions.
 #[doc(hidden)]
-pub use shader::kernels::{Kernel, all as kernels};
-pub use simulation::SimulationBuffers;
-pub use simulation_options::SimulationBufferOptions;
-pub use simulation_state::{SimulationImpacts, SimulationState, SimulationStatus};
-pub use status::Status;
-pub use summary::{Capacity, StepSummary};
-pub use ticket::Ticket;
+pub use device::shader::kernels::{Kernel, all as kernels};
+pub use input::device_spheres::{Attribute, DeviceSpheres};
+pub use pipeline::CollisionPipeline;
+pub use results::pair_list::{ExactCollisions, RawCollisions};
+pub use results::status::Status;
+pub use results::summary::{Capacity, StepSummary};
+pub use results::ticket::Ticket;
+pub use simulate::simulation::SimulationBuffers;
+pub use simulate::simulation_options::SimulationBufferOptions;
+pub use simulate::simulation_state::{SimulationImpacts, SimulationState, SimulationStatus};
 pub use wgpu;
 
 /// WGSL text with the structs and functions for shaders that read carom's results: see [the

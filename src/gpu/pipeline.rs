@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::buffers::BufferCapacity;
-use super::collision_buffers::CollisionBuffers;
-use super::context::Context;
-use super::device_kernels::DeviceKernels;
-use super::options::BufferOptions;
 use crate::Error;
+use crate::gpu::collide::buffers::BufferCapacity;
+use crate::gpu::collide::collision_buffers::CollisionBuffers;
+use crate::gpu::collide::options::BufferOptions;
+use crate::gpu::device::context::Context;
+use crate::gpu::device::device_kernels::DeviceKernels;
 
 /// carom's shaders, compiled for one device, for any number of worlds of spheres. Clones share the
 /// compiled shaders.

@@ -1,15 +1,15 @@
 //! Tests that each variable of each compute kernel finds exactly one buffer of its name, on wgpu's
 //! no-op device.
 
-use super::buffers::{BufferCapacity, Buffers};
-use super::dispatch::Binder;
-use super::named_buffers::NamedBuffers;
-use super::reductions::{ReduceKernels, Reductions, Wanted};
-use super::shader::kernels::{Gather, Periodic, Reduce, Stages, WallKernels};
-use super::shader::layout::{CaromResults, Gathered};
-use super::stages::{AtWalls, Recording};
-use super::timing::MOST_STAGES;
 use crate::Error;
+use crate::gpu::collide::buffers::{BufferCapacity, Buffers};
+use crate::gpu::collide::reductions::{ReduceKernels, Reductions, Wanted};
+use crate::gpu::collide::stages::{AtWalls, Recording};
+use crate::gpu::device::dispatch::Binder;
+use crate::gpu::device::named_buffers::NamedBuffers;
+use crate::gpu::device::shader::kernels::{Gather, Periodic, Reduce, Stages, WallKernels};
+use crate::gpu::device::shader::layout::{CaromResults, Gathered};
+use crate::gpu::device::timing::MOST_STAGES;
 
 const CAPACITY: BufferCapacity = BufferCapacity {
     spheres: 5000,

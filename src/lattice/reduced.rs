@@ -1,5 +1,5 @@
-//! The lattice of a periodic domain, with its *reduced* edges. `src/gpu/lattice.rs` converts it for
-//! the shaders (`shaders/shared/lattice.wgsl`). In the error bounds, ε is 2⁻²³.
+//! The lattice of a periodic domain, with its *reduced* edges. `src/gpu/collide/lattice.rs` converts it for
+//! the shaders (`shaders/periodic/parts/lattice.wgsl`). In the error bounds, ε is 2⁻²³.
 
 use std::array::from_fn;
 
@@ -25,7 +25,7 @@ pub(crate) const GPU_SLACK: f32 = 8.0;
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_BOX_ERROR: f32 = 16.0;
 /// The shaders add a displacement to the difference of two centres. The rounding error of the sum
-/// is at most this factor times ε/2 times the sum of the magnitudes of both.
+/// is at most this factor times ε times the sum of the magnitudes of both.
 #[cfg(feature = "gpu")]
 pub(crate) const GPU_AWAY: f32 = 8.0;
 

@@ -1,5 +1,5 @@
 //! Finds the pairs that began, lasted and ended since an earlier step. Twin of
-//! `shaders/changes.wgsl`.
+//! `shaders/reduce/changes.wgsl`.
 
 use super::sort::sort;
 use crate::Touching as _;

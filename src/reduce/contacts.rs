@@ -1,4 +1,4 @@
-//! Lists the contacts of each sphere. Twin of `shaders/contacts.wgsl`, which does the same on a
+//! Lists the contacts of each sphere. Twin of `shaders/reduce/contacts.wgsl`, which does the same on a
 //! GPU.
 
 use super::rows::rows;

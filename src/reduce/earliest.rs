@@ -1,5 +1,5 @@
-//! Finds the first impact of each sphere. Twin of `shaders/earliest.wgsl` and
-//! `shaders/wall_earliest.wgsl`.
+//! Finds the first impact of each sphere. Twin of `shaders/reduce/earliest.wgsl` and
+//! `shaders/walls/wall_earliest.wgsl`.
 
 use super::rows::rows;
 use crate::Touching as _;

@@ -1,5 +1,5 @@
 //! Sorts pairs and removes repeats. The CPU uses the sort of rayon. The twins
-//! `shaders/sort_count.wgsl`, `shaders/sort_scatter.wgsl` and `shaders/unique.wgsl` implement a
+//! `shaders/reduce/sort_count.wgsl`, `shaders/reduce/sort_scatter.wgsl` and `shaders/reduce/unique.wgsl` implement a
 //! radix sort.
 
 use rayon::prelude::*;

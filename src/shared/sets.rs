@@ -1,5 +1,5 @@
 //! Whether a step has one or two sets of spheres, and how their spheres are numbered. Twin of
-//! `shaders/shared/sets.wgsl`.
+//! `shaders/collide/parts/sets.wgsl`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sets {

@@ -1,4 +1,4 @@
-//! How the spheres are distributed in space. Twin of `shaders/shared/space.wgsl`.
+//! How the spheres are distributed in space. Twin of `shaders/collide/parts/space.wgsl`.
 
 use glam::Vec3;
 

@@ -3,14 +3,13 @@
 use glam::DVec3;
 
 use super::{Reach, Row, Verification, check_image_count, compare, sorted};
-use crate::Touching;
-use crate::exact::{Hit, Translation};
+use crate::exact::Products;
+use crate::exact::integers::{Numbers3, Rounded};
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
-use crate::reuse::ReusedVec;
-use crate::validate::{check_dt, check_spheres};
-use crate::walls::{HalfSpace, Round, Solid, Triangle, is_parallel, vector};
-use crate::{Domain, Error, Hits, Sphere, Step, WallCollision, Walls};
+use crate::walls::{HalfSpace, Round, Solid, Triangle, WideWall, is_parallel};
+use crate::wide::{WideScale, WideSphere};
+use crate::{Error, Hits, Number, Sphere, Spheres, Step, Touching, Walls};
 
 /// Checks a list of spheres that touch walls, from carom or from another program, against exact arithmetic on every
 /// pair of a sphere and a wall. Each triangle of a mesh is a wall.
@@ -21,8 +20,7 @@ use crate::{Domain, Error, Hits, Sphere, Step, WallCollision, Walls};
 /// The function tests all N·W pairs of N spheres and W walls, in parallel. In a periodic domain, it tests all images
 /// of the sphere that the wall can reach. It shares neither a grid nor a tree with [`Detector`](crate::Detector). A
 /// few operations in float64 discard pairs that are far apart, so 400 million pairs take some seconds. All other
-/// pairs are decided in integers, which takes some microseconds per pair. A wall that is a solid sphere is compared
-/// in the same way as a second sphere in [`verify`](crate::verify()).
+/// pairs are decided in integers, which takes some microseconds per pair.
 ///
 /// ```
 /// use carom::{Hits, Sphere, Step, Wall, Walls, verify_walls};
@@ -47,20 +45,22 @@ use crate::{Domain, Error, Hits, Sphere, Step, WallCollision, Walls};
 /// - [`Error::ImageCount`] if `hits` lacks images in a periodic domain, or has images in open space.
 /// - [`Error::OutOfMemory`] if memory is too short for a copy of `hits`, or for its differences
 ///   from the exact list.
-pub fn verify_walls(
-    step: &Step<'_>,
-    hits: &Hits<WallCollision>,
-) -> Result<Verification<WallCollision>, Error> {
+pub fn verify_walls<T: Number>(
+    step: &Step<'_, Spheres<'_, T>>,
+    hits: &Hits<T::WallCollision>,
+) -> Result<Verification<T::WallCollision>, Error> {
     let images = hits.images();
     let dt = step.dt();
-    check_dt(dt)?;
-    step.domain.check()?;
+    if !(0.0..=T::MAX.into()).contains(&step.dt) {
+        let (dt, limit) = (step.dt, T::MAX.into());
+        return Err(Error::InvalidTimeStep { dt, limit });
+    }
+    T::check_domain(&step.domain)?;
     check_image_count(step, hits.len(), images.len())?;
-    let mut packed = ReusedVec::default();
-    let (first, second) = step.in_slices(&mut packed)?;
-    check_spheres(first, dt, second.map(|_| 0))?;
-    let second = second.unwrap_or_default();
-    check_spheres(second, dt, Some(1))?;
+    step.check_columns()?;
+    let first = packed(step.first, dt, step.second.map(|_| 0))?;
+    let second = step.second.map(|set| packed(set, dt, Some(1)));
+    let second = second.transpose()?.unwrap_or_default();
     let count = first.len() + second.len();
     if count > MAX_SPHERES {
         return Err(Error::TooManySpheres {
@@ -69,14 +69,30 @@ pub fn verify_walls(
         });
     }
     let none = Walls::new();
-    let walls = step.walls.unwrap_or(&none);
+    let walls = step.walls().unwrap_or(&none);
     walls.check(dt, &step.domain)?;
-    let targets = Target::of_all(walls, dt)?;
-    let world = World {
-        domain: &step.domain,
-        edges: [0, 1, 2].map(|k| step.domain.periodic_edge(k)),
-        dt,
+    let targets = Target::of_all(walls)?;
+    let edges = [0, 1, 2].map(|k| step.domain.periodic_edge(k));
+    let size = |sphere: &WideSphere| {
+        let largest = |x: [f64; 3]| DVec3::from(x).abs().max_element();
+        let moved = largest(sphere.velocity) * step.dt;
+        largest(sphere.center).max(sphere.radius).max(moved)
     };
+    let all = || first.iter().chain(&second);
+    let sizes = all().map(size).chain(edges.map(|x| x.abs().max_element()));
+    let sizes = sizes.chain(targets.iter().map(|target| target.wall.size(step.dt)));
+    let scale = WideScale::new(sizes.fold(0.0, f64::max), 1.0, step.dt);
+    let world = World {
+        given: edges,
+        edges: edges.map(|edge| edge * scale.length),
+        is_open: step.domain.is_open(),
+        dt,
+        scaled_dt: step.dt * scale.time,
+    };
+    let targets: Vec<_> = targets
+        .into_iter()
+        .map(|t| t.scaled(&scale, &world))
+        .collect();
     let mut copy = allocate(hits.len(), "a copy of the list")?;
     copy.extend(hits.iter().map(Touching::wide));
     let list = sorted(&copy, images, false)?;
@@ -84,201 +100,245 @@ pub fn verify_walls(
         let after = || second.get(index - first.len());
         if let Some(sphere) = first.get(index).or_else(after) {
             row.mistakes.tried = targets.len() as u64;
-            let near = Reach::new(sphere, dt);
+            let visitor = Visitor {
+                numbers: (sphere.center, sphere.radius, sphere.velocity),
+                near: Reach {
+                    center: sphere.center.map(|x| x * scale.length),
+                    radius: sphere.radius * scale.length
+                        + world.moved(scale.speeds(sphere.velocity)),
+                },
+            };
+            let groups = Sphere {
+                groups: sphere.groups,
+                ..Sphere::default()
+            };
             for (wall, target) in targets.iter().enumerate() {
-                if !sphere.ignores(&target.groups) {
-                    target.compare(wall, sphere, &near, &world, row);
+                if !groups.ignores(&target.groups) {
+                    target.compare(wall, &visitor, &world, row);
                 }
             }
         }
     })?;
-    Ok(mistakes.public(!step.domain.is_open(), WallCollision::of_wide))
+    Ok(mistakes.public(!step.domain.is_open(), T::WallCollision::of_wide))
 }
 
-/// Returns the exact time and depth as float64.
-fn wide(touch: Option<Hit>) -> Option<[f64; 2]> {
-    touch.map(|Hit { toi, depth }| [toi.into(), depth.into()])
+/// Returns the spheres of a set in float64. An error names the set `set`.
+fn packed<T: Number>(
+    spheres: Spheres<'_, T>,
+    dt: T,
+    set: Option<usize>,
+) -> Result<Vec<WideSphere>, Error> {
+    let mut packed = allocate(spheres.len(), "a copy of the spheres")?;
+    packed.resize(spheres.len(), T::Packed::default());
+    spheres.pack(0, &mut packed);
+    T::check_packed(&packed, dt, set)?;
+    let mut wide = allocate(spheres.len(), "a copy of the spheres")?;
+    wide.extend(packed.iter().map(T::wide));
+    Ok(wide)
 }
 
 /// One wall, with the data for the exact tests that verify the collisions with this wall.
 struct Target {
-    kind: TargetKind,
+    wall: WideWall,
+    /// The wall in the units of [`World::edges`].
+    scaled: WideWall,
+    /// A ball that contains the wall during the whole step, in the same units. `None` for a wall that is infinite.
+    around: Option<Reach>,
     /// A sphere with the same collision groups as the wall. It is needed because `Sphere::ignores`
     /// compares the groups of two spheres.
     groups: Sphere,
 }
 
-enum TargetKind {
-    HalfSpace(HalfSpace),
-    /// A solid sphere, and a ball that contains it during the whole step.
-    Sphere(Round, Reach),
-    Round(Round),
-    Triangle(Triangle, Reach),
+/// A sphere, and a scaled ball that contains it during the whole step.
+struct Visitor {
+    numbers: Numbers3,
+    near: Reach,
 }
 
 impl Target {
-    fn of_all(walls: &Walls, dt: f32) -> Result<Vec<Self>, Error> {
-        let of_groups = |groups| Sphere {
-            groups,
-            ..Sphere::default()
+    fn of_all<T: Number>(walls: &Walls<T>) -> Result<Vec<Self>, Error> {
+        let target = |wall: WideWall, groups| Self {
+            wall,
+            scaled: wall,
+            around: None,
+            groups: Sphere {
+                groups,
+                ..Sphere::default()
+            },
         };
         let mut targets = allocate(walls.len(), "the walls to check")?;
-        targets.extend(walls.simple().iter().map(|wall| Self {
-            kind: match wall.solid() {
-                Solid::HalfSpace(wall) => TargetKind::HalfSpace(wall),
-                Solid::Round(wall) => match wall.ball() {
-                    Some(ball) => TargetKind::Sphere(wall, Reach::new(&ball, dt)),
-                    None => TargetKind::Round(wall),
-                },
-            },
-            groups: of_groups(wall.groups()),
+        targets.extend(walls.simple().iter().map(|wall| {
+            let solid = WideWall::Solid(wall.wide().solid());
+            target(solid, wall.groups())
         }));
         for mesh in walls.meshes() {
             let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
-            targets.extend(triangles.map(|triangle| Self {
-                kind: TargetKind::Triangle(triangle, around(&triangle, dt)),
-                groups: of_groups(mesh.groups()),
+            targets.extend(triangles.map(|Triangle { corners, velocity }| {
+                let wide = |x: [T; 3]| x.map(Into::into);
+                let triangle = Triangle {
+                    corners: corners.map(wide),
+                    velocity: wide(velocity),
+                };
+                target(WideWall::Triangle(triangle), mesh.groups())
             }));
         }
         Ok(targets)
     }
 
+    fn scaled<T>(self, scale: &WideScale, world: &World<T>) -> Self {
+        let scaled = self.wall.scaled(scale);
+        let around = match &scaled {
+            WideWall::Solid(Solid::Round(wall)) if wall.is_ball() => Some(Reach {
+                center: wall.point,
+                radius: wall.radius + world.moved(wall.velocity),
+            }),
+            WideWall::Solid(_) => None,
+            WideWall::Triangle(triangle) => Some(around(triangle, world)),
+        };
+        Self {
+            scaled,
+            around,
+            ..self
+        }
+    }
+
     /// Compares the collisions of a sphere with this wall in the verified list with those that
-    /// exact tests find. The tests cover the sphere and all its periodic images. `near` is a ball
-    /// that contains the sphere during the whole step.
-    fn compare(
+    /// exact tests find. The tests cover the sphere and all its periodic images.
+    fn compare<T: Rounded + Number>(
         &self,
         wall: usize,
-        sphere: &Sphere,
-        near: &Reach,
-        world: &World,
+        sphere: &Visitor,
+        world: &World<T>,
         row: &mut Row<'_>,
     ) {
-        let dt = world.dt;
-        match &self.kind {
-            TargetKind::HalfSpace(plane) => {
-                if !is_far_from_plane(plane, near, dt) {
-                    let touch = Solid::HalfSpace(*plane).impact_in_integers(sphere, (), dt);
-                    row.compare(wall, [0; 3], wide(touch));
+        let near = &sphere.near;
+        let mut decide = |image: [i32; 3]| {
+            let products = world.products(image);
+            let guess = self
+                .wall
+                .estimate(&sphere.numbers, &products, world.dt.into())
+                .guess;
+            let longest = T::nearest(f64::MAX);
+            let rounded = self
+                .wall
+                .rounded(&sphere.numbers, &products, [world.dt, longest], guess);
+            row.compare(wall, image, rounded.map(|hit| hit.map(Into::into)));
+        };
+        match (&self.scaled, &self.around) {
+            (WideWall::Solid(Solid::HalfSpace(plane)), _) => {
+                if !is_far_from_plane(plane, near, world) {
+                    decide([0; 3]);
                 }
             }
             // A periodic displacement maps a hollow wall to itself, so all images of a sphere touch
             // the wall in the same way. One image is enough.
-            TargetKind::Round(round) if round.inside => {
-                if !is_far_inside(round, near, dt) {
-                    let touch = Solid::Round(*round).impact_in_integers(sphere, (), dt);
-                    row.compare(wall, [0; 3], wide(touch));
+            (WideWall::Solid(Solid::Round(round)), _) if round.inside => {
+                if !is_far_inside(round, near, world) {
+                    decide([0; 3]);
                 }
             }
-            TargetKind::Round(round) => {
+            (_, Some(around)) => {
+                let images = world.images(around, near, world.edges);
+                images.into_iter().for_each(decide);
+            }
+            (WideWall::Solid(Solid::Round(round)), None) => {
                 let (reach, near, edges) = across(round, near, world);
-                for (image, shift) in world.images(&reach, &near, edges) {
-                    let touch = Solid::Round(*round).impact_in_integers(sphere, shift, dt);
-                    row.compare(wall, image, wide(touch));
-                }
+                let images = world.images(&reach, &near, edges);
+                images.into_iter().for_each(decide);
             }
-            TargetKind::Sphere(other, reach) => {
-                for (image, shift) in world.images(reach, near, world.edges) {
-                    let touch = Solid::Round(*other).impact_in_integers(sphere, shift, dt);
-                    row.compare(wall, image, wide(touch));
-                }
-            }
-            TargetKind::Triangle(triangle, reach) => {
-                for (image, shift) in world.images(reach, near, world.edges) {
-                    let touch = triangle.impact_in_integers(sphere, shift, dt);
-                    row.compare(wall, image, wide(touch));
-                }
-            }
+            (WideWall::Triangle(_), None) => {}
         }
     }
 }
 
 /// The domain and the duration of a step.
-struct World<'a> {
-    domain: &'a Domain,
+struct World<T> {
+    /// The periodic edges as they are given, and in the units in which lengths are about 1.
+    given: [DVec3; 3],
     edges: [DVec3; 3],
-    dt: f32,
+    is_open: bool,
+    dt: T,
+    /// The duration of the step in the same units.
+    scaled_dt: f64,
 }
 
-impl World<'_> {
+impl<T> World<T> {
+    fn products(&self, image: [i32; 3]) -> Products {
+        [0, 1, 2].map(|axis| [0, 1, 2].map(|k| (self.given[k][axis], image[k])))
+    }
+
+    /// Returns an upper bound of the length by which a sphere or a wall is displaced during the step.
+    fn moved(&self, velocity: [f64; 3]) -> f64 {
+        DVec3::from(velocity).abs().element_sum() * self.scaled_dt
+    }
+
     /// Returns the periodic images of a sphere that may meet a wall, in ascending order. `wall` is
     /// a ball that contains the wall during the whole step, and `sphere` is a ball that contains
     /// the sphere. For a cylinder, the caller projects both balls and the domain's edges along the
     /// cylinder's axis.
-    fn images(
-        &self,
-        wall: &Reach,
-        sphere: &Reach,
-        edges: [DVec3; 3],
-    ) -> impl Iterator<Item = ([i32; 3], Translation)> {
-        let images = if !self.domain.is_open() {
+    fn images(&self, wall: &Reach, sphere: &Reach, edges: [DVec3; 3]) -> Vec<[i32; 3]> {
+        if !self.is_open {
             wall.images(sphere, edges)
         } else if wall.is_far(sphere) {
             Vec::new()
         } else {
             vec![[0; 3]]
-        };
-        let shifted = |image| (image, Translation::new(self.domain, image));
-        images.into_iter().map(shifted)
+        }
     }
 }
 
 /// Relative margin of the float64 tests, far larger than their rounding errors.
 const MARGIN: f64 = 1e-9;
 
-/// Returns an upper bound of the length by which a wall is displaced during the step.
-fn moved(velocity: [f32; 3], dt: f32) -> f64 {
-    vector(velocity).abs().element_sum() * f64::from(dt)
-}
-
 /// Returns a ball that contains a triangle during the whole step.
-fn around(triangle: &Triangle, dt: f32) -> Reach {
-    let [a, b, c] = triangle.corners.map(vector);
+fn around<T>(triangle: &Triangle<f64>, world: &World<T>) -> Reach {
+    let [a, b, c] = triangle.corners.map(DVec3::from);
     let center = (a + b + c) / 3.0;
     let away = [a, b, c].map(|corner| (corner - center).length());
     let size = center.abs().element_sum();
+    let away = away.into_iter().fold(0.0, f64::max);
     Reach {
         center: center.to_array(),
-        radius: away.into_iter().fold(0.0, f64::max) + moved(triangle.velocity, dt) + MARGIN * size,
+        radius: away + world.moved(triangle.velocity) + MARGIN * size,
     }
 }
 
 /// Returns whether a sphere certainly does not touch a half-space.
-fn is_far_from_plane(plane: &HalfSpace, near: &Reach, dt: f32) -> bool {
-    let (normal, center) = (vector(plane.normal), DVec3::from(near.center));
-    let length = normal.length();
-    let offset = f64::from(plane.offset) / length;
-    let reach = near.radius + moved(plane.velocity, dt);
-    let size = center.abs().element_sum() + offset.abs() + reach;
-    normal.dot(center) / length - offset - reach > MARGIN * size
+fn is_far_from_plane<T>(plane: &HalfSpace<f64>, near: &Reach, world: &World<T>) -> bool {
+    let (normal, center) = (DVec3::from(plane.normal), DVec3::from(near.center));
+    let reach = near.radius + world.moved(plane.velocity);
+    let size = center.abs().element_sum() + plane.offset.abs() + reach;
+    normal.dot(center) - plane.offset - reach > MARGIN * size
 }
 
 /// Returns whether a sphere certainly does not touch a hollow wall (a hollow sphere or cylinder,
 /// which encloses the sphere).
-fn is_far_inside(round: &Round, near: &Reach, dt: f32) -> bool {
-    let away = DVec3::from(near.center) - vector(round.point);
-    let axis = round.axis.map(|axis| vector(axis).normalize());
+fn is_far_inside<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> bool {
+    let away = DVec3::from(near.center) - DVec3::from(round.point);
+    let axis = round.axis.map(DVec3::from);
     let distance = axis.map_or(away, |axis| axis.cross(away)).length();
-    let reach = near.radius + moved(round.velocity, dt);
-    let radius = f64::from(round.radius);
-    radius - reach - distance > MARGIN * (away.length() + reach + radius)
+    let reach = near.radius + world.moved(round.velocity);
+    round.radius - reach - distance > MARGIN * (away.length() + reach + round.radius)
 }
 
 /// Prepares the search for the periodic images of a sphere that may touch a solid cylinder.
 /// Projects the cylinder, the sphere and the periodic edges onto the plane perpendicular to the
 /// cylinder's axis. Returns a ball around the projected cylinder, a ball around the projected
-/// sphere, and the projected edges. If the wall is a sphere, nothing is projected.
-fn across(round: &Round, near: &Reach, world: &World) -> (Reach, Reach, [DVec3; 3]) {
-    let away = DVec3::from(near.center) - vector(round.point);
-    let axis = round.axis.map(|axis| vector(axis).normalize());
-    let project = |x: DVec3| axis.map_or(x, |axis| x - axis * axis.dot(x));
-    let edges = world.edges.map(|edge| match round.axis {
-        Some(axis) if is_parallel(axis, edge) => DVec3::ZERO,
-        _ => project(edge),
+/// sphere, and the projected edges.
+fn across<T>(round: &Round<f64>, near: &Reach, world: &World<T>) -> (Reach, Reach, [DVec3; 3]) {
+    let away = DVec3::from(near.center) - DVec3::from(round.point);
+    let axis = round.axis.map_or(DVec3::X, DVec3::from);
+    let project = |x: DVec3| x - axis * axis.dot(x);
+    let edges = world.edges.map(|edge| {
+        if edge == DVec3::ZERO || is_parallel(axis, edge) {
+            DVec3::ZERO
+        } else {
+            project(edge)
+        }
     });
     let wall = Reach {
         center: [0.0; 3],
-        radius: f64::from(round.radius) + moved(round.velocity, world.dt),
+        radius: round.radius + world.moved(round.velocity),
     };
     let sphere = Reach {
         center: project(away).to_array(),

@@ -6,9 +6,9 @@ use glam::DVec3;
 use super::wall::Solid;
 use super::{Walls, vector};
 use crate::Touching;
-use crate::exact::{Shift, Touch, Translation};
+use crate::exact::{Products, Shift, Touch, Translation};
 use crate::number::sealed::Numbers as _;
-use crate::{Collision64, Contact, Domain, Feature, Sphere};
+use crate::{Collision64, Contact, Domain, Feature, HardSphere, Sphere};
 
 /// A sphere and a wall that touch during a time step, with their time of impact.
 ///
@@ -176,6 +176,46 @@ impl WallCollision {
                 .to_array(),
             normal: touch.normal.as_vec3().to_array(),
             approach_speed: touch.approach as f32,
+            feature,
+        })
+    }
+}
+
+impl WallCollision64 {
+    /// Returns the contact point, the normal and the approach speed at the time of impact, as [`WallCollision::contact`]
+    /// does. Their errors are a few units in the last place of the largest coordinate or displacement, and for the normal this
+    /// divided by the distance of the sphere's centre from the triangle, or from the axis or centre of a round wall.
+    pub fn contact(&self, sphere: &HardSphere, walls: &Walls<f64>) -> Option<Contact<f64>> {
+        self.contact_displaced(sphere, walls, &Products::default())
+    }
+
+    /// Returns the contact of image `image` of the sphere, as [`WallCollision::contact_of_image`] does.
+    pub fn contact_of_image(
+        &self,
+        sphere: &HardSphere,
+        walls: &Walls<f64>,
+        domain: &Domain,
+        image: [i32; 3],
+    ) -> Option<Contact<f64>> {
+        self.contact_displaced(sphere, walls, &domain.products(image))
+    }
+
+    fn contact_displaced(
+        &self,
+        sphere: &HardSphere,
+        walls: &Walls<f64>,
+        products: &Products,
+    ) -> Option<Contact<f64>> {
+        let numbers = (sphere.center, sphere.radius, sphere.velocity);
+        let wall = walls.wide(self.wall as usize)?;
+        let (normal, approach_speed, feature) = wall.touch(&numbers, products, self.toi);
+        let by = products.map(|of| of.map(|(edge, n)| edge * f64::from(n)).iter().sum::<f64>());
+        let center = DVec3::from(sphere.center) + DVec3::from(by);
+        let center = center + DVec3::from(sphere.velocity) * self.toi;
+        Some(Contact {
+            point: (center + normal * sphere.radius).to_array(),
+            normal: normal.to_array(),
+            approach_speed,
             feature,
         })
     }

@@ -12,15 +12,17 @@ use dashu_int::IBig;
 use super::approx::{Approx, difference, dot};
 use super::vector;
 use crate::Sphere;
-use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
+use crate::exact::integers::{
+    self, Dyadic, Numbers3, Rounded, in_units, nearest, numbers, sign, unit_of, velocity_between,
+};
 use crate::exact::{Hit, Touch};
 
 /// A half-space that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HalfSpace {
-    pub(crate) normal: [f32; 3],
-    pub(crate) offset: f32,
-    pub(crate) velocity: [f32; 3],
+pub(crate) struct HalfSpace<T = f32> {
+    pub(crate) normal: [T; 3],
+    pub(crate) offset: T,
+    pub(crate) velocity: [T; 3],
 }
 
 impl HalfSpace {
@@ -34,7 +36,14 @@ impl HalfSpace {
 
     /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
     pub(super) fn impact_in_integers(&self, sphere: &Sphere, dt: f32) -> Option<Hit> {
-        HalfSpaceIntegers::new(self, sphere).impact(dt, self.guess(sphere))
+        let wide = HalfSpace {
+            normal: self.normal.map(f64::from),
+            offset: self.offset.into(),
+            velocity: self.velocity.map(f64::from),
+        };
+        let integers = HalfSpaceIntegers::new(&wide, &numbers(sphere));
+        let rounded = integers.rounded(dt, self.guess(sphere), f32::MAX);
+        rounded.map(Hit::from)
     }
 
     /// Decides with few float64 operations whether the sphere touches the half-space, and when or how deep. Returns
@@ -141,7 +150,7 @@ impl HalfSpace {
 /// from the plane, times |n|, and B the rate of change of A. The sphere of radius r touches at a time t if
 /// A + B·t ≤ r·|n|. A and r are in units of 2^`length`, B in units of 2^`speed_unit`. The normal n is scaled
 /// by a power of two, which does not affect this comparison.
-struct HalfSpaceIntegers {
+pub(super) struct HalfSpaceIntegers {
     away: IBig,
     r: IBig,
     length: i32,
@@ -152,8 +161,8 @@ struct HalfSpaceIntegers {
 }
 
 impl HalfSpaceIntegers {
-    fn new(wall: &HalfSpace, sphere: &Sphere) -> Self {
-        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+    pub(super) fn new(wall: &HalfSpace<f64>, &(center, radius, velocity): &Numbers3) -> Self {
+        let dyadic = Dyadic::from;
         let normal = wall.normal.map(dyadic);
         let normal_unit = unit_of(&normal);
         let normal = normal.map(|x| in_units(x, normal_unit));
@@ -162,11 +171,11 @@ impl HalfSpaceIntegers {
             exponent: offset.exponent - normal_unit,
             ..offset
         };
-        let [x, y, z] = sphere.center.map(dyadic);
-        let lengths = [x, y, z, dyadic(sphere.radius), offset];
+        let [x, y, z] = center.map(dyadic);
+        let lengths = [x, y, z, dyadic(radius), offset];
         let length = unit_of(&lengths);
         let [x, y, z, r, offset] = lengths.map(|x| in_units(x, length));
-        let (v, speed_unit) = velocity_between(sphere.velocity, wall.velocity);
+        let (v, speed_unit) = velocity_between(velocity, wall.velocity);
         Self {
             away: integers::dot(&normal, &[x, y, z]) - offset,
             r,
@@ -190,8 +199,7 @@ impl HalfSpaceIntegers {
 
     /// Compares the time of impact with `time`. At the start, the sphere must not touch the wall, and must
     /// approach it.
-    fn touch_compared_with(&self, time: f64) -> Ordering {
-        let time = Dyadic::from(time);
+    fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         let shift_unit = self.speed_unit + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -201,26 +209,25 @@ impl HalfSpaceIntegers {
     }
 
     /// Returns whether the depth of the sphere in the half-space at the start of the step is less
-    /// than, equal to or greater than `length`. The comparison is exact.
-    fn depth_compared_with(&self, length: f64) -> Ordering {
-        let depth = Dyadic::from(length);
+    /// than, equal to or greater than `depth`. The comparison is exact.
+    fn depth_compared_with(&self, depth: Dyadic) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
         let rest = (&self.r << finer) - (IBig::from(depth.mantissa) << coarser);
         self.compare(&rest, &(&self.away << finer))
     }
 
-    fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
+    /// Returns the time of impact and the depth, each rounded to the nearest number of type `T`. The depth is at most
+    /// `longest`.
+    pub(super) fn rounded<T: Rounded>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
+        let zero = T::default();
         if self.compare(&self.r, &self.away) != Ordering::Less {
-            let compare = |length| self.depth_compared_with(length);
-            let depth = integers::round(f32::MAX, guess, compare);
-            return Some(Hit { toi: 0.0, depth });
+            let depth = nearest(longest, guess, |length| self.depth_compared_with(length));
+            return Some([zero, depth]);
         }
         let compare = |time| self.touch_compared_with(time);
-        let hit = sign(&self.speed) == Ordering::Less && compare(dt.into()) != Ordering::Greater;
-        hit.then(|| Hit {
-            toi: integers::round(dt, guess, compare),
-            depth: 0.0,
-        })
+        let end = Dyadic::from(dt.into());
+        let hit = sign(&self.speed) == Ordering::Less && compare(end) != Ordering::Greater;
+        hit.then(|| [nearest(dt, guess, compare), zero])
     }
 }

@@ -3,7 +3,8 @@
 use glam::DVec3;
 
 use super::round::Round;
-use super::wall::is_parallel;
+use super::vector;
+use super::wall::{is_parallel, unit};
 use crate::lattice::{ImageBlock, duals};
 use crate::{Domain, Sphere};
 
@@ -17,8 +18,8 @@ pub(crate) struct CylinderImages {
 
 /// Returns the periodic edges of `domain`, projected on a plane perpendicular to the axis of a cylinder.
 /// Edges parallel to the axis are left out: they are 0. At most two others are allowed.
-pub(crate) fn edges_across(axis: [f32; 3], domain: &Domain) -> [DVec3; 3] {
-    let unit = DVec3::from(axis.map(f64::from)).normalize();
+pub(crate) fn edges_across(axis: DVec3, domain: &Domain) -> [DVec3; 3] {
+    let unit = unit(axis);
     [0, 1, 2].map(|k| {
         let edge = domain.periodic_edge(k);
         if edge == DVec3::ZERO || is_parallel(axis, edge) {
@@ -41,19 +42,25 @@ impl CylinderImages {
     /// Returns `None` for other walls, and for a cylinder parallel to all periodic edges, because all images of
     /// a sphere touch such a wall in the same way.
     pub(crate) fn new(wall: &Round, domain: &Domain) -> Option<Self> {
-        let axis = wall.axis.filter(|_| !wall.inside)?;
+        let axis = wall.axis.filter(|_| !wall.inside).map(vector)?;
         let mut edges = edges_across(axis, domain);
         let without: Vec<usize> = (0..3).filter(|&k| edges[k] == DVec3::ZERO).collect();
         if let [third] = without[..] {
             // Beside two edges, the axis counts as the third one. So the reciprocal vectors are accurate even
             // if the two edges are nearly parallel.
-            edges[third] = DVec3::from(axis.map(f64::from)).normalize();
+            edges[third] = unit(axis);
         }
         let mut duals = duals(edges);
         for &k in &without {
             duals[k] = DVec3::ZERO;
         }
         (without.len() < 3).then_some(Self { duals })
+    }
+
+    /// Returns the largest number of edges along which a sphere is displaced, for each unit of its distance from the axis.
+    pub(crate) fn edges_for_length(&self) -> f64 {
+        let lengths = self.duals.iter().map(|dual| dual.length());
+        lengths.fold(0.0, f64::max)
     }
 
     /// Returns all images of a sphere that may reach the cylinder in a step of duration `dt`, and perhaps a few

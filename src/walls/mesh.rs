@@ -5,12 +5,16 @@ use glam::{DVec3, Vec3};
 use super::tree::Tree;
 use super::triangle::{Defect, Triangle};
 use super::wall::check_motion;
+use crate::error::Shortest;
 use crate::limits::MAX_SPHERES;
 use crate::memory::allocate;
-use crate::{Error, MAX_MAGNITUDE, Sphere};
+use crate::number::sealed::Numbers;
+use crate::{Error, MAX_MAGNITUDE, Number, Sphere};
 
 /// A mesh of triangles, which spheres touch from both sides. The mesh may move as a whole with constant
 /// velocity during the step.
+///
+/// The numbers `T` are those of the spheres of the step: float32 or float64 ([`Number`]).
 ///
 /// ```
 /// use carom::{Detector, Mesh, Options, Sphere, Step, Walls};
@@ -27,19 +31,39 @@ use crate::{Error, MAX_MAGNITUDE, Sphere};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Mesh {
-    vertices: Vec<[f32; 3]>,
+pub struct Mesh<T = f32> {
+    vertices: Vec<[T; 3]>,
     triangles: Vec<[u32; 3]>,
-    velocity: [f32; 3],
+    velocity: [T; 3],
     groups: u32,
+    #[cfg_attr(feature = "serde", serde(skip))]
+    around: Surrounding,
+}
+
+/// What finds the triangles of a mesh near a sphere. Empty for a mesh in float64, which a step encloses by one in float32.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surrounding {
     /// Bounding sphere of each triangle.
-    #[cfg_attr(feature = "serde", serde(skip))]
     bounds: Vec<Sphere>,
-    #[cfg_attr(feature = "serde", serde(skip))]
     tree: Tree,
 }
 
-impl Mesh {
+impl Surrounding {
+    /// Fails for a triangle that does not fit into a sphere.
+    pub(crate) fn new(vertices: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Self, Error> {
+        let mut bounds = allocate(triangles.len(), "the bounding spheres of triangles")?;
+        for (triangle, indices) in triangles.iter().enumerate() {
+            let bound = corners(vertices, *indices).and_then(|corners| bound(&corners));
+            bounds.push(bound.map_err(|problem| Error::InvalidTriangle { triangle, problem })?);
+        }
+        let tree = Tree::new(triangles.len(), |triangle| {
+            corners(vertices, triangles[triangle]).ok()
+        })?;
+        Ok(Self { bounds, tree })
+    }
+}
+
+impl<T: Number> Mesh<T> {
     /// Returns a mesh at rest. Each triangle has the indices of its three corners in `vertices`. The order of
     /// the corners does not matter for contacts.
     ///
@@ -48,57 +72,54 @@ impl Mesh {
     /// - [`Error::InvalidTriangle`] if a triangle has an index past the last vertex, a coordinate that is out of
     ///   range or not a number, or no area. Vertices that belong to no triangle are not checked.
     /// - [`Error::TooManySpheres`] for more than 2³⁰ triangles.
-    pub fn new(vertices: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, Error> {
+    pub fn new(vertices: Vec<[T; 3]>, triangles: Vec<[u32; 3]>) -> Result<Self, Error> {
         if triangles.len() > MAX_SPHERES {
             return Err(Error::TooManySpheres {
                 count: triangles.len(),
                 limit: MAX_SPHERES,
             });
         }
-        let mut bounds = allocate(triangles.len(), "the bounding spheres of triangles")?;
         for (triangle, indices) in triangles.iter().enumerate() {
             let corners = corners(&vertices, *indices);
-            let bound = corners.and_then(|corners| {
-                check_corners(&corners, indices)?;
-                bound(&corners)
-            });
-            bounds.push(bound.map_err(|problem| Error::InvalidTriangle { triangle, problem })?);
+            let checked = corners.and_then(|corners| check_corners(&corners, indices));
+            checked.map_err(|problem| Error::InvalidTriangle { triangle, problem })?;
         }
-        let tree = Tree::new(triangles.len(), |triangle| {
-            corners(&vertices, triangles[triangle]).ok()
-        })?;
+        Self::unchecked(vertices, triangles)
+    }
+
+    /// Returns the mesh of triangles that have vertices with valid numbers, but perhaps no area.
+    pub(crate) fn unchecked(
+        vertices: Vec<[T; 3]>,
+        triangles: Vec<[u32; 3]>,
+    ) -> Result<Self, Error> {
         Ok(Self {
+            around: T::around_triangles(&vertices, &triangles)?,
             vertices,
             triangles,
-            velocity: [0.0; 3],
+            velocity: [T::default(); 3],
             groups: 0,
-            bounds,
-            tree,
         })
     }
 
     /// Returns the same mesh with this velocity.
     #[must_use]
-    pub fn with_velocity(mut self, velocity: impl Into<[f32; 3]>) -> Self {
+    pub fn with_velocity(mut self, velocity: impl Into<[T; 3]>) -> Self {
         self.velocity = velocity.into();
-        for bound in &mut self.bounds {
-            bound.velocity = self.velocity;
+        let velocity = self.velocity.map(|v| <f32 as Numbers>::nearest(v.into()));
+        for bound in &mut self.around.bounds {
+            bound.velocity = velocity;
         }
         self
     }
 
     /// Returns the same mesh with collision groups: see [`Sphere::with_groups`].
     #[must_use]
-    pub fn with_groups(mut self, member_of: u16, ignored: u16) -> Self {
-        self.groups = Sphere::default().with_groups(member_of, ignored).groups;
-        for bound in &mut self.bounds {
-            bound.groups = self.groups;
-        }
-        self
+    pub fn with_groups(self, member_of: u16, ignored: u16) -> Self {
+        self.with_all_groups(Sphere::default().with_groups(member_of, ignored).groups)
     }
 
     /// Returns the positions of the vertices at the start of the step.
-    pub fn vertices(&self) -> &[[f32; 3]] {
+    pub fn vertices(&self) -> &[[T; 3]] {
         &self.vertices
     }
 
@@ -108,8 +129,35 @@ impl Mesh {
     }
 
     /// Returns the velocity with which all vertices of the mesh move.
-    pub fn velocity(&self) -> [f32; 3] {
+    pub fn velocity(&self) -> [T; 3] {
         self.velocity
+    }
+
+    /// Returns the same mesh with these collision groups, as in [`Sphere::groups`].
+    pub(crate) fn with_all_groups(mut self, groups: u32) -> Self {
+        self.groups = groups;
+        for bound in &mut self.around.bounds {
+            bound.groups = groups;
+        }
+        self
+    }
+
+    /// Returns the corners of all triangles.
+    pub(crate) fn corners(&self) -> impl Iterator<Item = [T; 3]> + '_ {
+        let corners = self.triangles.iter().flatten();
+        corners.filter_map(|&corner| self.vertices.get(corner as usize).copied())
+    }
+
+    /// Returns the same mesh in float64.
+    pub(crate) fn wide(&self) -> Mesh<f64> {
+        let wide = |x: &[T; 3]| x.map(Into::into);
+        Mesh {
+            vertices: self.vertices.iter().map(wide).collect(),
+            triangles: self.triangles.clone(),
+            velocity: wide(&self.velocity),
+            groups: self.groups,
+            around: Surrounding::default(),
+        }
     }
 
     pub(crate) fn groups(&self) -> u32 {
@@ -117,11 +165,11 @@ impl Mesh {
     }
 
     pub(crate) fn bounds(&self) -> &[Sphere] {
-        &self.bounds
+        &self.around.bounds
     }
 
     pub(crate) fn tree(&self) -> &Tree {
-        &self.tree
+        &self.around.tree
     }
 
     /// Returns whether collision groups keep a sphere from touching the mesh.
@@ -132,7 +180,7 @@ impl Mesh {
         })
     }
 
-    pub(crate) fn triangle(&self, index: usize) -> Option<Triangle> {
+    pub(crate) fn triangle(&self, index: usize) -> Option<Triangle<T>> {
         let corners = corners(&self.vertices, *self.triangles.get(index)?).ok()?;
         Some(Triangle {
             corners,
@@ -142,7 +190,7 @@ impl Mesh {
 
     /// Checks that the velocity of the mesh, and its displacement in a step of duration `dt`, are
     /// valid numbers. An error names the mesh by `first`, the wall number of its first triangle.
-    pub(crate) fn check(&self, first: usize, dt: f32) -> Result<(), Error> {
+    pub(crate) fn check(&self, first: usize, dt: T) -> Result<(), Error> {
         check_motion(self.velocity, dt).map_err(|problem| Error::InvalidWall {
             wall: first,
             problem,
@@ -150,8 +198,8 @@ impl Mesh {
     }
 }
 
-fn corners(vertices: &[[f32; 3]], indices: [u32; 3]) -> Result<[[f32; 3]; 3], String> {
-    let mut corners = [[0.0; 3]; 3];
+fn corners<T: Number>(vertices: &[[T; 3]], indices: [u32; 3]) -> Result<[[T; 3]; 3], String> {
+    let mut corners = [[T::default(); 3]; 3];
     for (corner, index) in corners.iter_mut().zip(indices) {
         *corner = *vertices.get(index as usize).ok_or_else(|| {
             let count = vertices.len();
@@ -161,12 +209,13 @@ fn corners(vertices: &[[f32; 3]], indices: [u32; 3]) -> Result<[[f32; 3]; 3], St
     Ok(corners)
 }
 
-fn check_corners(corners: &[[f32; 3]; 3], indices: &[u32; 3]) -> Result<(), String> {
+fn check_corners<T: Number>(corners: &[[T; 3]; 3], indices: &[u32; 3]) -> Result<(), String> {
+    let limit = Shortest(T::MAX.into());
     Err(match Triangle::defect(corners) {
         None => return Ok(()),
         Some(Defect::Coordinate { corner, axis }) => format!(
             "its vertex {} has {} = {:?}, but must be a finite number of magnitude at most \
-             {MAX_MAGNITUDE:e}",
+             {limit:e}",
             indices[corner],
             ["x", "y", "z"][axis],
             corners[corner][axis]

@@ -15,6 +15,7 @@ mod round;
 mod tree;
 mod triangle;
 mod wall;
+mod wide;
 
 pub use self::collision::{WallCollision, WallCollision64};
 pub(crate) use self::half_space::HalfSpace;
@@ -22,16 +23,18 @@ pub(crate) use self::images::CylinderImages;
 #[cfg(feature = "gpu")]
 pub(crate) use self::images::edges_across;
 pub use self::mesh::Mesh;
+pub(crate) use self::mesh::Surrounding;
 pub(crate) use self::round::Round;
 pub(crate) use self::tree::Path;
 pub(crate) use self::triangle::Triangle;
 pub(crate) use self::wall::Solid;
-pub(crate) use self::wall::is_parallel;
 pub use self::wall::{Wall, WallShape};
+pub(crate) use self::wall::{is_parallel, unit};
+pub(crate) use self::wide::WideWall;
 
 use glam::{DVec3, Vec3};
 
-use crate::{Domain, Error};
+use crate::{Domain, Error, Number};
 
 /// Returns three float32 numbers as a float64 vector, without rounding.
 pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
@@ -46,6 +49,9 @@ pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
 /// A sphere may touch several walls in one step: for example, the walls of a corner, or both
 /// triangles at their common edge.
 ///
+/// The numbers `T` of the walls are those of the spheres of the step: float32 or float64 ([`Number`]).
+/// `Walls::from(&walls)` gives walls in float32 the same numbers in float64.
+///
 /// carom finds pairs of spheres as if there were no walls. So spheres on different sides of a wall may touch.
 ///
 /// ```
@@ -57,14 +63,23 @@ pub(crate) fn vector(x: [f32; 3]) -> DVec3 {
 /// assert_eq!((found.walls[0].sphere, found.walls[0].wall, found.walls[0].toi), (0, 1, 0.5));
 /// # Ok::<(), carom::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Walls {
-    simple: Vec<Wall>,
-    meshes: Vec<Mesh>,
+pub struct Walls<T = f32> {
+    simple: Vec<Wall<T>>,
+    meshes: Vec<Mesh<T>>,
 }
 
-impl Walls {
+impl<T: Number> Default for Walls<T> {
+    fn default() -> Self {
+        Self {
+            simple: Vec::new(),
+            meshes: Vec::new(),
+        }
+    }
+}
+
+impl<T: Number> Walls<T> {
     /// Creates an empty collection of walls.
     pub fn new() -> Self {
         Self::default()
@@ -74,50 +89,54 @@ impl Walls {
     ///
     /// `low` and `high` are any two opposite corners of the box. The walls are numbered 0 (low x), 1 (high x),
     /// 2 (low y), 3 (high y), 4 (low z) and 5 (high z).
-    pub fn inside_box(low: impl Into<[f32; 3]>, high: impl Into<[f32; 3]>) -> Self {
-        let (a, b) = (Vec3::from(low.into()), Vec3::from(high.into()));
-        let swapped = a.cmpgt(b);
-        let (low, high) = (Vec3::select(swapped, b, a), Vec3::select(swapped, a, b));
-        let faces = Vec3::AXES.into_iter().flat_map(|axis| {
-            [
-                Wall::half_space(axis, axis.dot(low)),
-                Wall::half_space(-axis, -axis.dot(high)),
-            ]
+    pub fn inside_box(low: impl Into<[T; 3]>, high: impl Into<[T; 3]>) -> Self {
+        let (a, b) = (low.into(), high.into());
+        let faces = (0..3).flat_map(|axis| {
+            let [low, high] = if a[axis] > b[axis] {
+                [b[axis], a[axis]]
+            } else {
+                [a[axis], b[axis]]
+            };
+            [(1.0, low.into()), (-1.0, -high.into())].map(|(sign, offset): (f64, f64)| {
+                let mut normal = [T::default(); 3];
+                normal[axis] = T::nearest(sign);
+                Wall::half_space(normal, T::nearest(offset))
+            })
         });
         faces.collect()
     }
 
     /// Adds a wall, and returns its number.
-    pub fn push(&mut self, wall: impl Into<Wall>) -> usize {
+    pub fn push(&mut self, wall: impl Into<Wall<T>>) -> usize {
         self.simple.push(wall.into());
         self.simple.len() - 1
     }
 
     /// Returns the walls of simple shapes, which are all walls except the triangles of meshes. They
     /// are numbered first: entry `i` of this slice is wall `i` of the step.
-    pub fn simple(&self) -> &[Wall] {
+    pub fn simple(&self) -> &[Wall<T>] {
         &self.simple
     }
 
     /// Returns the walls of simple shapes as a mutable slice, for example to move them before the
     /// next step.
-    pub fn simple_mut(&mut self) -> &mut [Wall] {
+    pub fn simple_mut(&mut self) -> &mut [Wall<T>] {
         &mut self.simple
     }
 
     /// Adds a mesh of triangles.
-    pub fn push_mesh(&mut self, mesh: Mesh) {
+    pub fn push_mesh(&mut self, mesh: Mesh<T>) {
         self.meshes.push(mesh);
     }
 
     /// Returns the meshes.
-    pub fn meshes(&self) -> &[Mesh] {
+    pub fn meshes(&self) -> &[Mesh<T>] {
         &self.meshes
     }
 
     /// Returns the meshes as a mutable slice, for example to replace some of them before the next
     /// step.
-    pub fn meshes_mut(&mut self) -> &mut [Mesh] {
+    pub fn meshes_mut(&mut self) -> &mut [Mesh<T>] {
         &mut self.meshes
     }
 
@@ -132,7 +151,7 @@ impl Walls {
         self.len() == 0
     }
 
-    pub(crate) fn check(&self, dt: f32, domain: &Domain) -> Result<(), Error> {
+    pub(crate) fn check(&self, dt: T, domain: &Domain) -> Result<(), Error> {
         let mut walls = self.simple.iter().enumerate();
         walls.try_for_each(|(index, wall)| wall.check(index, dt, domain))?;
         let mut first = self.simple.len();
@@ -145,7 +164,7 @@ impl Walls {
 
     /// Returns a triangle of a mesh. `wall` is the wall number of the triangle, which counts the walls of
     /// simple shapes first.
-    pub(crate) fn triangle(&self, wall: usize) -> Option<Triangle> {
+    pub(crate) fn triangle(&self, wall: usize) -> Option<Triangle<T>> {
         let mut index = wall.checked_sub(self.simple.len())?;
         for mesh in &self.meshes {
             if index < mesh.triangles().len() {
@@ -157,11 +176,30 @@ impl Walls {
     }
 }
 
-impl<W: Into<Wall>> FromIterator<W> for Walls {
+impl Walls<f64> {
+    /// Returns the wall of a number.
+    pub(crate) fn wide(&self, wall: usize) -> Option<WideWall> {
+        match self.simple.get(wall) {
+            Some(wall) => Some(WideWall::Solid(wall.solid())),
+            None => self.triangle(wall).map(WideWall::Triangle),
+        }
+    }
+}
+
+impl<T: Number, W: Into<Wall<T>>> FromIterator<W> for Walls<T> {
     fn from_iter<I: IntoIterator<Item = W>>(walls: I) -> Self {
         Self {
             simple: walls.into_iter().map(Into::into).collect(),
             meshes: Vec::new(),
+        }
+    }
+}
+
+impl From<&Walls> for Walls<f64> {
+    fn from(walls: &Walls) -> Self {
+        Self {
+            simple: walls.simple.iter().map(Wall::wide).collect(),
+            meshes: walls.meshes.iter().map(Mesh::wide).collect(),
         }
     }
 }

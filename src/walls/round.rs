@@ -16,28 +16,47 @@ use dashu_int::IBig;
 use glam::DVec3;
 
 use super::approx::{Approx, cross, difference, dot};
+use super::wall::unit;
 use crate::Sphere;
-use crate::exact::integers::{self, Dyadic, in_units, sign, unit_of, velocity_between};
-use crate::exact::{Hit, Shift, Touch, Translation, first_touch, impact};
+use crate::exact::integers::{
+    self, Dyadic, Numbers3, Rounded, in_units, nearest, numbers, sign, unit_of, velocity_between,
+};
+use crate::exact::{Hit, Products, Shift, Touch, Translation, first_touch, impact};
 
 /// An infinite cylinder or a sphere, solid or hollow, that moves with constant velocity.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Round {
+pub(crate) struct Round<T = f32> {
     /// Centre of the sphere, or a point on the axis of the cylinder.
-    pub(crate) point: [f32; 3],
+    pub(crate) point: [T; 3],
     /// Direction of the cylinder's axis. `None` for a sphere.
-    pub(crate) axis: Option<[f32; 3]>,
-    pub(crate) radius: f32,
+    pub(crate) axis: Option<[T; 3]>,
+    pub(crate) radius: T,
     /// Whether the wall is hollow, and spheres touch it from inside.
     pub(crate) inside: bool,
-    pub(crate) velocity: [f32; 3],
+    pub(crate) velocity: [T; 3],
+}
+
+impl<T> Round<T> {
+    /// Returns whether the wall is a solid sphere.
+    pub(crate) fn is_ball(&self) -> bool {
+        self.axis.is_none() && !self.inside
+    }
+}
+
+impl<T: Copy + Into<f64>> Round<T> {
+    /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.
+    pub(super) fn any_direction(&self) -> DVec3 {
+        self.axis.map_or(DVec3::X, |axis| {
+            unit(DVec3::from(axis.map(Into::into))).any_orthonormal_vector()
+        })
+    }
 }
 
 impl Round {
     /// Returns the wall as a moving sphere if it is a solid sphere.
     pub(crate) fn ball(&self) -> Option<Sphere> {
-        let is_ball = self.axis.is_none() && !self.inside;
-        is_ball.then(|| Sphere::new(self.point, self.radius).with_velocity(self.velocity))
+        self.is_ball()
+            .then(|| Sphere::new(self.point, self.radius).with_velocity(self.velocity))
     }
 
     /// Returns the impact of a sphere at this round wall in a step of duration `dt`, or `None` if the sphere
@@ -64,7 +83,16 @@ impl Round {
         if let Some(ball) = self.ball() {
             return impact(&ball, sphere, shift, dt).0;
         }
-        RoundIntegers::new(self, sphere, shift).impact(dt, self.guess(sphere, shift))
+        let wide = Round {
+            point: self.point.map(f64::from),
+            axis: self.axis.map(|axis| axis.map(f64::from)),
+            radius: self.radius.into(),
+            inside: self.inside,
+            velocity: self.velocity.map(f64::from),
+        };
+        let integers = RoundIntegers::new(&wide, &numbers(sphere), &shift.products());
+        let rounded = integers.rounded(dt, self.guess(sphere, shift), f32::MAX);
+        rounded.map(Hit::from)
     }
 
     /// Returns the position of the sphere's centre relative to the wall, and the relative velocity, in
@@ -155,15 +183,6 @@ impl Round {
             approach: v.dot(normal),
         })
     }
-
-    /// Returns a direction perpendicular to the axis of a cylinder, or any direction for a sphere.
-    fn any_direction(&self) -> DVec3 {
-        self.axis.map_or(DVec3::X, |axis| {
-            DVec3::from(axis.map(f64::from))
-                .normalize()
-                .any_orthonormal_vector()
-        })
-    }
 }
 
 /// A sphere and a round wall in float64 with error bounds: the position P and velocity V of the sphere relative to
@@ -186,11 +205,11 @@ impl RoundFloat64 {
         let [center, point, v, w] =
             [sphere.center, wall.point, sphere.velocity, wall.velocity].map(Approx::vector);
         let (mut p, mut v) = (difference(center, point), difference(v, w));
-        if let Some(translation) = shift.translation() {
+        if shift.translation().is_some() {
+            let products = shift.products();
             p = from_fn(|axis| {
-                let products = translation.products(axis);
-                products.iter().fold(p[axis], |sum, &(edge, times)| {
-                    sum + Approx::exact(edge.into()) * Approx::exact(times.into())
+                products[axis].iter().fold(p[axis], |sum, &(edge, times)| {
+                    sum + Approx::exact(edge) * Approx::exact(times.into())
                 })
             });
         }
@@ -312,7 +331,7 @@ impl RoundFloat64 {
 /// time t if |P + V·t| = K·|a|, where |a| is 1 for a hollow sphere. P and K are in units of
 /// 2^`length`, and V is in units of 2^`speed`. The vector a is scaled by a power of two, which
 /// affects no comparison.
-struct RoundIntegers {
+pub(super) struct RoundIntegers {
     inside: bool,
     p: [IBig; 3],
     k: IBig,
@@ -323,31 +342,31 @@ struct RoundIntegers {
 }
 
 impl RoundIntegers {
-    fn new(wall: &Round, sphere: &Sphere, shift: impl Shift) -> Self {
-        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+    pub(super) fn new(
+        wall: &Round<f64>,
+        &(center, radius, velocity): &Numbers3,
+        products: &Products,
+    ) -> Self {
+        let dyadic = Dyadic::from;
         let lengths: [Dyadic; 8] = from_fn(|k| {
             let (place, radius) = match k {
-                0..4 => (sphere.center, sphere.radius),
+                0..4 => (center, radius),
                 _ => (wall.point, wall.radius),
             };
             dyadic(*place.get(k % 4).unwrap_or(&radius))
         });
-        let products: [[(f32, i32); 3]; 3] = match shift.translation() {
-            Some(translation) => from_fn(|axis| translation.products(axis)),
-            None => Default::default(),
-        };
         let edges = products.as_flattened().iter();
         let edges: Vec<_> = edges.map(|&(edge, _)| dyadic(edge)).collect();
         let length = unit_of(&[&lengths[..], &edges].concat());
         let lengths = lengths.map(|x| in_units(x, length));
         let p = from_fn(|axis| {
             let away = &lengths[axis] - &lengths[axis + 4];
-            let products = products[axis].iter();
+            let products = products[axis].iter().filter(|&&(_, times)| times != 0);
             products.fold(away, |sum, &(edge, times)| {
                 sum + in_units(dyadic(edge), length) * IBig::from(times)
             })
         });
-        let (v, speed) = velocity_between(sphere.velocity, wall.velocity);
+        let (v, speed) = velocity_between(velocity, wall.velocity);
         let [r, radius] = [&lengths[3], &lengths[7]];
         let (p, v, axis_square) = match wall.axis {
             None => (p, v, IBig::from(1)),
@@ -387,8 +406,7 @@ impl RoundIntegers {
     /// the sphere's centre and the wall's centre or axis at this time with the distance at which
     /// sphere and wall just touch. The second one compares `time` with the time at which the
     /// sphere's centre is nearest to the wall's centre or axis.
-    fn at(&self, time: f64) -> [Ordering; 2] {
-        let time = Dyadic::from(time);
+    fn at(&self, time: Dyadic) -> [Ordering; 2] {
         let shift_unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - shift_unit).unwrap_or(0);
         let coarser = usize::try_from(shift_unit - self.length).unwrap_or(0);
@@ -400,7 +418,7 @@ impl RoundIntegers {
 
     /// Compares the time at which the sphere first touches the wall with `time`. The sphere must touch the
     /// wall later in the step, but not at the start.
-    fn touch_compared_with(&self, time: f64) -> Ordering {
+    fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         match (self.inside, self.at(time)) {
             (true, [order, _]) => order.reverse(),
             (false, [Less, _] | [_, Greater] | [Greater, Equal]) => Less,
@@ -410,9 +428,8 @@ impl RoundIntegers {
     }
 
     /// Returns whether the depth of the sphere in the wall at the start of the step is less than,
-    /// equal to or greater than `length`. The comparison is exact.
-    fn depth_compared_with(&self, length: f64) -> Ordering {
-        let depth = Dyadic::from(length);
+    /// equal to or greater than `depth`. The comparison is exact.
+    fn depth_compared_with(&self, depth: Dyadic) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
         let depth = IBig::from(depth.mantissa) << coarser;
@@ -425,8 +442,8 @@ impl RoundIntegers {
         }
     }
 
-    fn touches_later(&self, dt: f32) -> bool {
-        match (self.inside, self.at(dt.into())) {
+    fn touches_later(&self, dt: Dyadic) -> bool {
+        match (self.inside, self.at(dt)) {
             (true, [order, _]) => order != Less,
             (false, _) if sign(&integers::dot(&self.p, &self.v)) != Less => false,
             (false, [Less | Equal, _]) => true,
@@ -440,17 +457,17 @@ impl RoundIntegers {
         }
     }
 
-    fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
+    /// Returns the time of impact and the depth, each rounded to the nearest number of type `T`. The depth is at most
+    /// `longest`.
+    pub(super) fn rounded<T: Rounded>(&self, dt: T, guess: f64, longest: T) -> Option<[T; 2]> {
+        let zero = T::default();
         let start = self.compare(&self.p, &self.k);
         if start == Equal || (start == Greater) == self.inside {
-            let compare = |length| self.depth_compared_with(length);
-            let depth = integers::round(f32::MAX, guess, compare);
-            return Some(Hit { toi: 0.0, depth });
+            let depth = nearest(longest, guess, |length| self.depth_compared_with(length));
+            return Some([zero, depth]);
         }
         let compare = |time| self.touch_compared_with(time);
-        self.touches_later(dt).then(|| Hit {
-            toi: integers::round(dt, guess, compare),
-            depth: 0.0,
-        })
+        self.touches_later(Dyadic::from(dt.into()))
+            .then(|| [nearest(dt, guess, compare), zero])
     }
 }

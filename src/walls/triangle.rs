@@ -19,68 +19,65 @@ mod integers;
 #[cfg(test)]
 mod tests;
 
-use self::float64::TriangleFloat64;
-use self::integers::TriangleIntegers;
+pub(super) use self::float64::TriangleFloat64;
+pub(super) use self::integers::TriangleIntegers;
 use super::vector;
-use crate::Feature;
+use crate::exact::integers::numbers;
 use crate::exact::{Hit, Shift, Touch};
-use crate::sphere::{MAX_MAGNITUDE, Sphere};
+use crate::{Feature, Number, Sphere};
 
 /// A triangle whose corners move with the same constant velocity.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Triangle {
-    pub(crate) corners: [[f32; 3]; 3],
-    pub(crate) velocity: [f32; 3],
+pub(crate) struct Triangle<T = f32> {
+    pub(crate) corners: [[T; 3]; 3],
+    pub(crate) velocity: [T; 3],
 }
 
 /// What is wrong with an invalid triangle, against which no sphere can be tested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Defect {
-    /// A coordinate is infinite, NaN, or larger than [`MAX_MAGNITUDE`].
+    /// A coordinate is infinite, NaN, or too large.
     Coordinate { corner: usize, axis: usize },
     /// The three corners lie on one line, or two of them coincide.
     NoArea,
 }
 
-impl Triangle {
+impl<T: Number> Triangle<T> {
     /// Returns a defect of the corners, or `None` if spheres can be tested against the triangle. Whether the
     /// area is 0 is decided exactly.
-    pub(crate) fn defect(corners: &[[f32; 3]; 3]) -> Option<Defect> {
+    pub(crate) fn defect(corners: &[[T; 3]; 3]) -> Option<Defect> {
+        let corners = corners.map(|corner| corner.map(Into::into));
         for (corner, point) in corners.iter().enumerate() {
             // NaN fails every comparison, so it is outside the range of valid coordinates, too.
-            let valid = -MAX_MAGNITUDE..=MAX_MAGNITUDE;
-            if let Some(axis) = point.iter().position(|x| !valid.contains(x)) {
+            let valid = |x: &f64| x.abs() <= T::MAX.into();
+            if let Some(axis) = point.iter().position(|x| !valid(x)) {
                 return Some(Defect::Coordinate { corner, axis });
             }
         }
-        (!float64::has_area(corners) && !integers::has_area(corners)).then_some(Defect::NoArea)
+        (!float64::has_area(&corners) && !integers::has_area(&corners)).then_some(Defect::NoArea)
     }
+}
 
+impl Triangle {
     /// Returns the impact of a sphere in a step of duration `dt`, or `None` if the sphere does not
     /// touch. `shift` displaces the sphere. The triangle must be valid, which
     /// [`defect`](Self::defect) checks.
     pub(crate) fn impact(&self, sphere: &Sphere, shift: impl Shift, dt: f32) -> Option<Hit> {
         let float64 = TriangleFloat64::new(self, sphere, shift);
-        let guess = match float64.impact(dt) {
+        let guess = match float64.impact(dt.into()) {
             Ok(decided) => return decided,
             Err(guess) => guess,
         };
-        TriangleIntegers::new(self, sphere, shift).impact(dt, guess)
+        self.in_integers(sphere, shift, dt, guess)
     }
 
-    /// Returns the same impact as [`impact`](Self::impact), always decided in integers.
-    pub(crate) fn impact_in_integers(
-        &self,
-        sphere: &Sphere,
-        shift: impl Shift,
-        dt: f32,
-    ) -> Option<Hit> {
-        // Float64 only gives the estimate from which the search for the time or the depth starts.
-        let guess = match TriangleFloat64::new(self, sphere, shift).impact(dt) {
-            Ok(decided) => decided.map_or(0.0, |impact| impact.toi.max(impact.depth).into()),
-            Err(guess) => guess,
+    fn in_integers(&self, sphere: &Sphere, shift: impl Shift, dt: f32, guess: f64) -> Option<Hit> {
+        let wide = Triangle {
+            corners: self.corners.map(|corner| corner.map(f64::from)),
+            velocity: self.velocity.map(f64::from),
         };
-        TriangleIntegers::new(self, sphere, shift).impact(dt, guess)
+        let integers = TriangleIntegers::new(&wide, &numbers(sphere), &shift.products());
+        integers.rounded(dt, guess, f32::MAX).map(Hit::from)
     }
 
     /// Returns the geometry of the contact at the time of impact `toi`, in float64, and whether the face, an

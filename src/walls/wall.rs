@@ -1,48 +1,84 @@
 //! Walls of a simple shape: half-spaces, spheres and cylinders.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::half_space::HalfSpace;
 use super::round::Round;
+use crate::error::Shortest;
 use crate::exact::{Hit, Shift};
-use crate::{Domain, Error, MAX_MAGNITUDE, Sphere};
+use crate::wide::to_one;
+use crate::{Domain, Error, Number, Sphere};
 
-/// Shape of a wall. Every vector has the components x, y and z.
+/// Shape of a wall. Every vector has the components x, y and z, in numbers of type `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
-pub enum WallShape {
+pub enum WallShape<T = f32> {
     /// A half-space, bounded by a plane. The points x with normal·x ≥ offset are free, all others are solid.
     HalfSpace {
         /// Vector of any length but 0, perpendicular to the plane. It points away from the solid
         /// side.
-        normal: [f32; 3],
+        normal: [T; 3],
         /// The number normal·x for the points x of the plane.
-        offset: f32,
+        offset: T,
     },
     /// A sphere, which other spheres touch from outside, or from inside if it is hollow.
     Sphere {
         /// Centre of the sphere.
-        center: [f32; 3],
+        center: [T; 3],
         /// Radius of the sphere, 0 or more.
-        radius: f32,
+        radius: T,
         /// Whether all points outside the sphere are solid, instead of those inside.
         hollow: bool,
     },
     /// A cylinder of infinite length, which spheres touch from outside, or from inside if it is hollow, as a pipe is.
     Cylinder {
         /// A point on the axis.
-        point: [f32; 3],
+        point: [T; 3],
         /// Direction of the axis, a vector of any length but 0.
-        axis: [f32; 3],
+        axis: [T; 3],
         /// Radius of the cylinder, 0 or more.
-        radius: f32,
+        radius: T,
         /// Whether all points outside the cylinder are solid, instead of those inside.
         hollow: bool,
     },
 }
 
+impl<T> WallShape<T> {
+    /// Returns the same shape with other numbers.
+    pub fn map<U>(self, number: impl Fn(T) -> U) -> WallShape<U> {
+        match self {
+            Self::HalfSpace { normal, offset } => WallShape::HalfSpace {
+                normal: normal.map(&number),
+                offset: number(offset),
+            },
+            Self::Sphere {
+                center,
+                radius,
+                hollow,
+            } => WallShape::Sphere {
+                center: center.map(&number),
+                radius: number(radius),
+                hollow,
+            },
+            Self::Cylinder {
+                point,
+                axis,
+                radius,
+                hollow,
+            } => WallShape::Cylinder {
+                point: point.map(&number),
+                axis: axis.map(&number),
+                radius: number(radius),
+                hollow,
+            },
+        }
+    }
+}
+
 /// A wall of a simple shape, which may move with constant velocity during the step.
+///
+/// The numbers `T` are those of the spheres of the step: float32 or float64 ([`Number`]).
 ///
 /// ```
 /// use carom::Wall;
@@ -53,34 +89,34 @@ pub enum WallShape {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Wall {
-    shape: WallShape,
-    velocity: [f32; 3],
+pub struct Wall<T = f32> {
+    shape: WallShape<T>,
+    velocity: [T; 3],
     groups: u32,
 }
 
-impl From<WallShape> for Wall {
-    fn from(shape: WallShape) -> Self {
+impl<T: Number> From<WallShape<T>> for Wall<T> {
+    fn from(shape: WallShape<T>) -> Self {
         Self {
             shape,
-            velocity: [0.0; 3],
+            velocity: [T::default(); 3],
             groups: 0,
         }
     }
 }
 
-impl Wall {
+impl<T: Number> Wall<T> {
     /// Returns a half-space at rest: the points x with normal·x ≥ offset are free, all others are solid.
     ///
     /// `normal` is perpendicular to the boundary plane, and points away from the solid side. It may
     /// have any length but 0.
-    pub fn half_space(normal: impl Into<[f32; 3]>, offset: f32) -> Self {
+    pub fn half_space(normal: impl Into<[T; 3]>, offset: T) -> Self {
         let normal = normal.into();
         WallShape::HalfSpace { normal, offset }.into()
     }
 
     /// Returns a solid sphere at rest, which other spheres touch from outside.
-    pub fn sphere(center: impl Into<[f32; 3]>, radius: f32) -> Self {
+    pub fn sphere(center: impl Into<[T; 3]>, radius: T) -> Self {
         let center = center.into();
         WallShape::Sphere {
             center,
@@ -101,7 +137,7 @@ impl Wall {
     /// assert_eq!(found.walls[0].toi, 9.6);
     /// # Ok::<(), carom::Error>(())
     /// ```
-    pub fn sphere_inside(center: impl Into<[f32; 3]>, radius: f32) -> Self {
+    pub fn sphere_inside(center: impl Into<[T; 3]>, radius: T) -> Self {
         let center = center.into();
         WallShape::Sphere {
             center,
@@ -114,7 +150,7 @@ impl Wall {
     /// Returns a solid cylinder of infinite length at rest, which spheres touch from outside.
     ///
     /// `point` is a point on the axis, and `axis` is the direction of the axis, a vector of any length but 0.
-    pub fn cylinder(point: impl Into<[f32; 3]>, axis: impl Into<[f32; 3]>, radius: f32) -> Self {
+    pub fn cylinder(point: impl Into<[T; 3]>, axis: impl Into<[T; 3]>, radius: T) -> Self {
         let [point, axis] = [point.into(), axis.into()];
         WallShape::Cylinder {
             point,
@@ -127,11 +163,7 @@ impl Wall {
 
     /// Returns a pipe of infinite length at rest, which spheres touch from inside. The arguments are those of
     /// [`cylinder`](Self::cylinder).
-    pub fn cylinder_inside(
-        point: impl Into<[f32; 3]>,
-        axis: impl Into<[f32; 3]>,
-        radius: f32,
-    ) -> Self {
+    pub fn cylinder_inside(point: impl Into<[T; 3]>, axis: impl Into<[T; 3]>, radius: T) -> Self {
         let [point, axis] = [point.into(), axis.into()];
         WallShape::Cylinder {
             point,
@@ -143,13 +175,13 @@ impl Wall {
     }
 
     /// Returns the shape of the wall, and its place at the start of the step.
-    pub fn shape(&self) -> WallShape {
+    pub fn shape(&self) -> WallShape<T> {
         self.shape
     }
 
     /// Returns the velocity during the step, in units of length per unit of `dt`. In a step `dt`, the wall moves by
     /// `velocity * dt`.
-    pub fn velocity(&self) -> [f32; 3] {
+    pub fn velocity(&self) -> [T; 3] {
         self.velocity
     }
 
@@ -160,19 +192,32 @@ impl Wall {
 
     /// Returns the same wall with this velocity.
     #[must_use]
-    pub fn with_velocity(mut self, velocity: impl Into<[f32; 3]>) -> Self {
+    pub fn with_velocity(mut self, velocity: impl Into<[T; 3]>) -> Self {
         self.velocity = velocity.into();
         self
     }
 
     /// Returns the same wall with collision groups: see [`Sphere::with_groups`].
     #[must_use]
-    pub fn with_groups(mut self, member_of: u16, ignored: u16) -> Self {
-        self.groups = Sphere::default().with_groups(member_of, ignored).groups;
-        self
+    pub fn with_groups(self, member_of: u16, ignored: u16) -> Self {
+        self.with_all_groups(Sphere::default().with_groups(member_of, ignored).groups)
     }
 
-    pub(crate) fn solid(&self) -> Solid {
+    /// Returns the same wall with these collision groups, as in [`Sphere::groups`].
+    pub(crate) fn with_all_groups(self, groups: u32) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// Returns the same wall in float64.
+    pub(crate) fn wide(&self) -> Wall<f64> {
+        Wall {
+            shape: self.shape.map(Into::into),
+            velocity: self.velocity.map(Into::into),
+            groups: self.groups,
+        }
+    }
+
+    pub(crate) fn solid(&self) -> Solid<T> {
         let velocity = self.velocity;
         let (point, axis, radius, hollow) = match self.shape {
             WallShape::HalfSpace { normal, offset } => {
@@ -205,7 +250,7 @@ impl Wall {
 
     /// Checks that the numbers of the wall are valid, and that the wall fits the periodic domain. An error
     /// names the wall by its number `index`.
-    pub(crate) fn check(&self, index: usize, dt: f32, domain: &Domain) -> Result<(), Error> {
+    pub(crate) fn check(&self, index: usize, dt: T, domain: &Domain) -> Result<(), Error> {
         let checked = self.check_numbers(dt).and_then(|()| self.repeats(domain));
         checked.map_err(|problem| Error::InvalidWall {
             wall: index,
@@ -213,18 +258,19 @@ impl Wall {
         })
     }
 
-    fn check_numbers(&self, dt: f32) -> Result<(), String> {
+    fn check_numbers(&self, dt: T) -> Result<(), String> {
         check_motion(self.velocity, dt)?;
         let round = match self.solid() {
             Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
                 check_direction("normal", normal)?;
                 check_number("offset", offset)?;
-                let length = Vec3::from(normal).as_dvec3().length();
-                let distance = (f64::from(offset) / length).abs();
-                if distance > f64::from(MAX_MAGNITUDE) {
+                let length = T::length(vector(normal));
+                let distance = (offset.into() / length).abs();
+                if distance > T::MAX.into() {
+                    let limit = Shortest(T::MAX.into());
                     return Err(format!(
                         "its plane is {distance:e} away from the origin (offset {offset:?} divided \
-                         by the length of the normal), but must be within {MAX_MAGNITUDE:e}"
+                         by the length of the normal), but must be within {limit:e}"
                     ));
                 }
                 return Ok(());
@@ -237,11 +283,12 @@ impl Wall {
             check_direction("axis", axis)?;
         }
         let radius = round.radius;
-        if (0.0..=MAX_MAGNITUDE).contains(&radius) {
+        if (T::default()..=T::MAX).contains(&radius) {
             return Ok(());
         }
+        let limit = Shortest(T::MAX.into());
         Err(format!(
-            "its radius is {radius:?}, but must be a finite number from 0 to {MAX_MAGNITUDE:e}"
+            "its radius is {radius:?}, but must be a finite number from 0 to {limit:e}"
         ))
     }
 
@@ -252,13 +299,10 @@ impl Wall {
     fn repeats(&self, domain: &Domain) -> Result<(), String> {
         let edges = (0..3).filter(|&k| domain.periodic()[k]);
         let edges = || edges.clone().map(|k| domain.periodic_edge(k));
-        let along = |axis: [f32; 3]| move |edge: &DVec3| is_parallel(axis, *edge);
+        let along = |axis: [T; 3]| move |edge: &DVec3| is_parallel(vector(axis), *edge);
         let (repeats, problem) = match self.shape {
             WallShape::HalfSpace { normal, .. } => (
-                edges().all(|edge| {
-                    let normal = Vec3::from(normal).as_dvec3();
-                    normal.dot(edge).abs() <= ALIGNED * normal.length() * edge.length()
-                }),
+                edges().all(|edge| unit(vector(normal)).dot(unit(edge)).abs() <= ALIGNED),
                 "the half-space does not repeat with the periodic domain; make its normal \
                  perpendicular to each periodic edge, or the edge open",
             ),
@@ -276,13 +320,10 @@ impl Wall {
             ),
             WallShape::Cylinder { axis, .. } => {
                 let beside: Vec<_> = edges().filter(|edge| !along(axis)(edge)).collect();
-                let axis = Vec3::from(axis).as_dvec3();
+                let axis = unit(vector(axis));
                 let repeats = match beside[..] {
                     [] | [_] => true,
-                    [a, b] => {
-                        let volume = axis.dot(a.cross(b)).abs();
-                        volume > ALIGNED * axis.length() * a.length() * b.length()
-                    }
+                    [a, b] => axis.dot(unit(a).cross(unit(b))).abs() > ALIGNED,
                     _ => false,
                 };
                 (
@@ -304,18 +345,29 @@ impl Wall {
 /// the directions of vectors.
 const ALIGNED: f64 = 1e-6;
 
-pub(crate) fn is_parallel(axis: [f32; 3], edge: DVec3) -> bool {
-    let axis = Vec3::from(axis).as_dvec3();
-    axis.cross(edge).length() <= ALIGNED * axis.length() * edge.length()
+/// Returns whether two vectors, which must not be 0, are parallel, or nearly so.
+pub(crate) fn is_parallel(axis: DVec3, edge: DVec3) -> bool {
+    unit(axis).cross(unit(edge)).length() <= ALIGNED
+}
+
+/// Returns the unit vector in the direction of a vector, which must not be 0.
+pub(crate) fn unit(x: DVec3) -> DVec3 {
+    // The squares of very long or very short vectors are out of range.
+    (x * to_one(x.abs().max_element())).normalize()
+}
+
+fn vector<T: Number>(x: [T; 3]) -> DVec3 {
+    x.map(Into::into).into()
 }
 
 /// Checks the velocity of a wall, and its displacement during the step.
-pub(super) fn check_motion(velocity: [f32; 3], dt: f32) -> Result<(), String> {
+pub(super) fn check_motion<T: Number>(velocity: [T; 3], dt: T) -> Result<(), String> {
     check_vector("velocity", velocity)?;
-    check_vector("velocity * dt", velocity.map(|x| x * dt))
+    let moved = velocity.map(|x| T::nearest(x.into() * dt.into()));
+    check_vector("velocity * dt", moved)
 }
 
-fn check_vector(name: &str, vector: [f32; 3]) -> Result<(), String> {
+fn check_vector<T: Number>(name: &str, vector: [T; 3]) -> Result<(), String> {
     let axes = ["x", "y", "z"];
     for (x, axis) in vector.into_iter().zip(axes) {
         check_number(&format!("{name}.{axis}"), x)?;
@@ -323,28 +375,29 @@ fn check_vector(name: &str, vector: [f32; 3]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_direction(name: &str, vector: [f32; 3]) -> Result<(), String> {
+fn check_direction<T: Number>(name: &str, vector: [T; 3]) -> Result<(), String> {
     check_vector(name, vector)?;
-    if vector == [0.0; 3] {
+    if vector == [T::default(); 3] {
         return Err(format!("its {name} is 0; give it a direction"));
     }
     Ok(())
 }
 
-fn check_number(name: &str, x: f32) -> Result<(), String> {
-    if x.abs() <= MAX_MAGNITUDE {
+fn check_number<T: Number>(name: &str, x: T) -> Result<(), String> {
+    if x.into().abs() <= T::MAX.into() {
         return Ok(());
     }
+    let limit = Shortest(T::MAX.into());
     Err(format!(
-        "its {name} is {x:?}, but must be a finite number of magnitude at most {MAX_MAGNITUDE:e}"
+        "its {name} is {x:?}, but must be a finite number of magnitude at most {limit:e}"
     ))
 }
 
 /// A wall in the form that the exact tests use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Solid {
-    HalfSpace(HalfSpace),
-    Round(Round),
+pub(crate) enum Solid<T = f32> {
+    HalfSpace(HalfSpace<T>),
+    Round(Round<T>),
 }
 
 impl Solid {
@@ -355,21 +408,6 @@ impl Solid {
         match self {
             Self::HalfSpace(wall) => wall.impact(sphere, dt),
             Self::Round(wall) => wall.impact(sphere, shift, dt),
-        }
-    }
-
-    /// Returns the same result as [`impact`](Self::impact), but decides in integers only, without
-    /// float64 arithmetic. If the wall is a solid sphere, the two functions do not differ: both
-    /// call the test of two spheres.
-    pub(crate) fn impact_in_integers(
-        &self,
-        sphere: &Sphere,
-        shift: impl Shift,
-        dt: f32,
-    ) -> Option<Hit> {
-        match self {
-            Self::HalfSpace(wall) => wall.impact_in_integers(sphere, dt),
-            Self::Round(wall) => wall.impact_in_integers(sphere, shift, dt),
         }
     }
 }

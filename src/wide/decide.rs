@@ -35,6 +35,7 @@ impl Enclosed<'_> {
             domain: &self.domain,
             scale: self.scale,
             dt: self.dt,
+            depths: self.is_moderate.then(|| 1.0 / self.scale.length),
         }
     }
 
@@ -88,7 +89,7 @@ impl Enclosed<'_> {
 }
 
 /// Number of pairs whose spheres are read together, so that the cache misses overlap.
-const AHEAD: usize = 32;
+const AHEAD: usize = 64;
 
 /// Decides exactly which of the enclosing pairs `found` touch, and fills `pairs` with these, in their order. Leaves the
 /// memory of old images to `found`.
@@ -101,8 +102,44 @@ pub(crate) fn decide(
     std::mem::swap(&mut pairs.images, &mut found.images);
     let Hits { items, images } = pairs;
     let list = resized(items, found.items.len(), LIST)?;
-    let tasks = list.par_chunks_mut(TASK).zip(found.items.par_chunks(TASK));
-    let images = &*images;
+    let mut all = WideCounts::default();
+    // Pairs that do not touch are removed part by part, while the part is in the cache.
+    let part = TASK * 4 * rayon::current_num_threads();
+    let mut kept = 0;
+    for begin in (0..list.len()).step_by(part) {
+        let end = list.len().min(begin + part);
+        let of_part = images.get(begin..end).unwrap_or_default();
+        let counts = decide_part(
+            enclosed,
+            of_part,
+            &found.items[begin..end],
+            &mut list[begin..end],
+        );
+        all = all.plus(counts);
+        if counts.misses == 0 && kept == begin {
+            kept = end;
+            continue;
+        }
+        for k in begin..end {
+            list[kept] = list[k];
+            if let Some(&image) = images.get(k) {
+                images[kept] = image;
+            }
+            kept += usize::from(list[kept].a != NONE);
+        }
+    }
+    items.truncate(kept);
+    images.truncate(kept);
+    Ok(all.grazing)
+}
+
+fn decide_part(
+    enclosed: &Enclosed<'_>,
+    images: &[[i32; 3]],
+    found: &[Collision],
+    pairs: &mut [Collision64],
+) -> WideCounts {
+    let tasks = pairs.par_chunks_mut(TASK).zip(found.par_chunks(TASK));
     let counts = tasks.enumerate().map(|(task, (pairs, found))| {
         let mut counts = WideCounts::default();
         for (block, (pairs, found)) in pairs.chunks_mut(AHEAD).zip(found.chunks(AHEAD)).enumerate()
@@ -114,12 +151,7 @@ pub(crate) fn decide(
         }
         counts
     });
-    let counts = counts.reduce(WideCounts::default, WideCounts::plus);
-    // Removing misses takes a pass of one thread over the whole list.
-    if counts.misses > 0 {
-        pairs.retain(|pair, _| pair.a != NONE);
-    }
-    Ok(counts.grazing)
+    counts.reduce(WideCounts::default, WideCounts::plus)
 }
 
 impl Enclosed<'_> {
@@ -134,39 +166,62 @@ impl Enclosed<'_> {
     ) {
         let all = self.pairs();
         let [first, second] = self.sets();
-        let mut spheres = [[WideSphere::default(); 2]; AHEAD];
-        for (spheres, found) in spheres.iter_mut().zip(found) {
-            *spheres = [first[found.a as usize], second[found.b as usize]];
-        }
-        let pair = |lane: usize| WidePair {
-            a: &spheres[lane][0],
-            b: &spheres[lane][1],
-            image: images.map(|images| images[lane]),
+        let ahead = found.iter();
+        let ahead =
+            ahead.map(|pair| first[pair.a as usize].groups | second[pair.b as usize].groups);
+        std::hint::black_box(ahead.fold(0, |all, groups| all | groups));
+        let pair = |k: usize| WidePair {
+            a: &first[found[k].a as usize],
+            b: &second[found[k].b as usize],
+            image: images.map(|images| images[k]),
         };
+        let (mut open, mut left) = ([0; AHEAD], 0);
         for one in (0..found.len()).step_by(2) {
             // The last pair may be alone. It is then tested twice.
-            let lanes = [one, (one + 1).min(found.len() - 1)];
-            let both = lanes.map(pair);
+            let next = (one + 1).min(found.len() - 1);
+            let quick = all.quick([&pair(one), &pair(next)], [&found[one], &found[next]]);
+            for (lane, k) in [one, next].into_iter().enumerate() {
+                pairs[k] = Collision64 {
+                    a: found[k].a,
+                    b: found[k].b,
+                    toi: quick.toi[lane],
+                    depth: quick.depth[lane],
+                };
+                open[left % AHEAD] = k;
+                left += usize::from(quick.hits >> lane & 1 == 0 && (lane == 0 || next != one));
+            }
+        }
+        if left > 0 {
+            self.decide_open(&open[..left], pair, pairs, counts);
+        }
+    }
+
+    /// Decides the pairs `open`, by their places in a block.
+    #[inline(never)]
+    fn decide_open<'a>(
+        &self,
+        open: &[usize],
+        pair: impl Fn(usize) -> WidePair<'a>,
+        pairs: &mut [Collision64],
+        counts: &mut WideCounts,
+    ) {
+        let all = self.pairs();
+        for lanes in open.chunks(2) {
+            let both = [lanes[0], lanes[lanes.len() - 1]].map(&pair);
             let swept = all.sweep(both.each_ref());
             for (lane, &k) in lanes.iter().enumerate() {
                 let has = |lanes: usize| lanes >> lane & 1 == 1;
                 let mut hit = has(swept.hits).then_some(swept.impacts[lane]);
-                if lane == 1 && k == one {
-                    continue;
-                }
                 if !has(swept.hits | swept.misses) {
                     let arithmetic;
                     (hit, arithmetic) = all.decide(&both[lane], swept.impacts[lane]);
                     counts.grazing.count(arithmetic);
                 }
                 counts.misses += usize::from(hit.is_none());
-                let [toi, depth] = hit.unwrap_or_default();
-                pairs[k] = Collision64 {
-                    a: if hit.is_some() { found[k].a } else { NONE },
-                    b: found[k].b,
-                    toi,
-                    depth,
-                };
+                [pairs[k].toi, pairs[k].depth] = hit.unwrap_or_default();
+                if hit.is_none() {
+                    pairs[k].a = NONE;
+                }
             }
         }
     }

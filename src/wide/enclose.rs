@@ -16,13 +16,15 @@ use crate::step::{UncheckedStep, check_count};
 use crate::{Domain, Error, MAX_MAGNITUDE_F64, Sphere, Spheres, Step, threads};
 
 /// Largest relative error of one float64 operation.
-const U: f64 = f64::EPSILON / 2.0;
+pub(super) const U: f64 = f64::EPSILON / 2.0;
 /// Number of spheres, evenly spaced, of which the median centre and the median velocity are taken.
 const SAMPLE: usize = 63;
 /// Number of spheres that are packed and enclosed at a time, so that they stay in the cache.
 const BLOCK: usize = 256;
 /// Largest and smallest largest number of the enclosing spheres, 2⁵⁵ and 2⁻⁶⁰. Otherwise, another unit is chosen.
-const LARGEST: [f64; 2] = [1.0 / (1_u64 << 60) as f64, (1_u64 << 55) as f64];
+pub(super) const LARGEST: [f64; 2] = [1.0 / (1_u64 << 60) as f64, (1_u64 << 55) as f64];
+/// A number that is not very large: 2²⁰⁰.
+const MODERATE: f64 = f64::from_bits(1223 << 52);
 /// Largest ratio of the lengths of two periodic edges: 2¹⁰⁰.
 const MAX_RATIO: f64 = (1_u128 << 100) as f64;
 
@@ -32,11 +34,13 @@ pub(crate) struct EnclosedMemory {
     packed: ReusedVec<WideSphere>,
     spheres: ReusedVec<Sphere>,
     wraps: ReusedVec<[i32; 3]>,
+    /// The enclosing spheres of steps with walls.
+    pub(crate) at_walls: ReusedVec<Sphere>,
 }
 
 impl EnclosedMemory {
     pub(crate) fn bytes(&self) -> usize {
-        self.packed.bytes() + self.spheres.bytes() + self.wraps.bytes()
+        self.packed.bytes() + self.spheres.bytes() + self.wraps.bytes() + self.at_walls.bytes()
     }
 }
 
@@ -54,6 +58,8 @@ pub(crate) struct Enclosed<'a> {
     /// space.
     pub(crate) wraps: &'a [[i32; 3]],
     pub(crate) step: UncheckedStep<'a>,
+    /// Whether the magnitudes of coordinates, radii and velocities and dt are at most 2²⁰⁰.
+    pub(super) is_moderate: bool,
 }
 
 /// Powers of two that bring most lengths of a world to about 1, and dt to between 1 and 2.
@@ -67,7 +73,7 @@ pub(crate) struct WideScale {
 
 impl WideScale {
     /// Returns the scale that brings the length `size` to about `to`, which is a power of two.
-    fn new(size: f64, to: f64, dt: f64) -> Self {
+    pub(crate) fn new(size: f64, to: f64, dt: f64) -> Self {
         let length = if size > 0.0 {
             exponent(to) - exponent(size)
         } else {
@@ -84,6 +90,11 @@ impl WideScale {
             // The speeds of a step of duration 0 do not matter.
             speed: if dt > 0.0 { speed } else { [0.0; 2] },
         }
+    }
+
+    /// Returns a velocity in these units.
+    pub(crate) fn speeds(&self, velocity: [f64; 3]) -> [f64; 3] {
+        velocity.map(|v| v * self.speed[0] * self.speed[1])
     }
 }
 
@@ -103,7 +114,7 @@ fn power(exponent: i32) -> f64 {
 
 /// The sets of a step in float64, before they are packed.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+pub(super) enum Source<'a> {
     /// Spheres that are used as they are, perhaps without groups.
     Packed(&'a [WideSphere], bool),
     Columns(Spheres<'a, f64>),
@@ -183,6 +194,7 @@ impl<'a> Enclosed<'a> {
             packed,
             spheres,
             wraps,
+            ..
         } = memory;
         let count = sources[0].len() + sources[1].len();
         let cell = Cell64::new(&domain)?;
@@ -206,10 +218,13 @@ impl<'a> Enclosed<'a> {
                 &mut []
             };
             let sample = Sample::new(&sources, cell.as_ref());
-            let mut frame = WideFrame::new(&sample, sample.size(dt), 1.0, dt, cell);
+            let size = sample.size(dt).max(cell.map_or(0.0, |cell| cell.longest()));
+            let mut frame = WideFrame::new(&sample, size, 1.0, dt, cell);
             let measured = frame.enclose(&sources, packed, spheres, wraps, sets, dt)?;
             let largest = measured.largest;
-            if largest > 0.0 && !(LARGEST[0]..=LARGEST[1]).contains(&largest) {
+            // The unit must also suit the edges of a cell.
+            let least = if cell.is_some() { 0.0 } else { LARGEST[0] };
+            if largest > 0.0 && !(least..=LARGEST[1]).contains(&largest) {
                 let size = if largest.is_finite() {
                     largest / frame.scale.length
                 } else {
@@ -230,6 +245,7 @@ impl<'a> Enclosed<'a> {
             Ok(Self {
                 given,
                 domain,
+                is_moderate: most(measured.extent, most(measured.speed, dt)) <= MODERATE,
                 dt,
                 scale: frame.scale,
                 cell,
@@ -247,16 +263,16 @@ impl<'a> Enclosed<'a> {
 }
 
 /// Some of the spheres of a step.
-struct Sample {
-    origin: DVec3,
-    drift: DVec3,
+pub(super) struct Sample {
+    pub(super) origin: DVec3,
+    pub(super) drift: DVec3,
     spheres: Vec<WideSphere>,
 }
 
 impl Sample {
     /// Returns spheres that are evenly spaced in the list. The origin is the median of their centres along each axis, and
     /// the drift that of their velocities. Most spheres of a world are near them, even if a few are far away.
-    fn new(sources: &[Source<'_>; 2], cell: Option<&Cell64>) -> Self {
+    pub(super) fn new(sources: &[Source<'_>; 2], cell: Option<&Cell64>) -> Self {
         let first = sources[0].len();
         let count = first + sources[1].len();
         let taken = count.min(SAMPLE);
@@ -292,7 +308,7 @@ impl Sample {
     }
 
     /// Returns the largest length of these spheres.
-    fn size(&self, dt: f64) -> f64 {
+    pub(super) fn size(&self, dt: f64) -> f64 {
         self.spheres.iter().fold(0.0, |most: f64, sphere| {
             let place = (DVec3::from(sphere.center) - self.origin).abs();
             let shift = ((DVec3::from(sphere.velocity) - self.drift) * dt).abs();
@@ -357,6 +373,15 @@ pub(super) struct Cell64 {
 impl Cell64 {
     /// Returns `None` for open space.
     fn new(domain: &Domain) -> Result<Option<Self>, Error> {
+        Self::reduced(domain, true)
+    }
+
+    /// Returns the cell with the given edges in the place of short ones.
+    pub(super) fn given(domain: &Domain) -> Result<Option<Self>, Error> {
+        Self::reduced(domain, false)
+    }
+
+    fn reduced(domain: &Domain, short: bool) -> Result<Option<Self>, Error> {
         if domain.is_open() {
             return Ok(None);
         }
@@ -389,7 +414,9 @@ impl Cell64 {
                 .map(|k| scaled[k] * combined[k] as f64)
                 .sum::<DVec3>()
         };
-        reduce(&mut combined[..count], sum);
+        if short {
+            reduce(&mut combined[..count], sum);
+        }
         let edges = combined.each_ref().map(sum);
         #[allow(clippy::cast_precision_loss, reason = "larger numbers are an error")]
         let errors = combined.map(|combined| {
@@ -458,9 +485,15 @@ impl Cell64 {
         })
     }
 
-    fn size(&self) -> f64 {
+    pub(super) fn size(&self) -> f64 {
         let edges = self.given.iter().map(|edge| edge.abs().element_sum());
         edges.sum::<f64>() + self.corner.abs().element_sum()
+    }
+
+    /// Returns the largest component of a short edge.
+    pub(super) fn longest(&self) -> f64 {
+        let edges = self.edges.iter();
+        edges.fold(0.0, |most: f64, edge| most.max(edge.abs().max_element()))
     }
 
     pub(super) fn is_plain(&self) -> bool {
@@ -484,27 +517,34 @@ impl Cell64 {
 }
 
 /// The coordinates of the enclosing spheres: an origin, a common motion, which is taken away, and the units.
-struct WideFrame {
-    origin: DVec3,
-    drift: DVec3,
-    scale: WideScale,
+pub(super) struct WideFrame {
+    pub(super) origin: DVec3,
+    pub(super) drift: DVec3,
+    pub(super) scale: WideScale,
     /// dt in the unit of time of the scale.
-    dt: f64,
-    cell: Option<Cell64>,
+    pub(super) dt: f64,
+    pub(super) cell: Option<Cell64>,
+    /// The sum of the errors of the edges of the enclosing step, which are rounded.
+    pub(super) rounded_edges: f64,
     /// How much the radius of a sphere grows with the distance that it reaches from the origin, because the edges of the
     /// enclosing step are rounded.
-    share: f64,
+    pub(super) share: f64,
+    /// Length by which each radius grows besides, in the units of the frame.
+    pub(super) margin: f64,
 }
 
 impl WideFrame {
     /// Creates the frame in which the length `size` becomes about `to`.
-    fn new(sample: &Sample, size: f64, to: f64, dt: f64, cell: Option<Cell64>) -> Self {
+    pub(super) fn new(sample: &Sample, size: f64, to: f64, dt: f64, cell: Option<Cell64>) -> Self {
         let scale = WideScale::new(size, to, dt);
-        let share = cell.map_or(0.0, |cell| {
+        let rounded_edges = cell.map_or(0.0, |cell| {
             let rounded = [0, 1, 2].map(|k| {
                 let edge = cell.edges[k] * scale.length;
                 (edge - edge.as_vec3().as_dvec3()).length() + cell.errors[k] * scale.length
             });
+            rounded.iter().sum()
+        });
+        let share = cell.map_or(0.0, |cell| {
             let longest = cell
                 .duals
                 .iter()
@@ -512,7 +552,7 @@ impl WideFrame {
             // The number of edges along which a pair is displaced, for each unit of its distance. 1.01 covers the errors
             // of the reciprocal vectors.
             let edges = 1.01 * longest / scale.length;
-            edges * rounded.iter().sum::<f64>()
+            edges * rounded_edges
         });
         Self {
             origin: sample.origin,
@@ -520,11 +560,13 @@ impl WideFrame {
             scale,
             dt: dt * scale.time,
             cell,
+            rounded_edges,
             share,
+            margin: 0.0,
         }
     }
 
-    fn domain(&self) -> Domain {
+    pub(super) fn domain(&self) -> Domain {
         let Some(cell) = &self.cell else {
             return Domain::open();
         };
@@ -651,10 +693,21 @@ impl WideFrame {
         measured
     }
 
+    /// Returns the nearest place in the enclosing step, and a bound of the sum of the errors of its components.
+    pub(super) fn place(&self, place: [f64; 3]) -> ([f32; 3], f64) {
+        rounded((DVec3::from(place) - self.origin) * self.scale.length)
+    }
+
+    /// Returns the nearest displacement in the enclosing step, and a bound of the sum of the errors of its components.
+    pub(super) fn velocity(&self, velocity: [f64; 3]) -> ([f32; 3], f64) {
+        let [first, second] = [self.dt * self.scale.speed[0], self.scale.speed[1]];
+        rounded((DVec3::from(velocity) - self.drift) * first * second)
+    }
+
     /// Returns the sphere that encloses `given`, whose wrapped centre is `place`, with components that have a sum of
     /// rounding errors of at most `off`.
     #[inline(always)]
-    fn sphere(
+    pub(super) fn sphere(
         &self,
         given: &WideSphere,
         place: [f64; 3],
@@ -685,7 +738,7 @@ impl WideFrame {
         let radius = given.radius * length;
         // `x` has one rounding error besides `off`, and `u` has at most three.
         let error = rounded + off * length + 4.0 * U * reach;
-        let grown = radius + error + self.share * (reach + radius);
+        let grown = radius + error + self.share * (reach + radius) + self.margin;
         measured.largest = most(largest, grown);
         measured.extent = most(extent, given.radius);
         measured.speed = speeds;
@@ -700,6 +753,13 @@ impl WideFrame {
             groups,
         }
     }
+}
+
+/// Rounds a vector whose components have up to three rounding errors. Also returns a bound of the sum of the errors.
+fn rounded(x: DVec3) -> ([f32; 3], f64) {
+    let rounded = x.as_vec3();
+    let error = (x - rounded.as_dvec3()).abs().element_sum() + 4.0 * U * x.abs().element_sum();
+    (rounded.to_array(), error)
 }
 
 /// Returns the larger of two numbers. If `y` is NaN, it is not returned.
@@ -723,12 +783,12 @@ fn chunks_of(
 
 /// What is found out about spheres while they are enclosed.
 #[derive(Clone, Copy, Default)]
-struct Measured {
+pub(super) struct Measured {
     /// The largest number of the enclosing spheres.
-    largest: f64,
+    pub(super) largest: f64,
     /// The largest magnitudes of a coordinate or radius and of a velocity of the given spheres.
-    extent: f64,
-    speed: f64,
+    pub(super) extent: f64,
+    pub(super) speed: f64,
     negative: bool,
     /// Whether a sphere is too many cells away.
     far: bool,
@@ -737,7 +797,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn merge(self, other: Self) -> Self {
+    pub(super) fn merge(self, other: Self) -> Self {
         Self {
             largest: most(self.largest, other.largest),
             extent: most(self.extent, other.extent),

@@ -12,13 +12,13 @@ use super::WideSphere;
 use super::double::{difference, product, split, square, sum};
 use super::enclose::WideScale;
 use crate::Domain;
-use crate::exact::Arithmetic;
 use crate::exact::integers::PairIntegers;
+use crate::exact::{Arithmetic, Products};
 use crate::lanes::{three, two};
 
 /// The sign of a float64 sum that cancels is certain if its magnitude is at least this fraction of the sum of the
 /// magnitudes of its terms.
-const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
+pub(super) const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Bound of the error of the residual of an estimate, as a fraction of the magnitudes of its terms.
 const RESIDUAL: f64 = 1.0 / (1_u128 << 96) as f64;
 /// The derivative of the residual is used only if it is at least this fraction of the magnitudes of its terms.
@@ -34,6 +34,9 @@ pub(crate) struct WidePairs<'a> {
     pub(crate) domain: &'a Domain,
     pub(crate) scale: WideScale,
     pub(crate) dt: f64,
+    /// The unit of the depths of enclosing pairs, or `None` if numbers are so large or small that
+    /// [`quick`](Self::quick) does not apply.
+    pub(super) depths: Option<f64>,
 }
 
 /// Two spheres, of which the second is displaced by an image of the domain, or `None` in open space.
@@ -131,6 +134,44 @@ pub(super) struct WideSwept {
 pub(crate) type WideHit = [f64; 2];
 
 impl WidePairs<'_> {
+    /// Returns the relative positions of two pairs, each number as the sum of two. For pairs with displaced spheres, also
+    /// returns the sums of the magnitudes of their terms. These, times 2⁻¹⁰¹, bound the errors.
+    #[inline(always)]
+    pub(super) fn relative(
+        &self,
+        pairs: [&WidePair<'_>; 2],
+        centers: [[f64x2; 2]; 3],
+    ) -> ([[f64x2; 2]; 3], Option<[f64x2; 3]>) {
+        let zero = f64x2::splat(0.0);
+        let mut p = three(centers, |[from, to]| difference(to, from));
+        if !pairs
+            .iter()
+            .any(|pair| pair.image.is_some_and(|image| image != [0; 3]))
+        {
+            return (p, None);
+        }
+        let shifts = pairs.map(|pair| WideShift::new(self.domain, pair.image.unwrap_or_default()));
+        let mut off = [zero; 3];
+        for k in 0..3 {
+            let part = |of: fn(&WideShift) -> &[f64; 3]| {
+                f64x2::new(two([0, 1], |lane: usize| of(&shifts[lane])[k]))
+            };
+            let [high, low, terms] = [
+                part(|shift| &shift.high),
+                part(|shift| &shift.low),
+                part(|shift| &shift.terms),
+            ];
+            let [away, error] = p[k];
+            let [place, rounded] = sum(away, high);
+            p[k] = sum(place, error + low + rounded);
+            // An image of 0 adds nothing, and its pair has no further error.
+            let counts = terms.simd_gt(zero);
+            let [from, to] = centers[k];
+            off[k] = counts.bitselect(to.abs() + from.abs() + terms, zero);
+        }
+        (p, Some(off))
+    }
+
     /// Tests two pairs.
     #[inline(always)]
     pub(super) fn sweep(&self, pairs: [&WidePair<'_>; 2]) -> WideSwept {
@@ -147,42 +188,15 @@ impl WidePairs<'_> {
         };
         let vector = |of: fn(&WideSphere) -> &[f64; 3]| {
             let ends = two(pairs, |pair| [of(pair.a), of(pair.b)]);
-            [0, 1].map(|end| {
-                three([0, 1, 2], |k| {
-                    f64x2::new([ends[0][end][k], ends[1][end][k]])
-                })
+            three([0, 1, 2], |k| {
+                [0, 1].map(|end| f64x2::new([ends[0][end][k], ends[1][end][k]]))
             })
         };
-        let [from, to] = vector(|sphere| &sphere.center);
-        let mut p: [[f64x2; 2]; 3] = from_fn(|k| difference(to[k], from[k]));
-        let mut off = [zero; 3];
-        if pairs
-            .iter()
-            .any(|pair| pair.image.is_some_and(|image| image != [0; 3]))
-        {
-            let shifts =
-                pairs.map(|pair| WideShift::new(self.domain, pair.image.unwrap_or_default()));
-            for k in 0..3 {
-                let part = |of: fn(&WideShift) -> &[f64; 3]| {
-                    f64x2::new(two([0, 1], |lane: usize| of(&shifts[lane])[k]))
-                };
-                let [high, low, terms] = [
-                    part(|shift| &shift.high),
-                    part(|shift| &shift.low),
-                    part(|shift| &shift.terms),
-                ];
-                let [away, error] = p[k];
-                let [place, rounded] = sum(away, high);
-                p[k] = sum(place, error + low + rounded);
-                // An image of 0 adds nothing, and its pair has no further error.
-                let counts = terms.simd_gt(zero);
-                off[k] = counts.bitselect((to[k].abs() + from[k].abs() + terms) * unit, zero);
-            }
-        }
+        let (p, terms) = self.relative(pairs, vector(|sphere| &sphere.center));
+        let off = terms.map_or([zero; 3], |terms| three(terms, |terms| terms * unit));
         let p = three(p, |[high, low]| [high * unit, low * unit]);
-        let [from, to] = vector(|sphere| &sphere.velocity);
-        let v: [[f64x2; 2]; 3] = from_fn(|k| {
-            let [high, low] = difference(to[k], from[k]);
+        let v = three(vector(|sphere| &sphere.velocity), |[from, to]| {
+            let [high, low] = difference(to, from);
             [high * speed[0] * speed[1], low * speed[0] * speed[1]]
         });
         let [own, other] = side(|sphere| sphere.radius);
@@ -315,10 +329,9 @@ impl WidePairs<'_> {
         )
     }
 
-    /// Returns, for each axis, the component of each periodic edge and how many times it displaces an image.
-    fn products(&self, image: [i32; 3]) -> [[(f64, i32); 3]; 3] {
-        let edges = [0, 1, 2].map(|k| self.domain.periodic_edge(k));
-        from_fn(|axis| from_fn(|k| (edges[k][axis], image[k])))
+    /// Returns the terms of the displacement of an image.
+    pub(crate) fn products(&self, image: [i32; 3]) -> Products {
+        self.domain.products(image)
     }
 
     /// Returns whether two spheres just touch at the start, and no operation that shows this rounds.

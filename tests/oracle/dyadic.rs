@@ -55,6 +55,14 @@ impl Dyadic {
         })
     }
 
+    /// Returns 2^`exponent`.
+    pub(crate) fn power(exponent: i64) -> Self {
+        Self {
+            m: 1.into(),
+            e: exponent,
+        }
+    }
+
     fn half(&self) -> Self {
         Self {
             m: self.m.clone(),
@@ -67,7 +75,7 @@ impl Dyadic {
     }
 }
 
-fn dot(x: &[Dyadic; 3], y: &[Dyadic; 3]) -> Dyadic {
+pub(crate) fn dot(x: &[Dyadic; 3], y: &[Dyadic; 3]) -> Dyadic {
     let [a, b, c] = [0, 1, 2].map(|k| x[k].times(&y[k]));
     a.plus(&b).plus(&c)
 }
@@ -173,7 +181,7 @@ impl Motion {
 
 /// Returns whether `x`, at least 0, is the float64 nearest to a number, ties to even. `against` compares this number with
 /// its argument.
-fn is_nearest(x: f64, against: impl Fn(&Dyadic) -> Ordering) -> bool {
+pub(crate) fn is_nearest(x: f64, against: impl Fn(&Dyadic) -> Ordering) -> bool {
     if !(0.0..f64::MAX).contains(&x) {
         return false;
     }

@@ -24,6 +24,7 @@ pub(crate) mod filter;
 pub(crate) mod periodic;
 pub(crate) mod times;
 pub(crate) mod walls;
+pub(crate) mod wide_walls;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -25,7 +25,7 @@ enum Command {
     ///
     /// Every sphere moves with constant velocity during the time step. A pair counts if its two spheres touch
     /// or overlap at any time from 0 to the end of the step, both included. Numbers are float64,
-    /// or float32 for arrays of float32 and for steps with walls, and the pairs are exact for these numbers.
+    /// or float32 for arrays of float32, and the pairs are exact for these numbers.
     Collide(Box<collide::Args>),
     /// List the neighbours of each particle in a file: all pairs within a cutoff
     ///

@@ -115,7 +115,7 @@ fn torus() -> Vessel {
     let folder = tempfile::tempdir().expect("a folder for the file");
     let path = folder.path().join("torus.stl");
     write_stl(&path, &faces);
-    let walls = read::walls(&[], &[path]).unwrap_or_else(|error| panic!("{error:#}"));
+    let walls = read::walls(&[], &[path], |x| x as f32).unwrap_or_else(|error| panic!("{error:#}"));
     // Triangles in an STL file do not share corners, so the reader must merge equal positions.
     let corners = walls.meshes()[0].vertices().len();
     assert_eq!((walls.len(), corners), (faces.len(), AROUND * ACROSS));

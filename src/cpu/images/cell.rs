@@ -1,5 +1,5 @@
 //! Finds which images of a sphere reach into the cell of a periodic domain. Twin of
-//! `shaders/place_cell.wgsl`.
+//! `shaders/periodic/place_cell.wgsl`.
 //!
 //! All positions are relative to the frame, and the cell moves with it. Every image of a sphere or
 //! segment that reaches into the cell is a proxy. No touching pair is lost: its point of contact

@@ -1,5 +1,5 @@
 //! In a periodic domain, lists every image of a sphere or segment that reaches into the cell. These
-//! are the entries. Twin of `shaders/images.wgsl`.
+//! are the entries. Twin of `shaders/periodic/images.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

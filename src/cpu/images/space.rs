@@ -1,5 +1,5 @@
 //! What a proxy stands for: a sphere in open space, or an image of a sphere in a periodic domain.
-//! Twin of `shaders/pairs_periodic.wgsl`.
+//! Twin of `shaders/periodic/pairs_periodic.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,5 +1,5 @@
 //! Estimates from a sample how the spheres are distributed in space, and chooses the length of time
-//! segments. Twin of `shaders/measure_curve.wgsl`.
+//! segments. Twin of `shaders/collide/measure_curve.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

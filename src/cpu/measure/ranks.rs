@@ -1,5 +1,5 @@
 //! Computes the median of some values of a sample, and their range without outliers. Twin of
-//! `shaders/measure_ranks.wgsl`.
+//! `shaders/collide/measure_ranks.wgsl`.
 
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::TRIM_DIVISOR;

@@ -1,5 +1,5 @@
 //! Chooses the length of the time segments into which the paths of fast spheres are cut. Twin of a
-//! part of `shaders/measure_curve.wgsl`.
+//! part of `shaders/collide/measure_curve.wgsl`.
 
 use crate::reuse::ReusedVec;
 use crate::shared::segments::{ProxySize, SpherePath};

@@ -1,5 +1,5 @@
 //! Cuts each path into time segments, and counts the proxies by size. Twin of
-//! `shaders/measure_sizes.wgsl`.
+//! `shaders/collide/measure_sizes.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,5 +1,5 @@
 //! Chooses the sample, and counts its pairs by octaves (factors of 2) of distance. Twin of
-//! `shaders/measure_spacing.wgsl` and `shaders/shared/sample.wgsl`.
+//! `shaders/collide/measure_spacing.wgsl` and `shaders/collide/parts/sample.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

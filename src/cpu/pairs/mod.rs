@@ -1,5 +1,5 @@
 //! Tests each proxy against its neighbours, first by the ball test and then by the sweep. Twin of
-//! `shaders/pairs.wgsl`, `shaders/pairs_periodic.wgsl` and `shaders/shared/search.wgsl`.
+//! `shaders/collide/pairs.wgsl`, `shaders/periodic/pairs_periodic.wgsl` and `shaders/shared/search.wgsl`.
 //!
 //! [`find`] divides the search among tasks. A [`task`] collects in [`near`] the pairs whose balls
 //! meet, and the [`sweeper`] applies the sweep. [`tally`](mod@tally) only counts the candidates.

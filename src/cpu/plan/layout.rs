@@ -1,5 +1,5 @@
 //! Chooses the layout of a level: its time slabs, the size of its cells, and its slots. Twin of
-//! `shaders/shared/plan_layout.wgsl`.
+//! `shaders/collide/parts/plan_layout.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! Divides size ranges into levels. Twin of `shaders/shared/plan_levels.wgsl`.
+//! Divides size ranges into levels. Twin of `shaders/collide/parts/plan_levels.wgsl`.
 
 use super::size_ranges::{PerLevel, SizeRange};
 use crate::shared::sets::Sets;

@@ -1,5 +1,5 @@
 //! Chooses the levels of a step at the least expected cost, which of them search which, and their
-//! slots. Twin of `shaders/plan.wgsl`.
+//! slots. Twin of `shaders/collide/plan.wgsl`.
 //!
 //! [`size_ranges`] divides the size classes into runs, and [`levels`] joins runs to levels.
 //! [`layout`] gives each level its cells and slots. For any two levels, [`searches`] decides which

@@ -1,5 +1,5 @@
 //! Decides, for any two levels, which of them searches the other. Twin of
-//! `shaders/shared/plan_searches.wgsl`.
+//! `shaders/collide/parts/plan_searches.wgsl`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -78,7 +78,7 @@ fn search_cost(space: &Space, from: Side<'_>, to: Side<'_>, slabs: f32) -> f32 {
 /// searches at most r + 3 cells along each axis, where r is the ratio of the cell edges. But if any
 /// proxy of the finer level lies outside its box, the search covers all slots of that level.
 ///
-/// A GPU computes the bound in `shaders/shared/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
+/// A GPU computes the bound in `shaders/collide/parts/plan_searches.wgsl` and `shaders/shared/crowd.wgsl`.
 pub(super) fn max_candidates(
     levels: &[Level],
     searched: &[u64],

@@ -1,4 +1,4 @@
-//! Size ranges, from which the levels are made. Twin of `shaders/shared/plan_ranges.wgsl`.
+//! Size ranges, from which the levels are made. Twin of `shaders/collide/parts/plan_ranges.wgsl`.
 
 use arrayvec::ArrayVec;
 

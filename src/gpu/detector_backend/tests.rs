@@ -6,7 +6,7 @@ use crate::Sphere;
 use crate::blocking::block_on;
 use crate::cpu::measure;
 use crate::cpu::plan::plan;
-use crate::gpu::shader::layout::{Counters, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace};
+use crate::gpu::device::shader::layout::{Counters, GpuPlan, GpuSegment, GpuSizeClass, GpuSpace};
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
 use crate::shared::tag::SEGMENT_BITS;

@@ -32,7 +32,7 @@ const MOST_PLANES: usize = 32;
 const NEGLIGIBLE: f64 = 1.0 / (1_u64 << 36) as f64;
 
 /// A sphere and a triangle in float64, with bounds of the rounding errors.
-pub(super) struct TriangleFloat64 {
+pub(in crate::walls) struct TriangleFloat64 {
     /// The corners of the triangle, relative to the centre of the sphere. Each coordinate is rounded once. In
     /// a periodic domain, each coordinate has a further error of at most `off`.
     corners: [DVec3; 3],
@@ -79,8 +79,8 @@ enum Ended {
 }
 
 /// Returns whether three points certainly span a triangle with a positive area.
-pub(super) fn has_area(corners: &[[f32; 3]; 3]) -> bool {
-    let [a, b, c] = corners.map(vector);
+pub(super) fn has_area(corners: &[[f64; 3]; 3]) -> bool {
+    let [a, b, c] = corners.map(DVec3::from);
     let (b, c) = (b - a, c - a);
     // Each difference of coordinates has one rounding error. So each product of two differences has three, and
     // each component of the cross product has four.
@@ -108,13 +108,20 @@ impl TriangleFloat64 {
             off = off.max(error);
             -toward
         });
+        let v = vector(sphere.velocity) - vector(triangle.velocity);
+        Self::of(corners, off, v, sphere.radius.into())
+    }
+
+    /// Returns the test of a sphere of radius `r`. `corners` are relative to its centre, and `v` is its velocity relative
+    /// to the triangle, each rounded once. `corners` may have a further error of `off`.
+    pub(in crate::walls) fn of(corners: [DVec3; 3], off: DVec3, v: DVec3, r: f64) -> Self {
         let [a, b, c] = corners.map(DVec3::abs);
         Self {
             corners,
             off,
             reach: a.max(b).max(c),
-            v: vector(sphere.velocity) - vector(triangle.velocity),
-            r: sphere.radius.into(),
+            v,
+            r,
         }
     }
 
@@ -277,8 +284,7 @@ impl TriangleFloat64 {
     /// Decides whether and when the sphere touches the triangle in a step of duration `dt`. If rounding errors
     /// leave this open, returns `Err` with an estimate of the time of impact, or of the depth if the sphere
     /// seems to touch at the start.
-    pub(super) fn impact(&self, dt: f32) -> Result<Option<Hit>, f64> {
-        let dt = f64::from(dt);
+    pub(in crate::walls) fn impact(&self, dt: f64) -> Result<Option<Hit>, f64> {
         if self.is_far(dt) {
             return Ok(None);
         }
@@ -298,6 +304,18 @@ impl TriangleFloat64 {
             Ended::Undecided => false,
         };
         if misses { Ok(None) } else { Err(search.time) }
+    }
+
+    /// Estimates the time of impact and the depth, of which one is 0.
+    pub(in crate::walls) fn estimate(&self, dt: f64) -> [f64; 2] {
+        let start = self.nearest(0.0);
+        if start.distance <= self.r {
+            return [0.0, self.r - start.distance];
+        }
+        let last = self.search(start, dt).last;
+        let speed = last.direction.dot(self.v) / last.direction.length();
+        let time = last.time + (last.distance - self.r) / speed;
+        [time.max(0.0).min(dt), 0.0]
     }
 
     /// Returns the depth, rounded to float32, of a sphere that certainly touches at the start. Returns `None`
@@ -363,6 +381,15 @@ impl TriangleFloat64 {
         } else {
             self.nearest(0.0)
         };
+        self.touch_of(&nearest)
+    }
+
+    /// Returns the contact at a time, and the part of the triangle that is touched.
+    pub(in crate::walls) fn touch_at(&self, time: f64) -> (Touch, Feature) {
+        self.touch_of(&self.nearest(time))
+    }
+
+    fn touch_of(&self, nearest: &NearestPoint) -> (Touch, Feature) {
         let apart = nearest.point - self.v * nearest.time;
         // If the centre almost lies on the triangle, the direction to the nearest point is only rounding error.
         let is_told = nearest.distance > 1e6 * self.distance_error(nearest.time);

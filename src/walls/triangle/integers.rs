@@ -8,15 +8,17 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use dashu_int::IBig;
 
 use super::Triangle;
-use crate::exact::integers::{Dyadic, cross, dot, in_units, round, sign, unit_of};
-use crate::exact::{Hit, Shift};
-use crate::{Feature, Sphere};
+use crate::Feature;
+use crate::exact::Products;
+use crate::exact::integers::{
+    Dyadic, Numbers3, Rounded, cross, dot, in_units, nearest, sign, unit_of,
+};
 
 type Vector = [IBig; 3];
 
 /// A sphere and a triangle as exact integers. The corners relative to the centre of the sphere, and the radius,
 /// are in units of 2^`length`. The velocity of the sphere relative to the triangle is in units of 2^`speed`.
-pub(super) struct TriangleIntegers {
+pub(in crate::walls) struct TriangleIntegers {
     corners: [Vector; 3],
     r: IBig,
     length: i32,
@@ -48,8 +50,8 @@ fn square(x: &Vector) -> IBig {
 }
 
 /// Returns whether three points span a triangle with a positive area.
-pub(super) fn has_area(corners: &[[f32; 3]; 3]) -> bool {
-    let corners = corners.map(|corner| corner.map(|x| Dyadic::from(f64::from(x))));
+pub(super) fn has_area(corners: &[[f64; 3]; 3]) -> bool {
+    let corners = corners.map(|corner| corner.map(Dyadic::from));
     let unit = unit_of(corners.as_flattened());
     let corners = corners.map(|corner| corner.map(|x| in_units(x, unit)));
     normal(&corners).iter().any(|x| !x.is_zero())
@@ -61,17 +63,16 @@ fn normal(corners: &[Vector; 3]) -> Vector {
 }
 
 impl TriangleIntegers {
-    pub(super) fn new(triangle: &Triangle, sphere: &Sphere, shift: impl Shift) -> Self {
-        let dyadic = |x: f32| Dyadic::from(f64::from(x));
+    pub(in crate::walls) fn new(
+        triangle: &Triangle<f64>,
+        &(center, radius, velocity): &Numbers3,
+        products: &Products,
+    ) -> Self {
+        let dyadic = Dyadic::from;
         let corners = triangle.corners.map(|corner| corner.map(dyadic));
-        let center = sphere.center.map(dyadic);
-        let radius = dyadic(sphere.radius);
-        let products: [[(Dyadic, i32); 3]; 3] = match shift.translation() {
-            Some(translation) => {
-                from_fn(|axis| translation.products(axis).map(|(x, n)| (dyadic(x), n)))
-            }
-            None => [[(dyadic(0.0), 0); 3]; 3],
-        };
+        let center = center.map(dyadic);
+        let radius = dyadic(radius);
+        let products = products.map(|terms| terms.map(|(x, n)| (dyadic(x), n)));
         let edges = products.as_flattened().iter().map(|&(edge, _)| edge);
         let lengths = corners.as_flattened().iter().chain(&center).copied();
         let lengths: Vec<_> = lengths.chain([radius]).chain(edges).collect();
@@ -83,7 +84,7 @@ impl TriangleIntegers {
                 sum + in_units(edge, length) * IBig::from(n)
             })
         });
-        let [own, other] = [sphere.velocity, triangle.velocity].map(|v| v.map(dyadic));
+        let [own, other] = [velocity, triangle.velocity].map(|v| v.map(dyadic));
         let speed = unit_of(&[own, other].concat());
         Self {
             corners: corners.map(|corner| minus(&corner.map(|x| in_units(x, length)), &center)),
@@ -94,8 +95,7 @@ impl TriangleIntegers {
         }
     }
 
-    fn at(&self, time: f64) -> Moved {
-        let time = Dyadic::from(time);
+    fn at(&self, time: Dyadic) -> Moved {
         let unit = self.speed + time.exponent;
         let finer = usize::try_from(self.length - unit).unwrap_or(0);
         let coarser = usize::try_from(unit - self.length).unwrap_or(0);
@@ -109,7 +109,7 @@ impl TriangleIntegers {
 
     /// Compares the time of impact with `time`. The sphere must not touch the triangle at the start of the
     /// step.
-    fn touch_compared_with(&self, time: f64) -> Ordering {
+    fn touch_compared_with(&self, time: Dyadic) -> Ordering {
         let moved = self.at(time);
         if !moved.touches() {
             return Greater;
@@ -133,8 +133,7 @@ impl TriangleIntegers {
     }
 
     /// Compares the penetration depth at the start with a length.
-    fn depth_compared_with(&self, length: f64, nearest: &NearestFeature) -> Ordering {
-        let depth = Dyadic::from(length);
+    fn depth_compared_with(&self, depth: Dyadic, nearest: &NearestFeature) -> Ordering {
         let finer = usize::try_from(self.length - depth.exponent).unwrap_or(0);
         let coarser = usize::try_from(depth.exponent - self.length).unwrap_or(0);
         let rest = (&self.r << finer) - (IBig::from(depth.mantissa) << coarser);
@@ -144,23 +143,30 @@ impl TriangleIntegers {
         nearest.compared_with_scaled(&rest, finer).reverse()
     }
 
-    /// Returns the impact in a step of duration `dt`, or `None` if the sphere does not touch. `guess`, an
-    /// estimate of the time of impact or of the depth, affects only the speed of this function.
-    pub(super) fn impact(&self, dt: f32, guess: f64) -> Option<Hit> {
+    /// Returns the time of impact and the depth in a step of duration `dt`, each rounded to the nearest number of type
+    /// `T`, or `None` if the sphere does not touch. The depth is at most `longest`. `guess`, an estimate of the time of
+    /// impact or of the depth, affects only the speed of this function.
+    pub(in crate::walls) fn rounded<T: Rounded>(
+        &self,
+        dt: T,
+        guess: f64,
+        longest: T,
+    ) -> Option<[T; 2]> {
+        let zero = T::default();
         let start = Moved {
             corners: self.corners.clone(),
             r: self.r.clone(),
             path: [IBig::ZERO; 3],
         };
-        let nearest = start.nearest(&start.path);
-        if nearest.compared_with(&start.r) != Greater {
-            let compare = |length| self.depth_compared_with(length, &nearest);
-            let depth = round(f32::MAX, guess, compare);
-            return Some(Hit { toi: 0.0, depth });
+        let point = start.nearest(&start.path);
+        if point.compared_with(&start.r) != Greater {
+            let compare = |length| self.depth_compared_with(length, &point);
+            return Some([zero, nearest(longest, guess, compare)]);
         }
-        self.at(dt.into()).touches().then(|| Hit {
-            toi: round(dt, guess, |time| self.touch_compared_with(time)),
-            depth: 0.0,
+        let end = self.at(Dyadic::from(dt.into()));
+        end.touches().then(|| {
+            let toi = nearest(dt, guess, |time| self.touch_compared_with(time));
+            [toi, zero]
         })
     }
 }

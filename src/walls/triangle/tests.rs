@@ -265,7 +265,7 @@ fn check_all(
         }
         counts.by_integers += usize::from(
             TriangleFloat64::new(&triangle, &sphere, ())
-                .impact(dt)
+                .impact(dt.into())
                 .is_err(),
         );
         match found {

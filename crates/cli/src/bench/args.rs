@@ -75,6 +75,12 @@ pub(crate) struct Args {
     /// spheres, because 14142² is about 200 million.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Time the same numbers in float64, too
+    ///
+    /// After each timed call, the same step is timed with spheres in float64, once as records and once as columns. A
+    /// further row for each of them has its time as a multiple of the time in float32.
+    #[arg(long)]
+    pub(crate) float64: bool,
     /// Memory bandwidth for computing the floor (the least time of a step), instead of a measured bandwidth
     ///
     /// The floor is the time in which the memory can move the bytes that any method must move in a step.
@@ -89,7 +95,7 @@ pub(crate) struct Args {
     /// on worlds of up to 10 million spheres. With --n, no world has more spheres than that number. The
     /// report names the checks and measurements that were left out because of --within.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scene", "density", "ratio", "bullets",
-        "input", "at_rest", "check", "threads", "dt"])]
+        "input", "at_rest", "check", "float64", "threads", "dt"])]
     pub(crate) gpu_report: Option<PathBuf>,
     /// Time limit of --gpu-report, in seconds
     ///
@@ -117,6 +123,8 @@ of the JSON lines are in parentheses. There, times are in seconds and sizes in b
   MiB      working memory that carom keeps, without the spheres and the list (memory)
   x floor  median time divided by the floor (over_floor; the floor is floor_bytes divided by
            bandwidth, in bytes per second)
+With --float64, the rows `records` and `columns` have the times in float64 instead (float64), and
+`x float32`, the median of the ratios of consecutive times in float64 and in float32 (over_float32).
 JSON lines also have the number of slots of the grids (slots), the bytes that each stage moves in
 the model of docs/performance.md (moved), the time of each stage (stages), and the number of pairs
 that --check tested (checked).
@@ -128,6 +136,7 @@ Examples of how the cost grows (for one thread of the CPU, add --backend cpu --t
   carom bench --n 1000000 --scene fast --bullets 0,10,50,100,200,500
   carom bench --scene thermal
   carom bench --scene thermal --at-rest
+  carom bench --n 1000000 --scene gas,dense --float64 --repeats 31
   carom bench --input grains.csv --dt 1e-4 --check
 Redirect standard output to a file to plot the results with `plot` of the package carom-peers.";
 

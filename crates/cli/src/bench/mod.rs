@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod float64;
 mod floor;
 #[cfg(feature = "native")]
 mod kernel_times;
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub(crate) use args::Args;
 use args::Case;
+use float64::{Float64, Float64Run};
 use floor::{Counts, Moved};
 
 use crate::progress::Progress;
@@ -56,6 +58,9 @@ struct Run {
     /// Number of bytes that each stage moves according to a model of the CPU backend, or `None` on a GPU.
     moved: Option<Vec<Moved>>,
     stages: Vec<Stage>,
+    /// The same spheres in float64, with the option `--float64`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    float64: Vec<Float64>,
 }
 
 /// The spheres that were timed: a benchmark scene with its parameters, or a file.
@@ -205,12 +210,20 @@ impl Bench {
         let mut seconds = Vec::new();
         let mut found = warm_up;
         let mut calls: Vec<Statistics> = Vec::new();
+        let mut float64 = match self.arguments.float64 {
+            true => Some(Float64Run::new(&spheres, dt, self.arguments.backend())?),
+            false => None,
+        };
         for _ in 0..repeats {
             let start = Instant::now();
             detector.detect_into(&Step::new(&spheres, dt), &mut found)?;
             seconds.push(start.elapsed().as_secs_f64());
             calls.push(found.statistics.clone());
+            if let Some(float64) = &mut float64 {
+                float64.time()?;
+            }
         }
+        let float64 = float64.map_or(Vec::new(), |run| run.results(&seconds));
         let min_seconds = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let max_seconds = seconds.iter().copied().fold(0.0, f64::max);
         let median_seconds = median(seconds);
@@ -263,6 +276,7 @@ impl Bench {
             over_floor: floor_seconds.and_then(|floor| over(median_seconds, floor)),
             moved: on_cpu.then(|| floor::moved(counts)),
             stages: stages.collect(),
+            float64,
             adapter: facts.adapter,
             world,
         };
@@ -318,6 +332,9 @@ fn print_row(run: &Run) {
         run.over_floor
             .map_or("-".to_owned(), |ratio| format!("{ratio:.1}")),
     ));
+    for float64 in &run.float64 {
+        float64.print_row(run.world.n, run.backend);
+    }
 }
 
 impl World {

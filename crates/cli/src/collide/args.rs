@@ -84,7 +84,7 @@ pub(crate) struct Args {
     /// the order given, then the triangles of the meshes.
     #[arg(long = "wall", value_name = "SHAPE", allow_hyphen_values = true, value_parser = read::wall_of,
         help_heading = "Walls")]
-    pub(crate) simple_walls: Vec<Wall>,
+    pub(crate) simple_walls: Vec<Wall<f64>>,
 
     /// Triangle mesh that spheres may touch, from an STL or OBJ file; may be given several times
     ///
@@ -162,7 +162,7 @@ In a periodic box, the list has the columns n1, n2 and n3 after depth: sphere a 
 sphere b that is displaced by n1, n2 and n3 edges. The columns of --types then come last.
 
 Numbers are rounded once to the nearest float64, and the pairs are exact for these numbers. Arrays of
-float32 stay float32, and steps with walls are rounded to float32. The summary counts as grazing the pairs that the fast swept test
+float32 stay float32, and the walls are then rounded to float32, too. The summary counts as grazing the pairs that the fast swept test
 could not decide. An exact test decided these pairs.
 
 Exit codes:

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // once.
     let first = next.as_ref().and_then(|world| world.domain);
     let images = first.is_some_and(|domain| !domain.is_open());
-    let float64 = next.as_ref().is_none_or(|world| !world.float32) && !args.has_walls();
+    let float64 = next.as_ref().is_none_or(|world| !world.float32);
     let columns = Columns {
         float64,
         subject: Subject::Collisions,
@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         List::create(target, columns)
     });
     let mut wall_list = wall_list.transpose()?;
-    let walls = read::walls(&args.simple_walls, &args.meshes)?;
+    let walls = read::walls(&args.simple_walls, &args.meshes, |x| x)?;
+    let mut narrow_walls = None;
     let file = args.output.as_ref().and_then(Target::path);
     let mut plot = args.plot.as_deref().map(OutputFile::create).transpose()?;
     let options = Options::new().with_backend(args.backend.into());
@@ -71,8 +72,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         say_new_notes(&world, &mut notes, &progress);
         // Only the first note on coarse coordinates is printed. The notes of later frames would differ only
         // in their numbers.
-        // Walls are in float32, and so are spheres that may touch them.
-        let float32 = world.float32 || args.has_walls();
+        let float32 = world.float32;
         if float32
             && !is_coarse
             && let Some(note) = resolution::note(&world)
@@ -98,7 +98,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if float32 {
             let mut step = Step::new(&narrow, single(args.dt)).in_domain(&in_float32(&domain));
             if args.has_walls() {
-                step = step.with_walls(&walls);
+                let walls = match narrow_walls.take() {
+                    Some(walls) => walls,
+                    None => read::walls(&args.simple_walls, &args.meshes, single)?,
+                };
+                step = step.with_walls(narrow_walls.insert(walls));
             }
             let found = ready.detect(&step).map_err(|error| world.explain(error))?;
             seconds = start.elapsed().as_secs_f64();
@@ -106,11 +110,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             verdict = check(args, &progress, || verify::verify(&step, &found))?;
             collisions = widened(&found)?;
         } else {
-            let step = Step::new(&world.spheres, args.dt).in_domain(&domain);
+            let mut step = Step::new(&world.spheres, args.dt).in_domain(&domain);
+            if args.has_walls() {
+                step = step.with_walls(&walls);
+            }
             let found = ready.detect(&step).map_err(|error| world.explain(error))?;
             seconds = start.elapsed().as_secs_f64();
             detector = Some(ready).filter(|_| !args.verify);
-            verdict = check(args, &progress, || verify::verify_pairs(&step, &found))?;
+            verdict = check(args, &progress, || verify::verify(&step, &found))?;
             collisions = found;
         }
         let report = Report {

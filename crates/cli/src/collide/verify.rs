@@ -45,7 +45,14 @@ pub(crate) struct Verdict {
 }
 
 /// Checks both lists of a step: that of colliding pairs, and that of spheres that touch walls.
-pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result<Verdict> {
+pub(crate) fn verify<T: Number>(
+    step: &Step<'_, Spheres<'_, T>>,
+    collisions: &Collisions<T>,
+) -> anyhow::Result<Verdict>
+where
+    Verification<T::Collision>: Display,
+    Verification<T::WallCollision>: Display,
+{
     let Some(walls) = step.walls() else {
         return verify_pairs(step, collisions);
     };
@@ -69,7 +76,7 @@ pub(crate) fn verify(step: &Step<'_>, collisions: &Collisions) -> anyhow::Result
 
 /// Checks a list of colliding pairs by testing every pair of spheres. If there are too many spheres, the
 /// other backend (GPU or CPU) makes a second list, and the two lists are compared.
-pub(crate) fn verify_pairs<T: Number>(
+fn verify_pairs<T: Number>(
     step: &Step<'_, Spheres<'_, T>>,
     collisions: &Collisions<T>,
 ) -> anyhow::Result<Verdict>

@@ -103,13 +103,13 @@ fn an_array_of_wall_collisions_has_the_same_columns() -> Test {
     for column in [
         "('sphere', '<i4')",
         "('wall', '<i4')",
-        "('toi', '<f4')",
-        "('depth', '<f4')",
+        "('toi', '<f8')",
+        "('depth', '<f8')",
     ] {
         assert!(header.contains(column), "{header}");
     }
     assert!(header.contains("(2,)"), "{header}");
-    assert_eq!(bytes[length..].len(), 2 * 16);
+    assert_eq!(bytes[length..].len(), 2 * 24);
     Ok(())
 }
 
@@ -216,5 +216,35 @@ fn wrong_walls_are_named() -> Test {
     for (more, what) in invalid {
         run(&[&[&input[..]], more].concat())?.expect_error(what[0], 1, what);
     }
+    Ok(())
+}
+
+/// The numbers of text are decided in float64. Float32 would round these coordinates to steps of 0.5.
+#[test]
+fn walls_are_decided_in_float64() -> Test {
+    let folder = Folder::new("wide-walls")?;
+    let csv = "x,y,z,radius\n1,1,4582300.125,0.125\n1,1,4582300.12500001,0.125\n";
+    let obj = "v 0 0 4582300\nv 9 0 4582300\nv 0 9 4582300\nf 1 2 3\n";
+    let mesh = folder.file("floor.obj", obj)?;
+    let output = folder.path("walls.csv")?;
+    let floor = "plane 0 0 0.5 2291150";
+    let more = [
+        "--dt",
+        "0",
+        "--wall",
+        floor,
+        "--mesh",
+        &mesh,
+        "--verify",
+        "--walls-output",
+        &output,
+    ];
+    let ran = run_with(&args(&more), csv.as_bytes(), &[])?;
+    ran.expect_success("walls");
+    assert!(!ran.stderr.contains("float32"), "{}", ran.stderr);
+    assert_eq!(
+        fs::read_to_string(output)?,
+        "sphere,wall,toi,depth\n0,0,0.0,0.0\n0,1,0.0,0.0\n"
+    );
     Ok(())
 }

@@ -75,7 +75,7 @@ impl Cell {
                 return Err((k, what));
             }
             for (number, field) in rows[k].iter_mut().zip(&fields) {
-                *number = number::parse_wide(field)
+                *number = number::parse(field)
                     .map_err(|what| (k, format!("a bound of the box {what}")))?;
             }
             if columns < 4 && rows[k][1] < rows[k][0] {

@@ -225,14 +225,13 @@ impl Columns {
     ) -> Result<Row, BadField> {
         let field = |column| field(column).unwrap_or_default();
         let bad = |name| move |what| BadField { name, what };
-        let number = |column, name| number::parse_wide(field(column)).map_err(bad(name));
+        let number = |column, name| number::parse(field(column)).map_err(bad(name));
         let kind = |column| Type::parse(field(column)).map_err(bad("type"));
         let mut sphere = HardSphere::new([0.0; 3], 0.0);
         if let Some(cell) = &self.cell {
             let mut parts = [0.0; 3];
             for (axis, column) in self.centers() {
-                parts[axis] =
-                    number::parse_wide(field(column)).map_err(bad(self.names.center[axis]))?;
+                parts[axis] = number::parse(field(column)).map_err(bad(self.names.center[axis]))?;
             }
             let axes = if self.is_flat() { 2 } else { 3 };
             let center = if self.are_mixed() {
@@ -254,7 +253,7 @@ impl Columns {
             for axis in 0..3 {
                 if let Some(column) = self.velocity[axis] {
                     let name = self.names.velocity[axis];
-                    let momentum = number::parse_wide(field(column)).map_err(bad(name))?;
+                    let momentum = number::parse(field(column)).map_err(bad(name))?;
                     sphere.velocity[axis] = number::finite(momentum / mass)
                         .map_err(|what| bad(name)(format!("divided by the mass {what}")))?;
                 }
@@ -285,7 +284,7 @@ impl Columns {
             );
             return Err(bad(self.names.velocity[2])(what));
         }
-        let moves = |column| number::parse_wide(field(column)).is_ok_and(|x| x != 0.0);
+        let moves = |column| number::parse(field(column)).is_ok_and(|x| x != 0.0);
         let id = self
             .id
             .map(|column| number::id(field(column)).map_err(bad("id")));
@@ -375,7 +374,7 @@ impl Mass {
             )
         };
         match self {
-            Self::Column(column) => match number::parse_wide(field(column)) {
+            Self::Column(column) => match number::parse(field(column)) {
                 Ok(mass) if mass > 0.0 => Ok(mass),
                 Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
                 Err(what) => Err(("mass", what)),

@@ -175,7 +175,7 @@ fn hint(line: &ByteRecord, separator: Separator) -> Option<String> {
         return Some(format!("this is not CSV but {what}: add --format {format}"));
     }
     if separator != Separator::Comma {
-        let numbers = line.iter().all(|field| number::parse_wide(field).is_ok());
+        let numbers = line.iter().all(|field| number::parse(field).is_ok());
         return numbers.then(|| {
             "there is no header; name the columns in their order with --columns, as in --columns \
              x,y,z,radius"
@@ -200,7 +200,7 @@ fn hint(line: &ByteRecord, separator: Separator) -> Option<String> {
         ));
     }
     line.iter()
-        .all(|field| number::parse_wide(field).is_ok())
+        .all(|field| number::parse(field).is_ok())
         .then(|| {
             format!(
                 "there is no header; name the columns in their order with --columns, as in --columns \

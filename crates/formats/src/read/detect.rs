@@ -80,7 +80,7 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         let words = line(k).split(u8::is_ascii_whitespace);
         words.filter(|word| !word.is_empty()).collect()
     };
-    let is_number = |word: &&[u8]| number::parse_wide(word).is_ok();
+    let is_number = |word: &&[u8]| number::parse(word).is_ok();
     let is_whole = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     let is_vector = |k| words(k).len() >= 3 && words(k).iter().take(3).all(is_number);
     let any = |begins: &[&str]| {

@@ -14,6 +14,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use carom::Number;
+
 pub use self::obj::read as read_obj;
 pub use self::stl::read as read_stl;
 use super::world::at;
@@ -27,7 +29,7 @@ const MOST: usize = u32::MAX as usize;
 #[derive(Debug, Default)]
 pub struct Mesh {
     /// Positions of the vertices. Positions that occur several times in an STL file are one vertex.
-    pub vertices: Vec<[f32; 3]>,
+    pub vertices: Vec<[f64; 3]>,
     /// For each triangle, the indices of its corners in [`vertices`](Self::vertices).
     pub triangles: Vec<[u32; 3]>,
     places: Places,
@@ -63,13 +65,19 @@ impl Mesh {
         }
     }
 
-    /// Makes a mesh of walls for [`carom::Walls::push_mesh`]. `source` is the name of the file in messages.
+    /// Makes a mesh of walls for [`carom::Walls::push_mesh`], in numbers of type `T`, to which `number` rounds. `source` is
+    /// the name of the file in messages.
     ///
     /// # Errors
     /// Returns an error that names the line or triangle if a number is out of the range of carom, or a
     /// triangle has no area.
-    pub fn wall(mut self, source: &str) -> Result<carom::Mesh> {
-        let vertices = std::mem::take(&mut self.vertices);
+    pub fn wall<T: Number>(
+        mut self,
+        source: &str,
+        number: impl Fn(f64) -> T,
+    ) -> Result<carom::Mesh<T>> {
+        let vertices = std::mem::take(&mut self.vertices).into_iter();
+        let vertices = vertices.map(|x| x.map(&number)).collect();
         let triangles = std::mem::take(&mut self.triangles);
         match carom::Mesh::new(vertices, triangles) {
             Err(carom::Error::InvalidTriangle {
@@ -101,7 +109,7 @@ impl Mesh {
         Ok(())
     }
 
-    fn add_vertex(&mut self, position: [f32; 3]) -> Result<u32, String> {
+    fn add_vertex(&mut self, position: [f64; 3]) -> Result<u32, String> {
         let index = u32::try_from(self.vertices.len())
             .map_err(|_| format!("the mesh has more than {MOST} vertices, the limit"))?;
         push(&mut self.vertices, position)?;
@@ -119,15 +127,15 @@ impl Mesh {
 /// Maps the positions of vertices to their indices in the mesh while an STL file is read. The key
 /// of the map is the bits of the three coordinates.
 #[derive(Default)]
-struct Merged(HashMap<[u32; 3], u32>);
+struct Merged(HashMap<[u64; 3], u32>);
 
 impl Merged {
     /// Returns the vertex of the mesh at a position. Creates the vertex if there is none.
-    fn vertex(&mut self, mesh: &mut Mesh, position: [f32; 3]) -> Result<u32, String> {
+    fn vertex(&mut self, mesh: &mut Mesh, position: [f64; 3]) -> Result<u32, String> {
         // The addition turns −0 into 0, which is the same position.
         let position = position.map(|x| x + 0.0);
         self.0.try_reserve(1).map_err(|_| out_of_memory())?;
-        match self.0.entry(position.map(f32::to_bits)) {
+        match self.0.entry(position.map(f64::to_bits)) {
             Entry::Occupied(vertex) => Ok(*vertex.get()),
             Entry::Vacant(entry) => Ok(*entry.insert(mesh.add_vertex(position)?)),
         }
@@ -200,7 +208,7 @@ fn at_triangle(source: &str, triangle: usize, what: &str) -> Error {
     at(source, "triangle", triangle as u64, what)
 }
 
-fn position(words: &[&[u8]]) -> Result<[f32; 3], String> {
+fn position(words: &[&[u8]]) -> Result<[f64; 3], String> {
     let &[x, y, z] = words else {
         return Err("a vertex must have three numbers: x, y and z".into());
     };

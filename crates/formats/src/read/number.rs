@@ -4,14 +4,9 @@ use std::str::FromStr;
 
 const SHOWN: usize = 40;
 
-/// Parses a decimal number of a mesh or a wall and rounds it once, to the nearest float32. The error message is
-/// written to follow the name of the field: "is `abc`, but must be a finite number".
-pub(crate) fn parse(field: &[u8]) -> Result<f32, String> {
-    decimal(field, f32::is_finite, "a float32 holds at most 3.4e38")
-}
-
-/// Parses a decimal number and rounds it once, to the nearest float64.
-pub(crate) fn parse_wide(field: &[u8]) -> Result<f64, String> {
+/// Parses a decimal number and rounds it once, to the nearest float64. The error message is written to follow the name of
+/// the field: "is `abc`, but must be a finite number".
+pub(crate) fn parse(field: &[u8]) -> Result<f64, String> {
     decimal(field, f64::is_finite, "a float64 holds at most 1.8e308")
 }
 

@@ -116,8 +116,8 @@ impl Radii {
 /// # Errors
 /// Returns an error if the text is invalid or the number is out of range.
 pub fn magnitude(name: &str, text: &str) -> Result<f64> {
-    let x = number::parse_wide(text.as_bytes())
-        .map_err(|what| Error::new(format!("the {name} {what}")))?;
+    let x =
+        number::parse(text.as_bytes()).map_err(|what| Error::new(format!("the {name} {what}")))?;
     if (0.0..=carom::MAX_MAGNITUDE_F64).contains(&x) {
         Ok(x)
     } else {
@@ -136,7 +136,7 @@ pub fn box_of(text: &str) -> Result<Domain> {
         .split([' ', ',', '\t'])
         .filter(|field| !field.is_empty());
     let numbers: Vec<f64> = fields
-        .map(|field| number::parse_wide(field.as_bytes()))
+        .map(|field| number::parse(field.as_bytes()))
         .collect::<Result<_, _>>()
         .map_err(|what: String| Error::new(format!("a number of the box {what}")))?;
     let cell = match numbers[..] {

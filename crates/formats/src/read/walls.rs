@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use carom::{Wall, Walls};
+use carom::{Number, Wall, Walls};
 
 use super::{mesh, number};
 use crate::error::{Error, Result, bail};
@@ -12,10 +12,10 @@ use crate::error::{Error, Result, bail};
 /// # Errors
 /// Returns an error if the text does not describe a wall, or if a number of the wall is out
 /// of range.
-pub fn wall_of(text: &str) -> Result<Wall> {
+pub fn wall_of(text: &str) -> Result<Wall<f64>> {
     let mut words = text.split([' ', ',', '\t']).filter(|word| !word.is_empty());
     let shape = words.next().unwrap_or_default();
-    let numbers: Vec<f32> = words
+    let numbers: Vec<f64> = words
         .map(|word| number::parse(word.as_bytes()))
         .collect::<Result<_, _>>()
         .map_err(|what: String| Error::new(format!("a number of the wall {what}")))?;
@@ -49,15 +49,20 @@ pub fn wall_of(text: &str) -> Result<Wall> {
     })
 }
 
-/// Returns the walls of simple shapes, and then the triangles of mesh files.
+/// Returns the walls of simple shapes, and then the triangles of mesh files, in numbers of type `T`, to which `number` rounds.
 ///
 /// # Errors
 /// Returns an error that names the file if a mesh cannot be read or a triangle is invalid.
-pub fn walls(simple: &[Wall], meshes: &[PathBuf]) -> Result<Walls> {
-    let mut walls: Walls = simple.iter().copied().collect();
+pub fn walls<T: Number>(
+    simple: &[Wall<f64>],
+    meshes: &[PathBuf],
+    number: impl Fn(f64) -> T,
+) -> Result<Walls<T>> {
+    let simple = simple.iter().map(|wall| wall.shape().map(&number));
+    let mut walls: Walls<T> = simple.collect();
     for path in meshes {
         let mesh = mesh::read(path)?;
-        walls.push_mesh(mesh.wall(&path.display().to_string())?);
+        walls.push_mesh(mesh.wall(&path.display().to_string(), &number)?);
     }
     Ok(walls)
 }

@@ -456,7 +456,7 @@ fn numbers_after(text: &str) -> (usize, bool) {
 }
 
 fn decimal(word: &str) -> Option<f64> {
-    number::parse_wide(word.as_bytes()).ok()
+    number::parse(word.as_bytes()).ok()
 }
 
 #[cfg(test)]

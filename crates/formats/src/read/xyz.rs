@@ -364,7 +364,7 @@ fn rows(text: &[u8]) -> Result<Vec<Vec<f64>>, String> {
         let word = &text[start..at];
         start = at + 1;
         if !word.is_empty() {
-            let number = number::parse_wide(word);
+            let number = number::parse(word);
             row.push(number.map_err(|what| format!("has a number that {what}"))?);
         } else if byte == b',' && lacks_number {
             return Err("has a comma without a number before it".to_owned());

@@ -45,7 +45,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) dt: f32,
     pub(crate) pairs: &'a Hits<Collision>,
     pub(crate) domain: &'a Domain,
-    pub(crate) walls: &'a Walls,
+    pub(crate) walls: &'a Walls<f64>,
 }
 
 impl Picture<'_> {

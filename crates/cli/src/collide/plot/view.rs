@@ -75,8 +75,8 @@ impl View {
 
     /// Returns two components of a vector of the world: along the axis that points right in the
     /// picture, and along the axis that points up.
-    pub(crate) fn flat(&self, vector: [f32; 3]) -> [f64; 2] {
-        [0, 1].map(|i| f64::from(vector[self.axes[i]]))
+    pub(crate) fn flat<T: Copy + Into<f64>>(&self, vector: [T; 3]) -> [f64; 2] {
+        [0, 1].map(|i| vector[self.axes[i]].into())
     }
 
     /// Returns the place of a point in the picture. `point` has its world coordinates along the

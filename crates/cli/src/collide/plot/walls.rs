@@ -18,7 +18,7 @@ pub(crate) const FEW: usize = 2_000;
 const SIDES: u32 = 180;
 
 /// Draws all walls behind the shapes that were painted before.
-pub(crate) fn draw(canvas: &mut Canvas, walls: &Walls, view: &View) {
+pub(crate) fn draw(canvas: &mut Canvas, walls: &Walls<f64>, view: &View) {
     for wall in walls.simple() {
         outline(canvas, wall, view);
     }
@@ -35,7 +35,7 @@ pub(crate) fn draw(canvas: &mut Canvas, walls: &Walls, view: &View) {
     }
 }
 
-fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
+fn outline(canvas: &mut Canvas, wall: &Wall<f64>, view: &View) {
     match wall.shape() {
         WallShape::HalfSpace { normal, offset } => trace(canvas, view, normal, offset),
         WallShape::Sphere { center, radius, .. } => circle(canvas, view, center, radius),
@@ -47,9 +47,7 @@ fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
         } => {
             let [x, y] = view.flat(axis);
             let length = x.hypot(y);
-            let size = axis
-                .into_iter()
-                .fold(0.0, |size: f64, x| size.hypot(x.into()));
+            let size = axis.into_iter().fold(0.0, |size: f64, x| size.hypot(x));
             if length < 1e-6 * size {
                 circle(canvas, view, point, radius);
                 return;
@@ -57,7 +55,7 @@ fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
             let [px, py] = view.flat(point);
             let [x, y] = [x / length, y / length];
             for side in [-1.0, 1.0] {
-                let by = side * f64::from(radius);
+                let by = side * radius;
                 endless(canvas, view, [px - by * y, py + by * x], [x, y]);
             }
         }
@@ -68,14 +66,14 @@ fn outline(canvas: &mut Canvas, wall: &Wall, view: &View) {
 
 /// Draws the line in which a plane crosses the middle of the world. A plane perpendicular to the
 /// line of sight has no such line.
-fn trace(canvas: &mut Canvas, view: &View, normal: [f32; 3], offset: f32) {
+fn trace(canvas: &mut Canvas, view: &View, normal: [f64; 3], offset: f64) {
     let [x, y] = view.flat(normal);
     let square = x * x + y * y;
-    let away = f64::from(normal[view.sight()]);
+    let away = normal[view.sight()];
     if square < 1e-6 * (square + away * away) {
         return;
     }
-    let part = (f64::from(offset) - away * view.depth) / square;
+    let part = (offset - away * view.depth) / square;
     let length = square.sqrt();
     endless(
         canvas,
@@ -85,11 +83,11 @@ fn trace(canvas: &mut Canvas, view: &View, normal: [f32; 3], offset: f32) {
     );
 }
 
-fn circle(canvas: &mut Canvas, view: &View, center: [f32; 3], radius: f32) {
+fn circle(canvas: &mut Canvas, view: &View, center: [f64; 3], radius: f64) {
     let [x, y] = view.flat(center);
     let at = |side: u32| {
         let (sin, cos) = (TAU * f64::from(side) / f64::from(SIDES)).sin_cos();
-        [x + f64::from(radius) * cos, y + f64::from(radius) * sin]
+        [x + radius * cos, y + radius * sin]
     };
     for side in 0..SIDES {
         line(canvas, view, [at(side), at(side + 1)], WIDTH);

@@ -92,8 +92,8 @@ fn add_record(mesh: &mut Mesh, merged: &mut Merged, record: &[u8; RECORD]) -> Re
         let mut position = [0.0; 3];
         for (axis, x) in position.iter_mut().enumerate() {
             // The three numbers of the normal come before the corners, and are skipped.
-            *x = f32::from_le_bytes(numbers[3 + 3 * corner + axis]);
-            if !x.is_finite() {
+            *x = f32::from_le_bytes(numbers[3 + 3 * corner + axis]).into();
+            if !f64::is_finite(*x) {
                 let name = ["x", "y", "z"][axis];
                 return Err(format!(
                     "{name} of corner {corner} is {x}, but must be a finite number"
@@ -187,7 +187,7 @@ fn unexpected(inside: Inside, line: &[u8]) -> String {
     )
 }
 
-fn position<'a>(words: impl Iterator<Item = &'a [u8]>) -> Result<[f32; 3], String> {
+fn position<'a>(words: impl Iterator<Item = &'a [u8]>) -> Result<[f64; 3], String> {
     let words: Vec<&[u8]> = words.take(4).collect();
     if words.len() != 3 {
         return Err("a vertex must have three numbers: x, y and z".into());

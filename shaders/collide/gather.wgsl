@@ -1,0 +1,36 @@
+// Copies the input values of both spheres of each pair, so that the host can decide the pair exactly.
+
+#import carom::{CaromCollision, CaromResults, carom_b}
+#import invocation::{invocation}
+#import sphere_bits::{sphere_bits}
+#import types::{Sphere}
+
+// Twin of `Gathered` in `src/gpu/device/shader/layout.rs`.
+struct Gathered {
+    a: u32,
+    b_and_grazing: u32,
+    // For each of the two spheres: the bits of its centre, radius and velocity.
+    values: array<array<u32, 7>, 2>,
+}
+
+@group(0) @binding(0) var<storage, read> spheres: array<Sphere>;
+@group(0) @binding(1) var<storage, read> pairs: array<CaromCollision>;
+@group(0) @binding(2) var<storage, read> results: CaromResults;
+@group(0) @binding(3) var<storage, read_write> gathered: array<Gathered>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = invocation(workgroup, workgroups, local, WORKGROUP);
+    if place >= min(results.pairs, arrayLength(&gathered)) {
+        return;
+    }
+    let pair = pairs[place];
+    gathered[place].a = pair.a;
+    gathered[place].b_and_grazing = pair.b_and_grazing;
+    gathered[place].values[0] = sphere_bits(spheres[pair.a]);
+    gathered[place].values[1] = sphere_bits(spheres[carom_b(pair) + results.b_offset]);
+}

@@ -1,0 +1,608 @@
+//! Records one time step of collision detection into the application's command encoder.
+
+use std::mem::offset_of;
+use std::sync::Arc;
+
+use super::buffers::{BufferCapacity, Buffers};
+use super::collision_buffers::{CollisionBuffers, Outgrown};
+use super::neighbors::{self, Neighbors};
+use super::stages::Recording;
+use super::walls::StepWalls;
+use crate::gpu::device::shader::constants::FLAG_WATCH;
+use crate::gpu::device::shader::layout::{GpuLattice, NeighborRequest, Params, SourceLayout};
+use crate::gpu::device::timing::TimedBy;
+use crate::gpu::input::device_spheres::{Attribute, DeviceSpheres};
+use crate::gpu::input::host_step::HostStep;
+use crate::gpu::input::load::Loading;
+use crate::gpu::input::upload::{Submitted, Upload, Written, uniform_padding};
+use crate::gpu::results::decode::Recorded;
+use crate::shared::sets::Sets;
+use crate::shared::units::Units;
+use crate::step::{CheckedStep, Step};
+use crate::validate::check_dt;
+use crate::{Domain, Error, NeighborSearch, Sphere, Spheres, Walls};
+
+mod sealed {
+    use super::{CollisionBuffers, Error, NeighborSearch, Ready, Step};
+
+    /// Prepares the recording of a step: all parts that can fail.
+    pub trait Recordable: Sized {
+        fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error>;
+
+        fn ready_neighbors(
+            search: &NeighborSearch<'_, Self>,
+            buffers: &mut CollisionBuffers,
+        ) -> Result<Ready, Error>;
+    }
+}
+
+/// Spheres that [`CollisionBuffers::record`] accepts: [`Spheres`] on the host, or [`DeviceSpheres`]
+/// in GPU buffers of the application.
+pub trait RecordableSpheres: sealed::Recordable {}
+
+impl RecordableSpheres for Spheres<'_> {}
+impl RecordableSpheres for DeviceSpheres<'_> {}
+
+impl sealed::Recordable for Spheres<'_> {
+    fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
+        let &Step { domain, .. } = step;
+        let (dt, walls) = (step.dt(), step.walls());
+        domain.check()?;
+        let walls = StepWalls::new(walls, dt, 1.0, &domain, buffers.last_walls())?;
+        // If one of two sets is empty, the spheres of the other set may still touch walls.
+        let alone = buffers.buffers.walls.is_some();
+        let mut packed = std::mem::take(&mut buffers.packed);
+        let ready = step.in_slices(&mut packed).and_then(|(first, second)| {
+            let step = HostStep::checked(first, second, dt, domain, alone)?;
+            buffers.ready_host(&step, Extras::of_walls(walls.as_ref()))
+        });
+        buffers.packed = packed;
+        ready
+    }
+
+    fn ready_neighbors(
+        search: &NeighborSearch<'_, Self>,
+        buffers: &mut CollisionBuffers,
+    ) -> Result<Ready, Error> {
+        neighbors::ready_host(search, buffers)
+    }
+}
+
+impl sealed::Recordable for DeviceSpheres<'_> {
+    fn ready(step: &Step<'_, Self>, buffers: &mut CollisionBuffers) -> Result<Ready, Error> {
+        check_dt(step.dt())?;
+        step.domain.check()?;
+        buffers.ready_device(step, None)
+    }
+
+    fn ready_neighbors(
+        search: &NeighborSearch<'_, Self>,
+        buffers: &mut CollisionBuffers,
+    ) -> Result<Ready, Error> {
+        neighbors::ready_device(search, buffers)
+    }
+}
+
+/// A step with its values already in an upload buffer. Recording its commands cannot fail.
+pub struct Ready {
+    written: Written,
+    loading: Option<Loading>,
+    /// For meshes: the second step, which searches for spheres near triangles. It has an upload
+    /// buffer of its own.
+    mesh: Option<Box<Ready>>,
+    recorded: Recorded,
+}
+
+/// The values of steps whose spheres are in carom's own buffers: see [`CollisionBuffers::inner_step`].
+pub(crate) struct InnerStep {
+    params: Params,
+    lattice: Option<GpuLattice>,
+}
+
+impl InnerStep {
+    /// Adds the values to an upload. They serve any number of steps.
+    pub(crate) fn add_to<'a>(&'a self, upload: &mut Upload<'a>, to: &Buffers) {
+        upload.add(&to.params, [bytemuck::bytes_of(&self.params)]);
+        if let (Some(periodic), Some(lattice)) = (&to.periodic, &self.lattice) {
+            upload.add(&periodic.given_lattice, [bytemuck::bytes_of(lattice)]);
+        }
+    }
+}
+
+/// Optional parts of a recording: the walls of the step, and the request of a search for neighbours.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Extras<'a> {
+    pub(crate) walls: Option<&'a StepWalls>,
+    pub(crate) request: Option<NeighborRequest>,
+}
+
+impl<'a> Extras<'a> {
+    fn of_walls(walls: Option<&'a StepWalls>) -> Self {
+        Self {
+            walls,
+            ..Self::default()
+        }
+    }
+}
+
+/// Returns the description of spheres that are stored in one of carom's own buffers, as [`Sphere`] lays
+/// them out.
+fn in_own_layout(buffer: &wgpu::Buffer, count: u32) -> DeviceSpheres<'_> {
+    let at = |offset: usize| Attribute::new(buffer, offset as u64, size_of::<Sphere>() as u64);
+    let (center, radius) = (
+        at(offset_of!(Sphere, center)),
+        at(offset_of!(Sphere, radius)),
+    );
+    DeviceSpheres::new(count, center, radius)
+        .with_velocity(at(offset_of!(Sphere, velocity)))
+        .with_groups(at(offset_of!(Sphere, groups)))
+}
+
+/// Returns an error if spheres have inverse masses, which only a simulation reads.
+fn refuse_masses(spheres: &DeviceSpheres<'_>) -> Result<(), Error> {
+    match spheres.inverse_mass {
+        None => Ok(()),
+        Some(_) => Err(Error::SourceBuffer {
+            what: "inverse masses",
+            problem: "is for `SimulationBuffers::record` only, because collisions do not depend on masses; leave out \
+                      `DeviceSpheres::with_inverse_mass`"
+                .into(),
+            source: None,
+        }),
+    }
+}
+
+fn recording_of<'a>(
+    step: &'a Recording,
+    neighbors: Option<&'a Neighbors>,
+    for_neighbors: bool,
+) -> &'a Recording {
+    match neighbors {
+        Some(neighbors) if for_neighbors => &neighbors.recording,
+        _ => step,
+    }
+}
+
+fn extent_of(walls: Option<&StepWalls>) -> f32 {
+    walls.map_or(0.0, |walls| walls.extent)
+}
+
+impl CollisionBuffers {
+    /// Records the collision detection of one time step into the application's encoder.
+    ///
+    /// Later commands, in the same encoder or a later submission, find the results in carom's
+    /// buffers, such as [`results`](Self::results) and [`pairs`](Self::pairs), until the next
+    /// recorded step runs.
+    ///
+    /// Spheres on the host are copied before this method returns, and may be changed at once. GPU
+    /// buffers of the application are read when the recorded commands run. Each recording has its
+    /// own values, so several steps may be recorded before one submission.
+    ///
+    /// The encoder must be created by the device of the pipeline. carom cannot check this. With an
+    /// encoder of another device, wgpu reports an error when the application finishes the encoder.
+    ///
+    /// A recording reuses the upload buffer of an earlier recording that has run, if there is one
+    /// that is large enough. Otherwise it creates a new one. An upload buffer cannot be reused if
+    /// its encoder was dropped without a submission. A recording creates bind groups only if no
+    /// recent recording used the same buffers of the application.
+    ///
+    /// # Errors
+    /// Returns one of these errors:
+    /// - [`Error::InvalidTimeStep`] if the length of the time step is negative, not finite or too
+    ///   large.
+    /// - [`Error::InvalidSphere`] if a sphere on the host has an invalid value, [`Error::ColumnLength`] or
+    ///   [`Error::InvalidColumn`] if columns of spheres on the host differ in length or have no values.
+    /// - [`Error::InvalidDomain`] if the edges of a periodic domain are out of range or span no
+    ///   cell, [`Error::Unsupported`] if the cell is too small or too skewed for a GPU, and
+    ///   [`Error::NotAskedFor`] if the buffers were created without
+    ///   [`BufferOptions::with_periodic`](crate::gpu::BufferOptions::with_periodic).
+    /// - [`Error::InvalidWall`] if a wall has an invalid value or does not repeat with a periodic
+    ///   domain, [`Error::NotAskedFor`] if the buffers were created without
+    ///   [`BufferOptions::with_walls`](crate::gpu::BufferOptions::with_walls), [`Error::TooManyWalls`] if the step
+    ///   has more walls than this option allows. The same applies to triangles of meshes, with the
+    ///   option [`triangles`](crate::gpu::BufferOptions::with_triangles).
+    /// - [`Error::SourceBuffer`] if a GPU buffer of the application cannot be read as described, or if spheres
+    ///   have inverse masses.
+    /// - [`Error::OverCapacity`] if the step may have more spheres than the buffers hold.
+    /// - [`Error::TooManyInFlight`] if
+    ///   [`BufferOptions::with_recordings`](crate::gpu::BufferOptions::with_recordings) recordings are in flight
+    ///   already.
+    /// - [`Error::DeviceLimit`] if one buffer cannot hold the spheres on the host.
+    /// - [`Error::DeviceLost`] if the device is lost.
+    ///
+    /// On an error, nothing is recorded into the encoder, the number of recordings in flight stays
+    /// the same, and readbacks still refer to the step that was recorded before.
+    pub fn record<S: RecordableSpheres>(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        step: &Step<'_, S>,
+    ) -> Result<(), Error> {
+        self.begin_recording()?;
+        let ready = S::ready(step, self)?;
+        self.encode(encoder, ready);
+        Ok(())
+    }
+
+    pub(crate) fn record_checked(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        step: CheckedStep<'_>,
+    ) -> Result<(), Error> {
+        self.begin_recording()?;
+        let ready = self.ready_host(&step.into(), Extras::default())?;
+        self.encode(encoder, ready);
+        Ok(())
+    }
+
+    pub(crate) fn begin_recording(&mut self) -> Result<(), Error> {
+        self.kernels.context.alive()?;
+        self.forget_outgrown();
+        Ok(())
+    }
+
+    pub(crate) fn ready_host(
+        &mut self,
+        step: &HostStep<'_>,
+        extras: Extras<'_>,
+    ) -> Result<Ready, Error> {
+        let &HostStep {
+            parts,
+            sets,
+            dt,
+            domain,
+            summary,
+        } = step;
+        let lattice = self.lattice(&domain)?;
+        let count = parts[0].len() + parts[1].len();
+        self.fits(count as u64)?;
+        self.fit_walls(extras.walls)?;
+        let extent = summary.extent().max(domain.extent());
+        let units = Units::new(dt, extent.max(extent_of(extras.walls)));
+        let params = Params::new(count, sets, dt, units);
+        let spheres = parts.map(bytemuck::cast_slice::<Sphere, u8>);
+        let times = [dt, 1.0];
+        let recorded = self.about(times, sets.are_two(), domain, lattice.as_ref(), extras);
+        self.ready(params, spheres, lattice, extras, None, recorded)
+    }
+
+    pub(crate) fn ready_device(
+        &mut self,
+        step: &Step<'_, DeviceSpheres<'_>>,
+        request: Option<NeighborRequest>,
+    ) -> Result<Ready, Error> {
+        let &Step {
+            first,
+            second,
+            domain,
+            ..
+        } = step;
+        let (dt, walls) = (step.dt(), step.walls());
+        let lattice = self.lattice(&domain)?;
+        let neighbors = self.neighbors.as_ref().filter(|_| request.is_some());
+        for spheres in [Some(&first), second.as_ref()].into_iter().flatten() {
+            refuse_masses(spheres)?;
+        }
+        let mut loading = self.loads.load(
+            &self.kernels,
+            &self.buffers,
+            neighbors,
+            &first,
+            second.as_ref(),
+        )?;
+        self.fits(loading.spheres)?;
+        // If the spheres have previous centres instead of velocities, the displacement of each
+        // sphere serves as its velocity, and the length of the step is 1.
+        let (own_dt, times) = if loading.previous {
+            (1.0, dt)
+        } else {
+            (dt, 1.0)
+        };
+        // `params` holds the parameters of a step with spheres in GPU buffers. Its number of
+        // spheres and its unit of length are placeholders, which the kernels `load_params` and
+        // `load_units` replace on the GPU.
+        let slower = if loading.previous { dt } else { 1.0 };
+        let walls = StepWalls::new(walls, dt, slower, &domain, self.last_walls())?;
+        let walls = walls.as_ref();
+        self.fit_walls(walls)?;
+        let mut params = Params::new(0, Sets::One, own_dt, Units::new(own_dt, 0.0));
+        params.time_unit *= times;
+        let skin = request.map_or(0.0, |request| request.skin);
+        let extent = domain.extent().max(skin);
+        loading.layouts[0].domain_extent = extent.max(extent_of(walls));
+        let times = [own_dt, times];
+        let extras = Extras { walls, request };
+        let recorded = self.about(times, second.is_some(), domain, lattice.as_ref(), extras);
+        self.ready(params, [&[]; 2], lattice, extras, Some(loading), recorded)
+    }
+
+    fn fit_walls(&self, walls: Option<&StepWalls>) -> Result<(), Error> {
+        let Some(walls) = walls else {
+            return Ok(());
+        };
+        let BufferCapacity {
+            walls: simple,
+            triangles,
+            ..
+        } = self.buffers.capacity;
+        let capacities = [("walls", simple), ("triangles", triangles)];
+        for ((option, capacity), needed) in capacities.into_iter().zip(walls.counts()) {
+            if needed > 0 && capacity == 0 {
+                return Err(Error::NotAskedFor { option });
+            }
+            if needed > capacity {
+                return Err(Error::TooManyWalls {
+                    what: option,
+                    needed,
+                    capacity,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn last_walls(&self) -> Option<&Arc<Walls>> {
+        self.recorded.as_ref()?.walls.as_ref()
+    }
+
+    /// Returns the lattice of the step's domain for the shaders, or `None` if the buffers were made
+    /// for open space only.
+    fn lattice(&self, domain: &Domain) -> Result<Option<GpuLattice>, Error> {
+        if self.buffers.periodic.is_some() {
+            return Ok(Some(GpuLattice::new(domain)?));
+        }
+        if domain.is_open() {
+            return Ok(None);
+        }
+        Err(Error::NotAskedFor { option: "periodic" })
+    }
+
+    /// Prepares the search for spheres near the triangles of a step. `triangles` is the number of
+    /// these triangles, and `recorded` has the duration and the domain of the step.
+    fn ready_mesh(
+        &mut self,
+        triangles: u32,
+        recorded: &Recorded,
+    ) -> Result<Option<Box<Ready>>, Error> {
+        let (Some(mesh), Some(walls)) = (&mut self.mesh, &self.buffers.walls) else {
+            return Ok(None);
+        };
+        let most = self.buffers.capacity.spheres as u32;
+        let spheres = in_own_layout(&self.buffers.spheres, most)
+            .with_count_in(&self.buffers.params, offset_of!(Params, spheres) as u64);
+        let bounds = in_own_layout(&walls.bounds, triangles);
+        let step = Step::between_on_device(spheres, bounds, recorded.dt);
+        let ready = mesh.ready_device(&step.in_domain(&recorded.domain), None)?;
+        Ok(Some(Box::new(ready)))
+    }
+
+    fn fits(&self, spheres: u64) -> Result<(), Error> {
+        let capacity = self.buffers.capacity.spheres;
+        if spheres > capacity {
+            return Err(Error::OverCapacity {
+                needed: spheres,
+                capacity,
+            });
+        }
+        Ok(())
+    }
+
+    fn about(
+        &self,
+        [dt, times]: [f32; 2],
+        two_sets: bool,
+        domain: Domain,
+        lattice: Option<&GpuLattice>,
+        extras: Extras<'_>,
+    ) -> Recorded {
+        Recorded {
+            domain,
+            most_cells: lattice.map(|lattice| lattice.most_cells as i32),
+            serial: self.serial.wrapping_add(1),
+            dt,
+            times,
+            two_sets,
+            for_neighbors: extras.request.is_some(),
+            stages: Vec::new(),
+            max_candidates: self.options.max_candidates,
+            period: self.timing.as_ref().map_or(0.0, |timing| timing.period),
+            spheres: self.buffers.capacity.spheres,
+            walls: extras.walls.map(StepWalls::shared),
+        }
+    }
+
+    /// Prepares steps of spheres at rest that kernels of carom store in `buffers.spheres`. So the steps have
+    /// no stage `load`. The kernels also set the parameters that depend on the spheres, and the counters
+    /// `extent` and `invalid`, after [`Recording::clear`].
+    pub(crate) fn inner_step(&self, domain: &Domain) -> Result<InnerStep, Error> {
+        let params = Params::new(0, Sets::One, 0.0, Units::new(0.0, 0.0));
+        Ok(InnerStep {
+            lattice: self.lattice(domain)?,
+            params: self.with_capacities(params),
+        })
+    }
+
+    /// Returns `params` with the numbers that follow from the buffers and their options.
+    fn with_capacities(&self, params: Params) -> Params {
+        let capacity = self.buffers.capacity;
+        let software = self.kernels.context.software;
+        let watch = if software { FLAG_WATCH } else { 0 };
+        Params {
+            segment_capacity: capacity.segments as u32,
+            pair_capacity: capacity.pairs.min(u64::from(u32::MAX)) as u32,
+            slots: self.buffers.slots,
+            shortest_segment: self.shortest_segment,
+            most_candidates_low: self.options.max_candidates as u32,
+            most_candidates_high: (self.options.max_candidates >> 32) as u32,
+            flags: params.flags | watch,
+            ..params
+        }
+    }
+
+    /// Writes the parameters of a step, and its spheres if they are on the host, to an upload buffer. No
+    /// later part of a recording can fail.
+    fn ready(
+        &mut self,
+        params: Params,
+        spheres: [&[u8]; 2],
+        lattice: Option<GpuLattice>,
+        extras: Extras<'_>,
+        loading: Option<Loading>,
+        mut recorded: Recorded,
+    ) -> Result<Ready, Error> {
+        let Extras { walls, request } = extras;
+        let params = Params {
+            serial: recorded.serial,
+            ..self.with_capacities(params)
+        };
+        let room = self.buffers.capacity.wall_collisions;
+        let wall_params = StepWalls::params(walls, &recorded.domain, room);
+        let triangles = walls.map_or_else(|| Ok(Vec::new()), StepWalls::triangles)?;
+        let bounds = walls.map_or_else(|| Ok(Vec::new()), StepWalls::bounds)?;
+        let shapes = walls.map_or_else(Vec::new, StepWalls::shapes);
+        let lattices = walls.map_or_else(Vec::new, StepWalls::lattices);
+        let load = loading.as_ref().map(|loading| &loading.stage);
+        let neighbors = self.neighbors.as_ref();
+        let recording = recording_of(&self.recording, neighbors, request.is_some());
+        let passes = recording.passes(load, self.timed_by()).into_iter();
+        recorded.stages = passes.map(|pass| pass.name).collect();
+        let b = &self.buffers;
+        let mut upload = Upload::default();
+        upload.add(&b.params, [bytemuck::bytes_of(&params)]);
+        if let (Some(periodic), Some(lattice)) = (&b.periodic, &lattice) {
+            upload.add(&periodic.given_lattice, [bytemuck::bytes_of(lattice)]);
+        }
+        if let Some(Loading { layouts, .. }) = &loading {
+            let [first, second] = layouts.each_ref().map(bytemuck::bytes_of);
+            let between = uniform_padding::<SourceLayout>();
+            upload.add(&b.source_layouts, [first, between, second]);
+        }
+        let mut given = &b.spheres;
+        if let (Some(neighbors), Some(request)) = (neighbors, &request) {
+            upload.add(&neighbors.request, [bytemuck::bytes_of(request)]);
+            given = &neighbors.given_spheres;
+        }
+        if params.spheres > 0 {
+            upload.add(given, spheres);
+        }
+        if let Some(to) = &b.walls {
+            upload.add(&to.params, [bytemuck::bytes_of(&wall_params)]);
+            upload.add(&to.shapes, [bytemuck::cast_slice(&shapes)]);
+            upload.add(&to.lattices, [bytemuck::cast_slice(&lattices)]);
+            upload.add(&to.triangles, [bytemuck::cast_slice(&triangles)]);
+            upload.add(&to.bounds, [bytemuck::cast_slice(&bounds)]);
+        }
+        let mesh = self.ready_mesh(bounds.len() as u32, &recorded)?;
+        let (context, most) = (&self.kernels.context, self.options.recordings);
+        Ok(Ready {
+            written: self.uploads.write(context, most, upload)?,
+            loading,
+            mesh,
+            recorded,
+        })
+    }
+
+    fn timed_by(&self) -> TimedBy {
+        self.timing
+            .as_ref()
+            .map_or(TimedBy::Stage, |timing| timing.by)
+    }
+
+    pub(crate) fn encode(&mut self, encoder: &mut wgpu::CommandEncoder, ready: Ready) {
+        let Ready {
+            written,
+            loading,
+            mesh,
+            recorded,
+        } = ready;
+        let for_neighbors = recorded.for_neighbors;
+        if let Some(neighbors) = &self.neighbors
+            && !for_neighbors
+        {
+            // A step that is no search for neighbours overwrites the buffers of the neighbour list, so
+            // the list is marked as absent.
+            encoder.clear_buffer(&neighbors.state, 0, None);
+        }
+        let submitted = written.record(encoder);
+        self.continue_changes(encoder, submitted);
+        let load = loading.as_ref().map(|loading| &loading.stage);
+        let queries = self.timing.as_ref().map(|timing| &timing.queries);
+        let by = self.timed_by();
+        let searching = self.mesh.as_mut().zip(mesh);
+        let recording = recording_of(&self.recording, self.neighbors.as_ref(), for_neighbors);
+        recording.clear(encoder);
+        recording.record(encoder, load, (by, queries), |encoder| {
+            if let Some((buffers, ready)) = searching {
+                buffers.encode(encoder, *ready);
+            }
+        });
+        if let Some(timing) = &self.timing {
+            timing.resolve(encoder, recorded.stages.len());
+        }
+        self.serial = recorded.serial;
+        self.recorded = Some(recorded);
+    }
+
+    /// Drops the result buffers that larger ones have replaced, once they are not needed. They are
+    /// needed until a submitted recording has copied the pairs of the last complete step to the
+    /// larger buffers.
+    fn forget_outgrown(&mut self) {
+        let copied = |outgrown: &Outgrown| {
+            let by = outgrown.copied_by.as_ref();
+            by.is_some_and(|by| !by.perhaps() && !by.never())
+        };
+        self.outgrown.take_if(|outgrown| copied(outgrown));
+    }
+
+    /// When larger result buffers have replaced the old ones, records commands that copy the pairs
+    /// of the last complete step from the old buffers to the larger ones. Does nothing if an
+    /// earlier recording contains this copy, unless the encoder of that recording was dropped
+    /// without a submission.
+    fn continue_changes(&mut self, encoder: &mut wgpu::CommandEncoder, submitted: Submitted) {
+        let Some(Outgrown {
+            reductions,
+            copied_by,
+        }) = &mut self.outgrown
+        else {
+            return;
+        };
+        if copied_by.as_ref().is_none_or(Submitted::never) {
+            self.reductions.continue_from(encoder, reductions);
+            *copied_by = Some(submitted);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::BufferOptions;
+    use super::*;
+    use crate::gpu::pipeline::CollisionPipeline;
+    use crate::gpu::results::summary::Capacity;
+
+    #[test]
+    fn outgrown_buffers_are_dropped_once_a_submitted_recording_copied_them() -> Result<(), Error> {
+        let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+        let options = BufferOptions::new(10).with_changes().with_recordings(1);
+        let mut buffers = CollisionPipeline::new(&device)?.create_buffers(&options)?;
+        buffers.grow(&Capacity::for_spheres(20))?;
+        let spheres = [Sphere::new([0.0; 3], 1.0)];
+        let record = |buffers: &mut CollisionBuffers, submit: bool| {
+            let mut encoder = device.create_command_encoder(&Default::default());
+            buffers.record(&mut encoder, &Step::new(&spheres, 1.0))?;
+            if submit {
+                queue.submit([encoder.finish()]);
+                let polled = device.poll(wgpu::PollType::wait_indefinitely());
+                assert!(polled.is_ok());
+            }
+            Ok::<_, Error>(buffers.outgrown.is_some())
+        };
+        // The encoders of the first two recordings are dropped, so their copies to the larger
+        // buffers never run. The third recording is submitted and copies the pairs. The fourth
+        // drops the old buffers.
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, false)?);
+        assert!(record(&mut buffers, true)?);
+        assert!(!record(&mut buffers, true)?);
+        Ok(())
+    }
+}

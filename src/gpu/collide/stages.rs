@@ -1,0 +1,271 @@
+//! Creates the GPU stages of a step, each of which is a compute pass, and records them into a
+//! command encoder.
+
+use super::buffers::{Buffers, PeriodicBuffers};
+use super::scan::scan;
+use crate::Error;
+use crate::gpu::device::dispatch::{Binder, Dispatch, workgroups};
+use crate::gpu::device::named_buffers::NamedBuffers;
+use crate::gpu::device::shader::constants::{MEASURED, QUANTITIES, RANKED, SCAN_WORKGROUP};
+use crate::gpu::device::shader::kernels::{Compiled, Periodic, Stages, WallKernels};
+use crate::gpu::device::shader::layout::{CaromCollision, CaromResults};
+use crate::gpu::device::timing::TimedBy;
+use crate::shared::tuning::sample_size;
+
+/// A stage of a step on the GPU: one compute pass with one or more dispatches.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    pub(crate) name: &'static str,
+    label: String,
+    pub(crate) dispatches: Vec<Dispatch>,
+}
+
+impl Stage {
+    pub(crate) fn new(name: &'static str, dispatches: Vec<Dispatch>) -> Self {
+        Self {
+            name,
+            label: format!("carom {name}"),
+            dispatches,
+        }
+    }
+}
+
+/// A compute pass: all dispatches of a stage or, if dispatches are timed one by one, a single
+/// dispatch.
+pub(crate) struct Pass<'a> {
+    /// Name of the stage. If the pass is a single dispatch that is timed on its own, this is the
+    /// name of its kernel instead.
+    pub(crate) name: &'static str,
+    stage: &'a Stage,
+    dispatches: &'a [Dispatch],
+}
+
+/// All stages of a step except the one that reads spheres from the application's buffers. Their
+/// bind groups are made once, so that recording a step creates none.
+pub(crate) struct Recording {
+    cleared: Vec<wgpu::Buffer>,
+    stages: Vec<Stage>,
+}
+
+struct InCell<'a> {
+    kernels: &'a Periodic,
+    buffers: &'a PeriodicBuffers,
+}
+
+/// The kernels of walls, and the buffers of the search for spheres near triangles of meshes.
+#[derive(Clone, Copy)]
+pub(crate) struct AtWalls<'a> {
+    pub(crate) kernels: &'a WallKernels,
+    pub(crate) mesh: Option<&'a Buffers>,
+}
+
+/// The search for spheres near triangles is recorded just before the stage with this name.
+const TRIANGLES: &str = "triangles";
+
+fn at_walls(
+    binder: Binder<'_>,
+    AtWalls { kernels, mesh }: AtWalls<'_>,
+    b: &Buffers,
+) -> Result<Vec<Stage>, Error> {
+    let spheres = workgroups(b.capacity.spheres);
+    let walls = binder.dispatch(&kernels.walls, &[&b.named], spheres)?;
+    let results = binder.dispatch(&kernels.wall_results, &[&b.named], 1)?;
+    let Some(mesh) = mesh else {
+        return Ok(vec![Stage::new("walls", vec![walls, results])]);
+    };
+    let mut found = NamedBuffers::default();
+    found.one::<CaromResults>("mesh_results", &mesh.results);
+    // In open space, no kernel reads the images of pairs, so there is no buffer of images. Another
+    // buffer is bound in its place.
+    let periodic = mesh.periodic.as_ref();
+    let images = periodic.map_or(&mesh.pairs_dispatch, |periodic| &periodic.pair_images);
+    let found = found
+        .with::<CaromCollision>("mesh_pairs", &mesh.pairs)
+        .with::<u32>("mesh_images", images);
+    let pairs = workgroups(b.capacity.mesh_pairs);
+    let triangles = vec![
+        binder.dispatch(&kernels.triangles, &[&b.named, &found], pairs)?,
+        results,
+        binder.dispatch(&kernels.mesh_status, &[&b.named, &found], 1)?,
+    ];
+    Ok(vec![
+        Stage::new("walls", vec![walls]),
+        Stage::new(TRIANGLES, triangles),
+    ])
+}
+
+fn stages(
+    binder: Binder<'_>,
+    kernels: &Stages,
+    in_cell: Option<InCell<'_>>,
+    walls: Option<AtWalls<'_>>,
+    b: &Buffers,
+) -> Result<Vec<Stage>, Error> {
+    // The stage `measure` estimates from a sample how the spheres lie in space. Its dispatches are
+    // made for the sample of a step with the largest possible number of spheres. A step with fewer
+    // spheres never has a larger sample.
+    let sample = sample_size(b.capacity.spheres as usize) as u64;
+    let blocks = b.capacity.spheres.div_ceil(SCAN_WORKGROUP.into());
+    let proxies = workgroups(b.capacity.spheres + b.capacity.segments);
+    let given = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[&b.named], workgroups);
+    // In a periodic domain, the grids are made from the wrapped spheres: the periodic copies that have their
+    // centres in the periodic cell.
+    let named = in_cell
+        .as_ref()
+        .map_or(&b.named, |cell| &cell.buffers.named);
+    let make = |kernel: &Compiled, workgroups| binder.dispatch(kernel, &[named], workgroups);
+    let mut measure = vec![
+        make(&kernels.measure_spacing, sample.div_ceil(MEASURED.into()))?,
+        make(
+            &kernels.measure_ranks,
+            u64::from(QUANTITIES) * sample.div_ceil(RANKED.into()),
+        )?,
+        make(&kernels.measure_curve, 1)?,
+    ];
+    let mut images = None;
+    if let Some(InCell { kernels, .. }) = &in_cell {
+        let wrapping = [
+            given(&kernels.lattice_units, 1)?,
+            given(&kernels.wrap, workgroups(b.capacity.spheres))?,
+        ];
+        measure.splice(0..0, wrapping);
+        measure.push(make(&kernels.place_cell, 1)?);
+        let blocks = (b.capacity.spheres + b.capacity.segments).div_ceil(SCAN_WORKGROUP.into());
+        let dispatches = vec![
+            make(&kernels.images, blocks)?,
+            make(&kernels.images_count, 1)?,
+        ];
+        images = Some(Stage::new("images", dispatches));
+    }
+    measure.push(make(&kernels.measure_sizes, blocks)?);
+    let mut pairs = Vec::new();
+    match &in_cell {
+        None => {
+            pairs.push(given(&kernels.pairs, proxies)?);
+            pairs.push(given(&kernels.results, 1)?);
+        }
+        Some(cell) => {
+            pairs.push(given(&cell.kernels.pairs_periodic, proxies)?);
+            pairs.push(given(&kernels.results, 1)?);
+            let count = workgroups(b.capacity.pairs);
+            pairs.push(given(&cell.kernels.pair_images, count)?);
+        }
+    }
+    let mut stages = vec![Stage::new("measure", measure)];
+    stages.extend(images);
+    stages.extend([
+        Stage::new("plan", vec![make(&kernels.plan, 1)?]),
+        Stage::new("bin", vec![make(&kernels.bin, proxies)?]),
+        Stage::new("scan", scan(binder, kernels, &b.slot_starts)?),
+        Stage::new("scatter", vec![make(&kernels.scatter, proxies)?]),
+        Stage::new("pairs", pairs),
+    ]);
+    if let Some(walls) = walls {
+        stages.extend(at_walls(binder, walls, b)?);
+    }
+    Ok(stages)
+}
+
+impl Recording {
+    /// Creates the stages of a step. The kernels in `periodic` are used only if the buffers `b`
+    /// were made for periodic domains, and the kernels in `walls` only if the buffers were made for
+    /// walls.
+    pub(crate) fn new(
+        binder: Binder<'_>,
+        kernels: &Stages,
+        periodic: Option<&Periodic>,
+        walls: Option<AtWalls<'_>>,
+        b: &Buffers,
+    ) -> Result<Self, Error> {
+        let walls = walls.filter(|_| b.walls.is_some());
+        let cleared = ["octaves", "size_classes", "counters", "slot_starts"];
+        let of_walls = walls.map(|_| "wall_counters");
+        let cleared = cleared
+            .into_iter()
+            .chain(of_walls)
+            .map(|name| b.named.buffer(name).cloned());
+        let in_cell = (periodic.zip(b.periodic.as_ref()))
+            .map(|(kernels, buffers)| InCell { kernels, buffers });
+        Ok(Self {
+            cleared: cleared.collect::<Result<_, _>>()?,
+            stages: stages(binder, kernels, in_cell, walls, b)?,
+        })
+    }
+
+    /// Returns a recording that clears the same buffers as this one, and then runs the given
+    /// `stages`.
+    pub(crate) fn with_stages(&self, stages: Vec<Stage>) -> Self {
+        Self {
+            cleared: self.cleared.clone(),
+            stages,
+        }
+    }
+
+    pub(crate) fn append(&mut self, stages: Vec<Stage>) {
+        self.stages.extend(stages);
+    }
+
+    /// Returns the stages of a step in order, beginning with the stage `load` if there is one.
+    pub(crate) fn stages<'a>(&'a self, load: Option<&'a Stage>) -> impl Iterator<Item = &'a Stage> {
+        load.into_iter().chain(&self.stages)
+    }
+
+    /// Returns the compute passes of a step in order. There is one for each stage or, if dispatches
+    /// are timed one by one, one for each dispatch.
+    pub(crate) fn passes<'a>(&'a self, load: Option<&'a Stage>, by: TimedBy) -> Vec<Pass<'a>> {
+        let dispatches = self.stages(load).map(|stage| stage.dispatches.len()).sum();
+        let by = by.of(dispatches);
+        let passes = self.stages(load).flat_map(|stage| {
+            let all = &stage.dispatches[..];
+            let length = match by {
+                TimedBy::Stage => all.len().max(1),
+                TimedBy::Dispatch => 1,
+            };
+            all.chunks(length).map(move |dispatches| Pass {
+                name: match (by, dispatches) {
+                    (TimedBy::Dispatch, [dispatch, ..]) => dispatch.name,
+                    _ => stage.name,
+                },
+                stage,
+                dispatches,
+            })
+        });
+        passes.collect()
+    }
+
+    /// Records that the buffers of counts are cleared, before the stages of a step.
+    pub(crate) fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
+        for cleared in &self.cleared {
+            encoder.clear_buffer(cleared, 0, None);
+        }
+    }
+
+    /// Records all stages of a step, with two timestamps for each pass, for its start and its end.
+    /// If the buffers are for triangles, calls the caller's function `search`, which records the
+    /// search for spheres near triangles.
+    pub(crate) fn record(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        load: Option<&Stage>,
+        (by, timestamps): (TimedBy, Option<&wgpu::QuerySet>),
+        search: impl FnOnce(&mut wgpu::CommandEncoder),
+    ) {
+        let mut search = Some(search);
+        for (query, pass) in (0..).step_by(2).zip(self.passes(load, by)) {
+            if let Some(search) = search.take_if(|_| pass.stage.name == TRIANGLES) {
+                search(encoder);
+            }
+            let mut recorded = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some(&pass.stage.label),
+                timestamp_writes: timestamps.map(|query_set| wgpu::ComputePassTimestampWrites {
+                    query_set,
+                    beginning_of_pass_write_index: Some(query),
+                    end_of_pass_write_index: Some(query + 1),
+                }),
+            });
+            for dispatch in pass.dispatches {
+                dispatch.record(&mut recorded);
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! The walls of a step in the form that the shaders read, and the exact decisions about them on the host.
+
+use std::sync::Arc;
+
+use bytemuck::Zeroable;
+use glam::DVec3;
+
+use crate::exact::{GRAZING, Hit, Translation};
+use crate::gpu::device::shader::layout::{
+    GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
+};
+use crate::lattice::duals;
+use crate::walls::{HalfSpace, Round, Solid, Triangle, edges_across, vector};
+use crate::{Domain, Error, MAX_MAGNITUDE, Mesh, Sphere, Wall, WallCollision, Walls};
+
+/// Lower limit for `extent`, the largest length among the walls of a step, from which the shaders choose
+/// their unit of length. Rounding a subnormal number changes it by at most 2⁻¹⁵⁰, which is negligible
+/// compared with this limit.
+const LEAST_EXTENT: f64 = 1.0 / (1_u128 << 100) as f64;
+
+/// Factor by which a float64 is enlarged, so that rounding it to float32 does not make it smaller.
+const ROUNDED_UP: f64 = 1.0 + 1.0 / (1 << 20) as f64;
+
+/// The walls of a step. Their positions, sizes and velocities have been checked.
+pub(crate) struct StepWalls {
+    /// The walls, with velocities in the unit of time of the spheres' velocities.
+    walls: Arc<Walls>,
+    domain: Domain,
+    /// Largest magnitude of any coordinate, radius, offset or displacement of the walls.
+    pub(crate) extent: f32,
+}
+
+/// Returns the largest coordinate, radius, offset or displacement of a wall.
+fn extent_of(wall: &Wall, dt: f32) -> f64 {
+    let (point, size) = match wall.solid() {
+        Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
+            ([0.0; 3], f64::from(offset) / vector(normal).length())
+        }
+        Solid::Round(Round { point, radius, .. }) => (point, radius.into()),
+    };
+    let moved = vector(wall.velocity()) * f64::from(dt);
+    let largest = |x: DVec3| x.abs().max_element();
+    largest(vector(point)).max(largest(moved)).max(size.abs())
+}
+
+/// Returns the greater of two lengths: an upper bound of the magnitudes of the coordinates that the
+/// bounding spheres of a mesh reach, and the largest component of the displacement of the mesh in
+/// the step.
+fn extent_of_mesh(mesh: &Mesh, dt: f32) -> f64 {
+    let largest = |x: DVec3| x.abs().max_element();
+    let of_bound = |bound: &Sphere| largest(vector(bound.center)) + f64::from(bound.radius);
+    let bounds = mesh.bounds().iter().map(of_bound);
+    bounds.fold(largest(vector(mesh.velocity())) * f64::from(dt), f64::max)
+}
+
+impl StepWalls {
+    /// Checks the walls of a step of duration `dt`. `times` is the shaders' unit of time in multiples of the
+    /// application's unit: `dt` if spheres are given by displacements, or 1 if they are given by velocities.
+    /// `last` holds the walls of an earlier step. If the walls are equal to these, `last` is used again
+    /// instead of a new copy.
+    pub(crate) fn new(
+        walls: Option<&Walls>,
+        dt: f32,
+        times: f32,
+        domain: &Domain,
+        last: Option<&Arc<Walls>>,
+    ) -> Result<Option<Self>, Error> {
+        let Some(walls) = walls.filter(|walls| !walls.is_empty()) else {
+            return Ok(None);
+        };
+        walls.check(dt, domain)?;
+        let simple = walls.simple().iter().map(|wall| extent_of(wall, dt));
+        let meshes = walls.meshes().iter().map(|mesh| extent_of_mesh(mesh, dt));
+        let extent = simple.chain(meshes).fold(LEAST_EXTENT, f64::max);
+        let shared = match last {
+            Some(last) if times == 1.0 && **last == *walls => last.clone(),
+            _ => Arc::new(slower(walls, times)),
+        };
+        Ok(Some(Self {
+            walls: shared,
+            domain: *domain,
+            extent: extent.min(f64::from(MAX_MAGNITUDE)) as f32,
+        }))
+    }
+
+    /// Returns the numbers of walls of simple shapes and of triangles.
+    pub(crate) fn counts(&self) -> [u64; 2] {
+        let simple = self.walls.simple().len();
+        [simple, self.walls.len() - simple].map(|count| count as u64)
+    }
+
+    pub(crate) fn params(this: Option<&Self>, domain: &Domain, capacity: u64) -> WallParams {
+        let mut params = WallParams {
+            count: this.map_or(0, |walls| walls.walls.simple().len() as u32),
+            capacity: capacity.min(u64::from(u32::MAX)) as u32,
+            periodic: u32::from(!domain.is_open()),
+            ..WallParams::zeroed()
+        };
+        for k in (0..3).filter(|&k| domain.periodic()[k]) {
+            let edge = domain.periodic_edge(k);
+            params.edges[k] = with(edge, edge.abs().element_sum());
+        }
+        params
+    }
+
+    pub(crate) fn shapes(&self) -> Vec<GpuWall> {
+        self.walls.simple().iter().map(GpuWall::new).collect()
+    }
+
+    /// For each wall, returns the edges of the periodic domain along which images of a sphere touch the wall
+    /// differently. For a cylinder, these are the edges that are not parallel to its axis.
+    pub(crate) fn lattices(&self) -> Vec<GpuWallLattice> {
+        let lattice = |wall| GpuWallLattice::new(wall, &self.domain);
+        self.walls.simple().iter().map(lattice).collect()
+    }
+
+    pub(crate) fn triangles(&self) -> Result<Vec<GpuTriangle>, Error> {
+        let [simple, count] = self.counts();
+        let mut triangles = crate::memory::allocate(count as usize, "the triangles")?;
+        let made = (0..count).filter_map(|k| self.walls.triangle((simple + k) as usize));
+        triangles.extend(made.map(
+            |Triangle {
+                 corners: [a, b, c],
+                 velocity,
+             }| GpuTriangle {
+                a,
+                b,
+                c,
+                velocity,
+                ..GpuTriangle::zeroed()
+            },
+        ));
+        Ok(triangles)
+    }
+
+    /// Returns the bounding spheres of the triangles.
+    pub(crate) fn bounds(&self) -> Result<Vec<Sphere>, Error> {
+        let what = "the bounding spheres of the triangles";
+        let mut bounds = crate::memory::allocate(self.counts()[1] as usize, what)?;
+        bounds.extend(self.walls.meshes().iter().flat_map(Mesh::bounds));
+        Ok(bounds)
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Walls> {
+        self.walls.clone()
+    }
+}
+
+/// Returns the same walls with their velocities multiplied by `times`.
+fn slower(walls: &Walls, times: f32) -> Walls {
+    let mut slower = walls.clone();
+    if times == 1.0 {
+        return slower;
+    }
+    for wall in slower.simple_mut() {
+        *wall = wall.with_velocity(wall.velocity().map(|v| v * times));
+    }
+    for mesh in slower.meshes_mut() {
+        let velocity = mesh.velocity().map(|v| v * times);
+        *mesh = std::mem::take(mesh).with_velocity(velocity);
+    }
+    slower
+}
+
+impl GpuWall {
+    /// Returns a `GpuWall` with the velocity and the collision groups of a mesh. Its other fields are 0.
+    pub(crate) fn of_mesh(mesh: &Mesh) -> Self {
+        Self {
+            velocity: mesh.velocity(),
+            groups: mesh.groups(),
+            ..Self::zeroed()
+        }
+    }
+
+    pub(crate) fn new(wall: &Wall) -> Self {
+        let unit = |x: [f32; 3]| vector(x).normalize().as_vec3().to_array();
+        let (kind, point, direction, size) = match wall.solid() {
+            Solid::HalfSpace(HalfSpace { normal, offset, .. }) => {
+                let offset = f64::from(offset) / vector(normal).length();
+                (HALF_SPACE, [0.0; 3], unit(normal), offset as f32)
+            }
+            Solid::Round(Round {
+                point,
+                axis,
+                radius,
+                inside,
+                ..
+            }) => {
+                let kind = match (axis.is_some(), inside) {
+                    (false, false) => SOLID_SPHERE,
+                    (false, true) => HOLLOW_SPHERE,
+                    (true, false) => SOLID_CYLINDER,
+                    (true, true) => HOLLOW_CYLINDER,
+                };
+                (kind, point, axis.map_or([0.0; 3], unit), radius)
+            }
+        };
+        Self {
+            point,
+            size,
+            direction,
+            kind,
+            velocity: wall.velocity(),
+            groups: wall.groups(),
+        }
+    }
+}
+
+impl GpuMeshBox {
+    pub(crate) fn new(mesh: &Mesh) -> Self {
+        let corners = || mesh.vertices().iter().copied().map(vector);
+        let (Some(low), Some(high)) = (corners().reduce(DVec3::min), corners().reduce(DVec3::max))
+        else {
+            return Self::zeroed();
+        };
+        Self {
+            center: ((low + high) / 2.0).as_vec3().to_array(),
+            half_sides: ((high - low) / 2.0).as_vec3().to_array(),
+            ..Self::zeroed()
+        }
+    }
+}
+
+impl GpuMeshTriangle {
+    /// Returns the triangles of all meshes for hard-sphere dynamics. Each triangle has the number
+    /// of its mesh in the list of walls. The numbers of the meshes start at `first`.
+    pub(crate) fn all(walls: &Walls, first: u32) -> Result<Vec<Self>, Error> {
+        let count = walls.len() - walls.simple().len();
+        let mut all = crate::memory::allocate(count, "the triangles of the simulation")?;
+        for (mesh, number) in walls.meshes().iter().zip(first..) {
+            let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
+            all.extend(triangles.map(|triangle| {
+                let [a, b, c] = triangle.corners.map(vector);
+                let [b, c] = [b - a, c - a];
+                let [b_a, c_a, normal] =
+                    [b, c, b.cross(c).normalize()].map(|x| x.as_vec3().to_array());
+                Self {
+                    a: triangle.corners[0],
+                    mesh: number,
+                    b: b_a,
+                    c: c_a,
+                    normal,
+                    ..Self::zeroed()
+                }
+            }));
+        }
+        Ok(all)
+    }
+}
+
+/// Largest distance of a wall from the cell of a periodic domain in hard-sphere dynamics, and largest radius of a wall,
+/// in cells.
+const FARTHEST: f64 = 100.0;
+const LARGEST: f64 = 6.0;
+
+// Values of `CaromWall::kind`.
+const HALF_SPACE: u32 = 0;
+const SOLID_SPHERE: u32 = 1;
+const HOLLOW_SPHERE: u32 = 2;
+const SOLID_CYLINDER: u32 = 3;
+const HOLLOW_CYLINDER: u32 = 4;
+
+#[cfg(test)]
+pub(crate) const KINDS: [(&str, u32); 5] = [
+    ("CAROM_HALF_SPACE", HALF_SPACE),
+    ("CAROM_SOLID_SPHERE", SOLID_SPHERE),
+    ("CAROM_HOLLOW_SPHERE", HOLLOW_SPHERE),
+    ("CAROM_SOLID_CYLINDER", SOLID_CYLINDER),
+    ("CAROM_HOLLOW_CYLINDER", HOLLOW_CYLINDER),
+];
+
+impl GpuWallLattice {
+    /// Returns the periodic edges that matter for the wall: if a sphere is displaced by such an
+    /// edge, its distance from the wall may change. There are none if all images of a sphere are at
+    /// the same distance from the wall.
+    pub(crate) fn new(wall: &Wall, domain: &Domain) -> Self {
+        match wall.solid() {
+            Solid::Round(round) if !round.inside => Self::across(round.axis, domain),
+            _ => Self::zeroed(),
+        }
+    }
+
+    /// Returns all periodic edges.
+    pub(crate) fn of_all_edges(domain: &Domain) -> Self {
+        Self::across(None, domain)
+    }
+
+    /// Returns whether a wall is near enough to the periodic cell, and small enough, for
+    /// hard-sphere dynamics. Other walls would be touched by too many images of spheres, or by
+    /// images too far from the cell.
+    pub(crate) fn is_near(&self, wall: &Wall, domain: &Domain) -> bool {
+        let of_wall = GpuWall::new(wall);
+        let apart = DVec3::from(domain.origin()) - vector(of_wall.point);
+        self.duals.iter().all(|&[x, y, z, length]| {
+            let cells = DVec3::new(x.into(), y.into(), z.into()).dot(apart).abs();
+            cells <= FARTHEST && f64::from(length * of_wall.size) <= LARGEST
+        })
+    }
+
+    /// Returns the periodic edges that are not parallel to an axis.
+    fn across(axis: Option<[f32; 3]>, domain: &Domain) -> Self {
+        let edges = [0, 1, 2].map(|k| domain.periodic_edge(k));
+        let seen = match axis {
+            None => edges,
+            Some(axis) => edges_across(vector(axis), domain),
+        };
+        let duals = duals(seen);
+        let mut lattice = Self::zeroed();
+        for k in (0..3).filter(|&k| seen[k] != DVec3::ZERO) {
+            lattice.edges[k] = with(edges[k], edges[k].abs().element_sum());
+            lattice.duals[k] = with(duals[k], duals[k].length());
+        }
+        lattice
+    }
+}
+
+fn with(vector: DVec3, last: f64) -> [f32; 4] {
+    let [x, y, z] = vector.as_vec3().to_array();
+    [x, y, z, (last * ROUNDED_UP) as f32]
+}
+
+/// Decides exactly which of the spheres that the GPU has listed touch their walls in a step of
+/// duration `dt`. Returns the wall collisions, sorted by sphere, wall and image. `images` is empty
+/// in open space.
+pub(crate) fn decide(
+    gathered: &[GatheredWall],
+    images: &[[i32; 3]],
+    walls: &Walls,
+    domain: &Domain,
+    dt: f32,
+) -> Result<(Vec<WallCollision>, Vec<[i32; 3]>), Error> {
+    let mut found = crate::memory::allocate(gathered.len(), "the list of wall collisions")?;
+    for (index, gathered) in gathered.iter().enumerate() {
+        let &GatheredWall {
+            sphere,
+            wall_and_grazing,
+            values: [x, y, z, radius, u, v, w],
+        } = gathered;
+        let number = wall_and_grazing & !GRAZING;
+        let image = images.get(index).copied().unwrap_or_default();
+        let ball = Sphere::new([x, y, z], radius).with_velocity([u, v, w]);
+        let shift = Translation::new(domain, image);
+        let impact = match (walls.simple().get(number as usize), image == [0; 3]) {
+            (Some(wall), true) => wall.solid().impact(&ball, (), dt),
+            (Some(wall), false) => wall.solid().impact(&ball, shift, dt),
+            (None, true) => {
+                let triangle = walls.triangle(number as usize);
+                triangle.and_then(|triangle| triangle.impact(&ball, (), dt))
+            }
+            (None, false) => {
+                let triangle = walls.triangle(number as usize);
+                triangle.and_then(|triangle| triangle.impact(&ball, shift, dt))
+            }
+        };
+        if let Some(Hit { toi, depth }) = impact {
+            let hit = WallCollision {
+                sphere,
+                wall: number,
+                toi,
+                depth,
+            };
+            found.push((hit, image));
+        }
+    }
+    let name = |&(hit, image): &(WallCollision, [i32; 3])| (hit.sphere, hit.wall, image);
+    found.sort_unstable_by_key(name);
+    // The GPU may list a grazing (undecided) contact with a triangle several times.
+    found.dedup_by_key(|found| name(found));
+    let images = match domain.is_open() {
+        true => Vec::new(),
+        false => found.iter().map(|(_, image)| *image).collect(),
+    };
+    Ok((found.into_iter().map(|(hit, _)| hit).collect(), images))
+}

@@ -1,0 +1,87 @@
+//! carom's compute kernels, compiled for one device.
+
+use std::sync::{Arc, OnceLock};
+
+use super::context::Context;
+use super::dispatch::Binder;
+use super::shader::kernels::{
+    Dynamics, Gather, Load, Neighbors, Periodic, Reduce, Stages, WallKernels,
+};
+use crate::Error;
+
+pub(crate) struct DeviceKernels {
+    pub(crate) context: Arc<Context>,
+    pub(crate) stages: Stages,
+    pub(crate) load: Load,
+    pub(crate) gather: Gather,
+    /// Kernels of results computed from the list of pairs, such as the sorted list. Compiled when
+    /// first needed.
+    reduce: OnceLock<Reduce>,
+    /// Kernels of periodic domains. Compiled when first needed.
+    periodic: OnceLock<Periodic>,
+    /// Kernels of neighbour lists. Compiled when first needed.
+    neighbors: OnceLock<Neighbors>,
+    /// Kernels of walls. Compiled when first needed.
+    walls: OnceLock<WallKernels>,
+    /// Kernels of hard-sphere dynamics. Compiled when first needed.
+    dynamics: OnceLock<Dynamics>,
+}
+
+impl DeviceKernels {
+    /// Compiles the kernels that every step needs. Must be called inside a wgpu error scope.
+    pub(crate) fn new(context: Arc<Context>) -> Result<Self, Error> {
+        let device = &context.device;
+        Ok(Self {
+            stages: Stages::new(device)?,
+            load: Load::new(device)?,
+            gather: Gather::new(device)?,
+            reduce: OnceLock::new(),
+            periodic: OnceLock::new(),
+            neighbors: OnceLock::new(),
+            walls: OnceLock::new(),
+            dynamics: OnceLock::new(),
+            context,
+        })
+    }
+
+    pub(crate) fn binder(&self) -> Binder<'_> {
+        Binder {
+            device: &self.context.device,
+            widest: self.context.limits.max_compute_workgroups_per_dimension,
+        }
+    }
+
+    /// Returns the kernels of reductions. Like all optional kernels, they are compiled on the first
+    /// call, which must be inside a wgpu error scope.
+    pub(crate) fn reduce(&self) -> Result<&Reduce, Error> {
+        self.compiled(&self.reduce, Reduce::new)
+    }
+
+    pub(crate) fn periodic(&self) -> Result<&Periodic, Error> {
+        self.compiled(&self.periodic, Periodic::new)
+    }
+
+    pub(crate) fn neighbors(&self) -> Result<&Neighbors, Error> {
+        self.compiled(&self.neighbors, Neighbors::new)
+    }
+
+    pub(crate) fn walls(&self) -> Result<&WallKernels, Error> {
+        self.compiled(&self.walls, WallKernels::new)
+    }
+
+    pub(crate) fn dynamics(&self) -> Result<&Dynamics, Error> {
+        self.compiled(&self.dynamics, Dynamics::new)
+    }
+
+    fn compiled<'a, K>(
+        &self,
+        kernels: &'a OnceLock<K>,
+        compile: fn(&wgpu::Device) -> Result<K, Error>,
+    ) -> Result<&'a K, Error> {
+        if let Some(compiled) = kernels.get() {
+            return Ok(compiled);
+        }
+        let compiled = compile(&self.context.device)?;
+        Ok(kernels.get_or_init(|| compiled))
+    }
+}

@@ -1,0 +1,261 @@
+//! Upload buffers, which carry a step's values from the host to the GPU. carom records a step
+//! without access to the wgpu queue, so it cannot use `Queue::write_buffer` for this. Each
+//! recording in flight has an upload buffer of its own, which keeps the values until the device has
+//! copied them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::SeqCst};
+
+use rayon::prelude::*;
+use wgpu::WriteOnly;
+
+use crate::Error;
+use crate::gpu::device::context::Context;
+use crate::gpu::device::shader::layout::UNIFORM_ALIGNMENT;
+use crate::threads;
+
+const FREE: u8 = 0;
+const BUSY: u8 = 1;
+/// State of an upload buffer that has to be replaced, because the encoder of its recording was
+/// dropped or it could not be mapped again.
+const UNMAPPED: u8 = 2;
+
+/// Number of bytes that a thread copies to an upload buffer at a time.
+const COPIED_AT_ONCE: usize = 1 << 18;
+
+struct UploadBuffer {
+    buffer: wgpu::Buffer,
+    state: Arc<AtomicU8>,
+}
+
+/// Upload buffers of a world. Each is reused once the recording that reads it has run.
+#[derive(Default)]
+pub(crate) struct UploadRing {
+    buffers: Vec<UploadBuffer>,
+}
+
+/// The values that a recording sends to the GPU. They have places in an upload buffer, in the order in
+/// which they are added. From there, the recorded commands copy them to carom's buffers.
+#[derive(Default)]
+pub(crate) struct Upload<'a> {
+    parts: Vec<(u64, &'a [u8])>,
+    copies: Vec<UploadCopy>,
+    /// Size of the upload buffer in bytes.
+    size: u64,
+}
+
+struct UploadCopy {
+    from: u64,
+    to: wgpu::Buffer,
+    size: u64,
+}
+
+impl<'a> Upload<'a> {
+    /// Adds the contents of the buffer `to`, from its start, as parts that follow each other. Their room in
+    /// the upload buffer is as large as the buffer `to`, so the same upload buffer also suffices for
+    /// recordings with more values.
+    pub(crate) fn add<const N: usize>(&mut self, to: &wgpu::Buffer, parts: [&'a [u8]; N]) {
+        let from = self.size;
+        let mut end = from;
+        for bytes in parts.into_iter().filter(|bytes| !bytes.is_empty()) {
+            self.parts.push((end, bytes));
+            end += bytes.len() as u64;
+        }
+        if end > from {
+            self.copies.push(UploadCopy {
+                from,
+                to: to.clone(),
+                size: end - from,
+            });
+        }
+        self.size += to.size().next_multiple_of(wgpu::MAP_ALIGNMENT);
+    }
+}
+
+/// Returns bytes that fill the space between a value of the type `T` at the start of a uniform buffer and the
+/// next value that every device can bind.
+pub(crate) fn uniform_padding<T>() -> &'static [u8] {
+    const ZEROS: &[u8] = &[0; UNIFORM_ALIGNMENT as usize];
+    ZEROS.get(size_of::<T>()..).unwrap_or_default()
+}
+
+/// A value of this type stores the new state of an upload buffer when it is dropped. A callback of
+/// wgpu owns the value. wgpu drops the callback after the submission that reads the buffer has run,
+/// or when the encoder is dropped without being submitted.
+struct Release {
+    context: Arc<Context>,
+    buffer: wgpu::Buffer,
+    state: Arc<AtomicU8>,
+    to: u8,
+}
+
+impl Release {
+    fn mapped(mut self, well: bool) {
+        if well {
+            self.to = FREE;
+        } else {
+            self.context.mapping_failed();
+        }
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.state.store(self.to, SeqCst);
+    }
+}
+
+impl UploadRing {
+    /// Writes the parts of `upload` to a free upload buffer that is large enough, and unmaps it. There are
+    /// at most `most` upload buffers. Several threads copy large parts. On an error, the upload buffer is not
+    /// marked as in use.
+    pub(crate) fn write(
+        &mut self,
+        context: &Arc<Context>,
+        most: u32,
+        upload: Upload<'_>,
+    ) -> Result<Written, Error> {
+        let number = self.find(context, most, upload.size)?;
+        let UploadBuffer { buffer, state } = &self.buffers[number];
+        for (offset, bytes) in upload.parts {
+            let range = offset..offset + bytes.len() as u64;
+            match buffer.get_mapped_range_mut(range) {
+                Ok(mut mapped) => copy(mapped.slice(..), bytes)?,
+                Err(_) => {
+                    // A free upload buffer stays mapped unless the device is lost. Access to this
+                    // one has failed, so the device is lost.
+                    context.lose();
+                    return Err(Error::DeviceLost);
+                }
+            }
+        }
+        let unmapped = context.scoped(|| {
+            buffer.unmap();
+            Ok(())
+        });
+        if let Err(error) = unmapped {
+            state.store(UNMAPPED, SeqCst);
+            context.lose();
+            log::debug!("carom treats the device as lost: {error}");
+            return Err(Error::DeviceLost);
+        }
+        state.store(BUSY, SeqCst);
+        Ok(Written {
+            release: Release {
+                context: context.clone(),
+                buffer: buffer.clone(),
+                state: state.clone(),
+                to: UNMAPPED,
+            },
+            copies: upload.copies,
+        })
+    }
+
+    fn find(&mut self, context: &Context, most: u32, size: u64) -> Result<usize, Error> {
+        let busy = |upload: &UploadBuffer| upload.state.load(SeqCst) == BUSY;
+        let number = match self.buffers.iter().position(|upload| !busy(upload)) {
+            Some(number) => number,
+            None if self.buffers.len() >= most as usize => {
+                return Err(Error::TooManyInFlight {
+                    what: "recordings",
+                    limit: most,
+                });
+            }
+            None => self.buffers.len(),
+        };
+        let fits = |upload: &UploadBuffer| {
+            upload.buffer.size() >= size && upload.state.load(SeqCst) == FREE
+        };
+        if !self.buffers.get(number).is_some_and(fits) {
+            let upload = create(context, size)?;
+            match self.buffers.get_mut(number) {
+                Some(old) => *old = upload,
+                None => self.buffers.push(upload),
+            }
+        }
+        Ok(number)
+    }
+}
+
+/// Copies `bytes` to mapped memory of the same size. The threads share the parts of
+/// [`COPIED_AT_ONCE`] bytes.
+fn copy(to: WriteOnly<'_, [u8]>, bytes: &[u8]) -> Result<(), Error> {
+    let (parts, mut rest) = to.into_chunks::<COPIED_AT_ONCE>();
+    let from = bytes.chunks_exact(COPIED_AT_ONCE);
+    rest.copy_from_slice(from.remainder());
+    let parts: Vec<_> = parts.into_iter().zip(from).collect();
+    // Without this test, rayon would start the threads of its global pool even if they have nothing to do.
+    if parts.is_empty() {
+        return Ok(());
+    }
+    threads::run(parts.len() * COPIED_AT_ONCE, || {
+        parts.into_par_iter().for_each(|(part, from)| {
+            WriteOnly::<[u8]>::from(part).copy_from_slice(from);
+        });
+        Ok(())
+    })
+}
+
+fn create(context: &Context, size: u64) -> Result<UploadBuffer, Error> {
+    if size > context.limits.max_buffer_size {
+        return Err(Error::DeviceLimit {
+            what: "the upload buffer for the spheres",
+            limit: "max_buffer_size",
+            needed: size,
+            available: context.limits.max_buffer_size,
+        });
+    }
+    let buffer = context.scoped(|| {
+        Ok(context.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("carom upload"),
+            size,
+            usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: true,
+        }))
+    })?;
+    Ok(UploadBuffer {
+        buffer,
+        state: Arc::new(AtomicU8::new(FREE)),
+    })
+}
+
+/// An upload buffer that has been written for one recording. If a value of this type is dropped
+/// without being used, the upload buffer stays unmapped, so carom replaces it by a new one.
+pub(crate) struct Written {
+    release: Release,
+    copies: Vec<UploadCopy>,
+}
+
+impl Written {
+    /// Records the copies from the upload buffer. wgpu maps the upload buffer again after the submission of
+    /// `encoder` has run.
+    pub(crate) fn record(self, encoder: &mut wgpu::CommandEncoder) -> Submitted {
+        let Self { release, copies } = self;
+        for UploadCopy { from, to, size } in copies {
+            encoder.copy_buffer_to_buffer(&release.buffer, from, &to, 0, size);
+        }
+        let submitted = Submitted(release.state.clone());
+        let buffer = release.buffer.clone();
+        // wgpu maps a buffer only while a reference to the buffer exists. The callback owns `release`, which
+        // has a reference to the upload buffer, so this reference exists until the buffer is mapped.
+        encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
+            release.mapped(mapped.is_ok());
+        });
+        submitted
+    }
+}
+
+pub(crate) struct Submitted(Arc<AtomicU8>);
+
+impl Submitted {
+    /// Returns whether the upload buffer of the step is lost for further use: either the encoder of
+    /// the step was dropped before it was submitted, or the buffer could not be mapped again after
+    /// the step.
+    pub(crate) fn never(&self) -> bool {
+        self.0.load(SeqCst) == UNMAPPED
+    }
+
+    pub(crate) fn perhaps(&self) -> bool {
+        self.0.load(SeqCst) == BUSY
+    }
+}

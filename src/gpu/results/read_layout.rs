@@ -1,0 +1,84 @@
+//! The layout of a readback: where each part of the results is in the staging buffer.
+
+use std::ops::Range;
+
+use crate::gpu::device::shader::layout::CaromResults;
+
+/// Size in bytes of the two timestamps of a stage, for its start and its end.
+pub(crate) const TICKS: u64 = 16;
+
+/// Size in bytes of the image of a pair or of a wall collision.
+pub(crate) const IMAGE: u64 = size_of::<u32>() as u64;
+
+/// Capacities of a readback: `pairs` for pairs, and `walls` for wall collisions. `most` and
+/// `most_walls` are the largest capacities that the device allows for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReadRoom {
+    pub(crate) pairs: u64,
+    pub(crate) most: u64,
+    pub(crate) walls: u64,
+    pub(crate) most_walls: u64,
+}
+
+/// Ranges of bytes in a staging buffer. The parts follow each other in this order. Parts that a readback
+/// does not have are empty.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadLayout {
+    pub(crate) results: Range<u64>,
+    /// The results of the search for spheres near triangles.
+    pub(crate) mesh_results: Range<u64>,
+    /// Two timestamps of each timed stage.
+    pub(crate) ticks: Range<u64>,
+    pub(crate) pairs: Range<u64>,
+    /// The images of the pairs, in buffers for periodic domains.
+    pub(crate) pair_images: Range<u64>,
+    pub(crate) walls: Range<u64>,
+    /// The images of the wall collisions, in buffers for periodic domains.
+    pub(crate) wall_images: Range<u64>,
+}
+
+impl ReadLayout {
+    /// `timed` is the number of timed stages. `sizes` has the size of a pair and that of a wall collision, in
+    /// bytes.
+    pub(crate) fn new(
+        has_mesh: bool,
+        timed: usize,
+        periodic: bool,
+        room: ReadRoom,
+        sizes: [usize; 2],
+    ) -> Self {
+        let mut end = 0;
+        let mut next = |size: u64| {
+            let begin = end;
+            end += size;
+            begin..end
+        };
+        let results = size_of::<CaromResults>() as u64;
+        let [pair, wall] = sizes.map(|size| size as u64);
+        let image = if periodic { IMAGE } else { 0 };
+        Self {
+            results: next(results),
+            mesh_results: next(if has_mesh { results } else { 0 }),
+            ticks: next(TICKS * timed as u64),
+            pairs: next(room.pairs * pair),
+            pair_images: next(room.pairs * image),
+            walls: next(room.walls * wall),
+            wall_images: next(room.walls * image),
+        }
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.wall_images.end
+    }
+
+    /// Range of the lists: the pairs, the wall collisions and their images.
+    pub(crate) fn lists(&self) -> Range<u64> {
+        self.pairs.start..self.size()
+    }
+}
+
+/// Returns a part of the bytes that were read back. `begin` is where these bytes begin in the staging buffer.
+pub(crate) fn part<'a>(bytes: &'a [u8], begin: u64, range: &Range<u64>) -> &'a [u8] {
+    let [from, to] = [range.start, range.end].map(|at| at.saturating_sub(begin) as usize);
+    bytes.get(from..to).unwrap_or_default()
+}

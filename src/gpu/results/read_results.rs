@@ -1,0 +1,245 @@
+//! Records readbacks, which copy the results of a step to a staging buffer for the host.
+
+use super::decode::{Read, Recorded};
+use super::gathering::Gathering;
+use super::pair_list::{ExactCollisions, RawCollisions};
+use super::read_layout::{IMAGE, ReadLayout, ReadRoom, TICKS};
+use super::staging::Reserved;
+use super::status::Status;
+use super::summary::StepSummary;
+use super::ticket::{KnownCount, Ticket};
+use crate::Error;
+use crate::gpu::collide::collision_buffers::CollisionBuffers;
+use crate::gpu::device::shader::layout::{
+    CaromCollision, CaromResults, CaromWallCollision, Gathered, GatheredWall,
+};
+
+/// Number of pairs for which a world's first readback has room.
+const FIRST_READ: u64 = 1 << 17;
+
+impl CollisionBuffers {
+    /// Records a copy, for the host, of the summary of the last recorded step: counts, status and
+    /// stage times.
+    ///
+    /// `encoder` must be the encoder of the step, or one that is submitted later.
+    ///
+    /// # Errors
+    /// Returns one of these errors:
+    /// - [`Error::NothingRecorded`] if no step has been recorded since the buffers were created or
+    ///   last grown.
+    /// - [`Error::TooManyInFlight`] if
+    ///   [`BufferOptions::with_recordings`](crate::gpu::BufferOptions::with_recordings) readbacks are in flight
+    ///   already.
+    /// - [`Error::DeviceLost`] if the device is lost.
+    ///
+    /// On an error, nothing is recorded into the encoder.
+    pub fn read_summary(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Ticket<StepSummary>, Error> {
+        let recorded = self.to_read()?;
+        let room = ReadRoom::default();
+        let layout = self.layout(&recorded, room, [0; 2]);
+        let reserved = self.reserve(&recorded, &layout)?;
+        Ok(self.copy(
+            encoder,
+            reserved,
+            [None; 2],
+            (recorded, room, layout),
+            Read::summary,
+        ))
+    }
+
+    /// Records a copy, for the host, of the last recorded step's pairs, as the GPU computed them in
+    /// float32.
+    ///
+    /// The capacity of a readback for pairs is fixed when the readback is recorded. It is at least
+    /// one and a half times the number of pairs in the step that was read back last. Before the
+    /// first readback, it is 131 072 pairs. It is never more than the capacity of the GPU buffer
+    /// [`pairs`](Self::pairs), or than the device allows.
+    ///
+    /// A pair takes 16 bytes, or 20 in buffers for periodic domains. The capacity for wall
+    /// collisions follows the same rules, with the number of wall collisions instead of the number
+    /// of pairs.
+    ///
+    /// `encoder` must be the encoder of the step, or one that is submitted later.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`read_summary`](Self::read_summary).
+    pub fn read_raw(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Ticket<RawCollisions>, Error> {
+        let sizes = [size_of::<CaromCollision>(), size_of::<CaromWallCollision>()];
+        let room = self.room(sizes);
+        let recorded = self.to_read()?;
+        let layout = self.layout(&recorded, room, sizes);
+        let reserved = self.reserve(&recorded, &layout)?;
+        let walls = self.buffers.walls.as_ref().map(|walls| &walls.collisions);
+        let lists = [Some(&self.buffers.pairs), walls];
+        Ok(self.copy(
+            encoder,
+            reserved,
+            lists,
+            (recorded, room, layout),
+            Read::raw,
+        ))
+    }
+
+    /// Records a copy, for the host, of the last recorded step's pairs, with the two spheres of
+    /// each pair as they were when the step ran.
+    ///
+    /// The method returns a ticket. The thread that takes the results from the ticket decides
+    /// exactly which pairs touch.
+    ///
+    /// The capacities for pairs and for wall collisions follow the rules of
+    /// [`read_raw`](Self::read_raw). Here, a pair takes 64 bytes and a wall collision takes 36
+    /// bytes. In buffers for periodic domains, they take 68 and 40 bytes.
+    ///
+    /// `encoder` must be the encoder of the step, or one that is submitted later.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`read_summary`](Self::read_summary).
+    pub fn read_exact(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<Ticket<ExactCollisions>, Error> {
+        let sizes = [size_of::<Gathered>(), size_of::<GatheredWall>()];
+        let room = self.room(sizes);
+        let recorded = self.to_read()?;
+        let gathering = self.gathering(room)?;
+        let layout = self.layout(&recorded, room, sizes);
+        let reserved = self.reserve(&recorded, &layout)?;
+        gathering.record(encoder);
+        let lists = [Some(&gathering.buffer), gathering.walls.as_ref()];
+        Ok(self.copy(
+            encoder,
+            reserved,
+            lists,
+            (recorded, room, layout),
+            Read::exact,
+        ))
+    }
+
+    /// Returns the layout of a readback with this room for pairs and wall collisions. `sizes` has the size of a
+    /// pair and that of a wall collision, in bytes.
+    fn layout(&self, recorded: &Recorded, room: ReadRoom, sizes: [usize; 2]) -> ReadLayout {
+        let timed = self.timing.as_ref().map_or(0, |_| recorded.stages.len());
+        let periodic = self.buffers.periodic.is_some();
+        ReadLayout::new(self.mesh.is_some(), timed, periodic, room, sizes)
+    }
+
+    fn to_read(&self) -> Result<Recorded, Error> {
+        self.kernels.context.alive()?;
+        self.recorded.clone().ok_or(Error::NothingRecorded)
+    }
+
+    /// Chooses how many pairs and how many wall collisions a readback can hold, from their numbers in the
+    /// latest readback. The result also has the largest numbers that the device allows. `sizes` has the size
+    /// of a pair and that of a wall collision, in bytes.
+    fn room(&self, sizes: [usize; 2]) -> ReadRoom {
+        let limits = &self.kernels.context.limits;
+        let rest = 2 * size_of::<CaromResults>() as u64
+            + self
+                .timing
+                .as_ref()
+                .map_or(0, |timing| TICKS * u64::from(timing.most));
+        let bytes = (limits.max_storage_buffer_binding_size)
+            .min(limits.max_buffer_size.saturating_sub(rest));
+        let image = self.buffers.periodic.as_ref().map_or(0, |_| IMAGE);
+        // With walls, the list of pairs and the list of wall collisions may each take half of the
+        // readback.
+        let lists = 1 + u64::from(self.buffers.walls.is_some());
+        let [most, most_walls] = sizes.map(|size| bytes / lists / (size as u64 + image));
+        // A readback's capacity is a power of two pairs, so that the same staging buffers suffice
+        // if the number of pairs changes a little.
+        let stepped = |known: &KnownCount| {
+            let wanted = known
+                .get()
+                .map_or(FIRST_READ, |known| known + known / 2 + 1024);
+            wanted.next_power_of_two()
+        };
+        let capacity = self.buffers.capacity;
+        ReadRoom {
+            pairs: stepped(&self.known.pairs).min(capacity.pairs).min(most),
+            most,
+            walls: stepped(&self.known.walls)
+                .min(capacity.wall_collisions)
+                .min(most_walls),
+            most_walls,
+        }
+    }
+
+    fn gathering(&mut self, room: ReadRoom) -> Result<Gathering, Error> {
+        if let Some(gathering) = &self.gathering
+            && gathering.room.pairs >= room.pairs
+            && gathering.room.walls >= room.walls
+        {
+            return Ok(gathering.clone());
+        }
+        // Drops the old buffer before making the larger one, so that the device need not hold both
+        // at once.
+        self.gathering = None;
+        let make = || Gathering::new(&self.kernels, &self.buffers, room);
+        let gathering = self.kernels.context.scoped(make)?;
+        self.gathering = Some(gathering.clone());
+        Ok(gathering)
+    }
+
+    fn reserve(&mut self, recorded: &Recorded, layout: &ReadLayout) -> Result<Reserved, Error> {
+        let context = &self.kernels.context;
+        self.staging
+            .reserve(context, layout.size(), recorded.serial)
+    }
+
+    /// Records the copies of a readback. `lists` are the buffers of the pairs and of the wall collisions, if they
+    /// are read back.
+    fn copy<T: 'static>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        reserved: Reserved,
+        [pairs, walls]: [Option<&wgpu::Buffer>; 2],
+        (recorded, room, layout): (Recorded, ReadRoom, ReadLayout),
+        decode: fn(Read) -> Result<T, Error>,
+    ) -> Ticket<T> {
+        let b = &self.buffers;
+        let pair_images = b.periodic.as_ref().map(|periodic| &periodic.pair_images);
+        let all = [
+            (Some(&b.results), &layout.results),
+            (
+                self.mesh.as_ref().map(|mesh| &mesh.buffers.results),
+                &layout.mesh_results,
+            ),
+            (
+                self.timing.as_ref().map(|timing| &timing.resolved),
+                &layout.ticks,
+            ),
+            (pairs, &layout.pairs),
+            (pair_images, &layout.pair_images),
+            (walls, &layout.walls),
+            (
+                b.walls.as_ref().map(|walls| &walls.images),
+                &layout.wall_images,
+            ),
+        ];
+        let parts = all.into_iter().filter(|(_, range)| !range.is_empty());
+        let parts = parts.filter_map(|(buffer, range)| Some((buffer?, range.clone())));
+        let copied = reserved.copy(&self.kernels.context, encoder, parts.collect());
+        let known = self.known.clone();
+        let recorded = Box::new(recorded);
+        Ticket::new(copied, recorded.serial, move |copied| {
+            let read = Read::new(&copied.bytes()?, &recorded, room, layout)?;
+            if read.serial != recorded.serial {
+                return Err(Error::NotSubmitted);
+            }
+            let uncounted = Status::INCOMPLETE - Status::TRUNCATED - Status::WALLS_TRUNCATED;
+            if !read.summary.status.intersects(uncounted) {
+                known.pairs.set(read.summary.found);
+                known.walls.set(read.summary.walls_found);
+            }
+            // Decoding may take long, so the staging buffer is released first.
+            drop(copied);
+            decode(read)
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! Options of a hard-sphere simulation on the GPU.
+
+use crate::gpu::device::shader::constants::MOST_WALLS;
+use crate::gpu::device::shader::layout::GpuWallLattice;
+use crate::{Error, SimulationOptions};
+
+/// Largest target for the mean number of impacts of each sphere in a substep, and the default.
+const MOST_IMPACTS_PER_SUBSTEP: f64 = 0.2;
+
+/// Largest capacity for candidates. The shaders store the number of a candidate pair in 28 bits.
+const MOST_CANDIDATES: u32 = (1 << 28) - 1;
+
+/// Options of a [`SimulationBuffers`](crate::gpu::SimulationBuffers): its capacities, and the rules of the
+/// impacts.
+///
+/// ```
+/// use carom::SimulationOptions;
+/// use carom::gpu::SimulationBufferOptions;
+///
+/// let rules = SimulationOptions::new().with_restitution(0.9);
+/// let options = SimulationBufferOptions::new(100_000).with_simulation(rules).with_substeps(8);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulationBufferOptions {
+    pub(crate) spheres: u32,
+    candidates: Option<u32>,
+    pub(crate) substeps: u32,
+    pub(crate) rounds: u32,
+    pub(crate) recordings: u32,
+    impacts: Option<u32>,
+    pub(crate) simulation: SimulationOptions,
+}
+
+impl SimulationBufferOptions {
+    /// Returns the default options for at most `spheres` spheres, at least 1: elastic spheres in open space. A sphere
+    /// takes some 520 bytes. With meshes, a sphere takes some 170 bytes more, and each triangle some 320 bytes.
+    pub fn new(spheres: u32) -> Self {
+        Self {
+            spheres,
+            candidates: None,
+            substeps: 4,
+            rounds: 24,
+            recordings: 4,
+            impacts: None,
+            simulation: SimulationOptions::new(),
+        }
+    }
+
+    /// Sets the capacity for candidates (pairs of spheres that may meet in a substep), from 1 to 2²⁸ − 1, at some 60
+    /// bytes each. The default is eight times the number of spheres plus 1024. A substep with more candidates is
+    /// rolled back, and the next one is shorter.
+    ///
+    /// Two spheres of one compound body take room in the list of candidates, too, if they are close
+    /// to each other. A shorter substep has as many of these pairs, so the capacity must suffice
+    /// for all of them.
+    ///
+    /// With meshes, `candidates` also limits the number of another kind of pair: a sphere (padded
+    /// by its motion) and the bounding sphere of a triangle. Each of these pairs takes some 50
+    /// bytes. A shorter substep has nearly as many of them. So if
+    /// [`SimulationState::candidates`](crate::gpu::SimulationState::candidates) exceeds the capacity and
+    /// the time of the simulation no longer advances, increase the capacity, or divide large
+    /// triangles into smaller ones.
+    #[must_use]
+    pub fn with_candidates(mut self, candidates: u32) -> Self {
+        self.candidates = Some(candidates);
+        self
+    }
+
+    /// Sets the number of substeps in a recording, at least 1. The default is 4. The GPU chooses the duration of each
+    /// substep, with the aim of 0.2 impacts of each sphere in a substep, or of fewer if
+    /// [`SimulationOptions::with_impacts_per_substep`] says so. A substep that is not needed, because the requested
+    /// time is reached before, costs little.
+    #[must_use]
+    pub fn with_substeps(mut self, substeps: u32) -> Self {
+        self.substeps = substeps;
+        self
+    }
+
+    /// Sets the number of rounds in a substep, at least 1. The default is 24. In a round, each sphere can have one
+    /// impact. A substep that needs more rounds is rolled back, and the next one is shorter.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// Sets the largest number of recordings that are in flight at once, at least 1. The default is 4. As many
+    /// readbacks may be in flight at once.
+    #[must_use]
+    pub fn with_recordings(mut self, recordings: u32) -> Self {
+        self.recordings = recordings;
+        self
+    }
+
+    /// Requests a [list of impacts](crate::gpu::SimulationBuffers::impacts) that has room for this number of impacts, at
+    /// least 1, at 64 bytes each. There is a list if this option or [`SimulationOptions::with_impact_list`] requests
+    /// it. If only the latter does, the capacity is the number of spheres plus 1024. No impact is lost if the list is
+    /// full: see [`SimulationStatus::IMPACTS_FULL`](crate::gpu::SimulationStatus::IMPACTS_FULL).
+    #[must_use]
+    pub fn with_impacts(mut self, impacts: u32) -> Self {
+        self.impacts = Some(impacts);
+        self
+    }
+
+    /// Sets the rules: restitution, walls, gravity, domain, contact time, compound bodies, list of impacts, and the
+    /// target number of impacts of each sphere in a substep.
+    ///
+    /// [`create_simulation`](crate::gpu::CollisionPipeline::create_simulation) returns an error for rules that a GPU cannot
+    /// follow:
+    ///
+    /// - A simulation on a GPU has at most 32 walls (each mesh counts as one). In a periodic domain, a solid sphere or
+    ///   cylinder may be at most 100 cells away from the periodic cell, and its radius may be at most six cells. With
+    ///   such walls, spheres may be at most 20 cells away from the periodic cell.
+    /// - [`with_impacts_per_substep`](SimulationOptions::with_impacts_per_substep) may be at most 0.2, the default on
+    ///   a GPU.
+    /// - [`with_bodies`](SimulationOptions::with_bodies) must have as many entries as the buffers have room for
+    ///   spheres, or none.
+    /// - [`with_one_sided_meshes`](SimulationOptions::with_one_sided_meshes),
+    ///   [`with_max_impacts`](SimulationOptions::with_max_impacts) and
+    ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
+    /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
+    ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
+    #[must_use]
+    pub fn with_simulation(mut self, simulation: SimulationOptions) -> Self {
+        self.simulation = simulation;
+        self
+    }
+
+    pub(crate) fn impacts_per_substep(&self) -> f64 {
+        let impacts = self.simulation.impacts_per_substep;
+        impacts.unwrap_or(MOST_IMPACTS_PER_SUBSTEP)
+    }
+
+    pub(crate) fn most_candidates(&self) -> u32 {
+        let usual = self.spheres.saturating_mul(8).saturating_add(1024);
+        self.candidates.unwrap_or(usual.min(MOST_CANDIDATES))
+    }
+
+    /// Returns the capacity of the list of impacts, or 0 without a list.
+    pub(crate) fn most_impacts(&self) -> u32 {
+        let usual = self.spheres.saturating_add(1024);
+        let requested = self.simulation.impact_list.then_some(usual);
+        self.impacts.or(requested).unwrap_or(0)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (what, capacity) in [
+            ("spheres", self.spheres),
+            ("candidates", self.most_candidates()),
+            ("substeps", self.substeps),
+            ("rounds", self.rounds),
+            ("recordings", self.recordings),
+            ("impacts", self.impacts.unwrap_or(1)),
+        ] {
+            if capacity == 0 {
+                return Err(Error::ZeroCapacity { what });
+            }
+        }
+        let rules = &self.simulation;
+        let invalid = |problem| Err(Error::InvalidSimulation { problem });
+        if !rules.groups.is_empty() {
+            return invalid(
+                "the collision groups of spheres on a GPU belong into `DeviceSpheres::with_groups`"
+                    .into(),
+            );
+        }
+        rules.check(self.spheres as usize)?;
+        if self.most_candidates() > MOST_CANDIDATES {
+            return invalid(format!(
+                "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",
+                self.most_candidates()
+            ));
+        }
+        if rules.one_sided_meshes {
+            return invalid(
+                "the meshes are one-sided, but on a GPU spheres touch both sides of triangles; leave out \
+                 `SimulationOptions::with_one_sided_meshes`, or use `carom::Simulation`"
+                    .into(),
+            );
+        }
+        if rules.max_step_impacts != u64::MAX {
+            return invalid(
+                "the largest number of impacts in a step is set, but a recording on a GPU has a fixed number of \
+                 substeps instead; leave out `SimulationOptions::with_max_step_impacts`, or use `carom::Simulation`"
+                    .into(),
+            );
+        }
+        if rules.max_impacts.is_some() {
+            return invalid(
+                "the largest number of impacts of a sphere in a substep is set, but a simulation on a GPU has no such \
+                 limit; leave out `SimulationOptions::with_max_impacts`, or use `carom::Simulation`"
+                    .into(),
+            );
+        }
+        let impacts = self.impacts_per_substep();
+        if impacts > MOST_IMPACTS_PER_SUBSTEP {
+            return invalid(format!(
+                "the number of impacts in a substep is {impacts:?}, but must be at most {MOST_IMPACTS_PER_SUBSTEP:?} \
+                 on a GPU; choose a smaller number in `SimulationOptions::with_impacts_per_substep`, or use \
+                 `carom::Simulation`"
+            ));
+        }
+        let walls = rules.walls.simple();
+        let meshes = rules.walls.meshes();
+        if walls.len() + meshes.len() > MOST_WALLS as usize {
+            return invalid(format!(
+                "there are {} walls and {} meshes, but a simulation on a GPU has at most {MOST_WALLS} in all; use \
+                 `carom::Simulation`",
+                walls.len(),
+                meshes.len()
+            ));
+        }
+        let far = |wall| !GpuWallLattice::new(wall, &rules.domain).is_near(wall, &rules.domain);
+        match walls.iter().position(far) {
+            None => Ok(()),
+            Some(wall) => Err(Error::InvalidWall {
+                wall,
+                problem: "it is more than 100 cells away from the cell of the periodic domain, or its radius is more \
+                          than six cells, which a simulation on a GPU does not support; move it by whole edges, or \
+                          use `carom::Simulation`"
+                    .into(),
+            }),
+        }
+    }
+}

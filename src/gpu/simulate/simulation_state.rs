@@ -1,0 +1,122 @@
+//! The state of a hard-sphere simulation on the GPU, as the host reads it.
+
+use crate::Impact;
+use crate::gpu::device::shader::layout::GpuSimulation;
+use crate::gpu::results::status::Status;
+
+bitflags::bitflags! {
+    /// Flags that tell why substeps of the last recording of a simulation were rolled back, and
+    /// whether spheres with invalid values were left out of the simulation. For each flag,
+    /// [`WGSL`](crate::gpu::WGSL) has a constant with the same name and the prefix `CAROM_`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(transparent))]
+    pub struct SimulationStatus: u32 {
+        /// The search for candidate pairs was incomplete, because there were more than
+        /// [`SimulationBufferOptions::candidates`](crate::gpu::SimulationBufferOptions::with_candidates), or for the
+        /// reasons in [`SimulationState::search_status`].
+        const SEARCH_INCOMPLETE = 1;
+        /// A substep needed more rounds than were recorded. If this happens in every recording and the time does
+        /// not advance, increase [`rounds`](crate::gpu::SimulationBufferOptions::with_rounds).
+        const TOO_FEW_ROUNDS = 2;
+        /// A substep was rolled back because a sphere moved farther than the search for candidate
+        /// pairs had assumed. In a periodic domain, this happens in about one of twenty substeps.
+        /// In open space, it is rare: carom searches for further candidates of such spheres in the
+        /// same substep. The substep is rolled back only if there are too many such spheres or
+        /// candidates.
+        const LEFT_PAD = 4;
+        /// Some spheres have invalid values, such as NaN, and take no part.
+        const SPHERES_LEFT_OUT = 8;
+        /// The list of impacts had no room for the impacts of a substep, so the substep was rolled back. The next
+        /// recording goes on from there, with an empty list. If this happens in every recording and the time does
+        /// not advance, more impacts happen at the same time than
+        /// [`SimulationBufferOptions::impacts`](crate::gpu::SimulationBufferOptions::with_impacts) allows.
+        const IMPACTS_FULL = 16;
+    }
+}
+
+/// Progress of the simulation in a [`SimulationBuffers`](crate::gpu::SimulationBuffers): the time reached, the number of
+/// impacts, and why substeps were rolled back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SimulationState {
+    /// Simulated time so far. If it does not advance, spheres may be in inelastic collapse (ever more impacts in ever
+    /// shorter times), even if no flag of `status` is set. Set a contact time then.
+    pub time: f64,
+    /// Time that recordings have requested and that has not been simulated yet. It is 0 if less than a rounding error
+    /// remains.
+    pub remaining: f64,
+    /// Flags that tell why substeps of the last recording were rolled back.
+    pub status: SimulationStatus,
+    /// Status of the latest incomplete search for candidate pairs. Its bits tell why that search
+    /// did not find all of them.
+    pub search_status: Status,
+    /// The greater of two numbers of candidates (pairs that may meet) in the last substep: pairs of spheres,
+    /// and pairs of a sphere and a triangle of a mesh.
+    pub candidates: u32,
+    /// Number of impacts of two spheres so far.
+    pub sphere_impacts: u64,
+    /// Number of impacts of a sphere and a wall so far.
+    pub wall_impacts: u64,
+    /// Virial: the sum over all impacts of two spheres so far of their centre distance times their impulse.
+    pub virial: f64,
+    /// Kinetic energy of the spheres of finite mass, after the last complete substep.
+    pub kinetic_energy: f64,
+    /// Number of complete substeps so far.
+    pub substeps: u32,
+    /// Number of substeps that were rolled back, so far.
+    pub rollbacks: u32,
+    /// Largest number of [rounds](crate::gpu::SimulationBufferOptions::with_rounds) in any complete substep
+    /// of the last recording.
+    pub rounds: u32,
+    /// Number of the last recording that has run, from 1.
+    pub serial: u32,
+    /// Number of impacts in the list of impacts of the last recording. If the options request no
+    /// list, it is 0.
+    pub listed: u32,
+}
+
+/// The state of a simulation and the impacts of its last recording, returned by
+/// [`SimulationBuffers::read_impacts`](crate::gpu::SimulationBuffers::read_impacts).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct SimulationImpacts {
+    /// The state after the recording.
+    pub state: SimulationState,
+    /// The impacts of the recording in the order of time. Impacts at exactly the same time are in the order of sphere,
+    /// partner and image.
+    pub impacts: Vec<Impact>,
+}
+
+impl SimulationState {
+    /// Reads the state from the bytes of [`SimulationBuffers::state`](crate::gpu::SimulationBuffers::state), or
+    /// returns `None` if they are too few.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..size_of::<GpuSimulation>())?;
+        let raw: GpuSimulation = bytemuck::pod_read_unaligned(bytes);
+        let count = |[low, high]: [u32; 2]| u64::from(low) | u64::from(high) << 32;
+        let sum = |[high, low]: [f32; 2]| f64::from(high) + f64::from(low);
+        Some(Self {
+            time: sum(raw.time),
+            remaining: if raw.remaining == 0.0 {
+                0.0
+            } else {
+                sum([raw.remaining, raw.carried])
+            },
+            status: SimulationStatus::from_bits_truncate(raw.status),
+            search_status: Status::from_bits_truncate(raw.search_status),
+            candidates: raw.candidates,
+            sphere_impacts: count(raw.impacts),
+            wall_impacts: count(raw.wall_impacts),
+            virial: sum(raw.virial),
+            kinetic_energy: raw.kinetic_energy.into(),
+            substeps: raw.substeps,
+            rollbacks: raw.rollbacks,
+            rounds: raw.rounds,
+            serial: raw.serial,
+            listed: raw.listed,
+        })
+    }
+}
