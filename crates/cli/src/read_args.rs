@@ -30,6 +30,8 @@ pub(crate) enum Format {
     Csv,
     /// LAMMPS text dump
     Lammps,
+    /// LAMMPS data file
+    LammpsData,
     /// XYZ or extended XYZ
     Xyz,
     /// NumPy array (.npy)
@@ -43,6 +45,7 @@ impl From<Format> for read::Format {
         match format {
             Format::Csv => Self::Csv,
             Format::Lammps => Self::Lammps,
+            Format::LammpsData => Self::LammpsData,
             Format::Xyz => Self::Xyz,
             Format::Npy => Self::Npy,
             Format::Npz => Self::Npz,

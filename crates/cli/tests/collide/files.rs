@@ -1840,8 +1840,6 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
                ATOM      1  H   MOL     1       0.000   0.000   0.000\n";
     let gro = "title\n    1\n    1SOL     OW    1   0.230   0.628   0.113\n   1.8 1.8 1.8\n";
     let poscar = "Si\n1.0\n5.4 0 0\n0 5.4 0\n0 0 5.4\nSi\n1\nDirect\n0 0 0\n";
-    let data = "LAMMPS data\n\n1 atoms\n1 atom types\n\n0 4 xlo xhi\n0 4 ylo yhi\n0 4 zlo zhi\n\n\
-                Atoms # atomic\n\n1 1 0 0 0\n";
     let yaml = "---\ncreator: LAMMPS\ntimestep: 0\n";
     let gsd = [&b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65"[..], &[0; 300]].concat();
     let dcd = [&b"T\x00\x00\x00CORD"[..], &[0; 300]].concat();
@@ -1860,11 +1858,6 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         ("POSCAR", poscar.as_bytes(), &["POSCAR", "ase convert"]),
         ("a.gsd", &gsd, &["a GSD file", "gsd.hoomd", "numpy.savez"]),
         ("a.dcd", &dcd, &["a DCD", "MDAnalysis"]),
-        (
-            "a.data",
-            data.as_bytes(),
-            &["data file of LAMMPS", "write_dump"],
-        ),
         (
             "dump.yaml",
             yaml.as_bytes(),
@@ -1886,6 +1879,197 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
     }
+    Ok(())
+}
+
+/// Two atoms as in [`NEAR`], which meet at their image at the time 0.125 if their radii are 0.0625.
+fn data_file(style: &str, atoms: [&str; 2]) -> String {
+    format!(
+        "LAMMPS data file\n\n2 atoms\n2 atom types\n0 bonds # none\n\n0 4 xlo xhi\n0 4 ylo yhi # b\n0.0 4.0 zlo zhi\n\n\
+         Masses\n\n1 1.0\n2 2.5 # Cl\n\nPair Coeffs # lj/cut\n\n1 1 1\n2 1 1\n\nAtoms{style}\n\n{}\n{}\n\nVelocities\n\n\
+         2 0.5 0 0 0 0 1\n1 -0.5 0 0 0 0 1\n\nBonds\n\n",
+        atoms[0], atoms[1]
+    )
+}
+
+#[test]
+fn data_files_of_lammps_are_read() -> Test {
+    let folder = Folder::new("data")?;
+    let args = ["--cutoff", "1"];
+    let notes = ["does not say which edges", "--periodic"];
+    let step = ["--dt", "1", "--radius", "0.0625"];
+    let meeting = "0,1,0.125,";
+    for (style, atoms) in [
+        (" # atomic", ["1 1 0.125 0 0", "2 1 3.875 0 0"]),
+        (
+            " #atomic",
+            ["1 1 0.125 0 0 0 0 0", "2 1 3.875 0 0 -1 0 1 # far"],
+        ),
+        (" # charge", ["1 1 -1 0.125 0 0", "2 1 1 3.875 0 0"]),
+        (" # bond", ["1 7 1 0.125 0 0", "2 7 1 3.875 0 0"]),
+        (" # angle", ["1 7 1 0.125 0 0", "2 7 1 3.875 0 0"]),
+        (
+            " # molecular",
+            ["1 7 1 0.125 0 0 0 0 0", "2 7 1 3.875 0 0 0 0 0"],
+        ),
+        (" # full", ["1 7 1 -1 0.125 0 0", "2 7 1 1 3.875 0 0"]),
+    ] {
+        let text = data_file(style, atoms);
+        for name in ["a.data", "data.melt", "a.lmp", "a.csv"] {
+            assert_eq!(list(&folder, name, &text, &args, &notes), PAIR, "{style}");
+        }
+        let found = collisions(&folder, "a.data", &text, &step, &notes);
+        assert!(found.starts_with(meeting), "{style}: {found}");
+        let named = ["--cutoff", "1", "--ids", "--types"];
+        let found = list(&folder, "a.data", &text, &named, &notes);
+        assert_eq!(
+            found,
+            PAIR.replacen("0,1", "1,2", 1).replace('\n', ",1,1\n"),
+            "{style}"
+        );
+        assert_eq!(
+            list(&folder, "a.data", &text, &["--cutoff", "1", "--open"], &[]),
+            ""
+        );
+        let edges = ["--cutoff", "1", "--periodic", "bc"];
+        assert_eq!(list(&folder, "a.data", &text, &edges, &[]), "");
+    }
+    // Diameters, and the columns of an unknown style.
+    let spheres = data_file(
+        " # sphere",
+        ["1 1 0.125 1 0.125 0 0", "2 1 0.125 1 3.875 0 0"],
+    );
+    let found = collisions(&folder, "a.data", &spheres, &["--dt", "1"], &notes);
+    assert!(found.starts_with(meeting), "{found}");
+    for style in ["", " # mine", " # hybrid sphere"] {
+        let text = data_file(style, ["1 9 1 0.125 0 0", "2 9 1 3.875 0 0"]);
+        let parts = [
+            "line 21",
+            "atom style",
+            "atomic, charge",
+            "--columns id,type,x,y,z",
+        ];
+        expect_error(&folder, "a.data", &text, &[], &parts);
+        let args = ["--cutoff", "1", "--columns", "id,_,type,x,y,z"];
+        assert_eq!(list(&folder, "a.data", &text, &args, &notes), PAIR);
+    }
+    // Types with labels.
+    let good = data_file(" # atomic", ["1 1 0.125 0 0", "2 2 3.875 0 0"]);
+    let labels = good.replace("Masses", "Atom Type Labels\n\n1 Na\n2 Cl\n\nMasses");
+    let types = ["--cutoff", "1", "--types"];
+    assert!(list(&folder, "a.data", &labels, &types, &notes).ends_with(",Na,Cl\n"));
+    assert!(list(&folder, "a.data", &good, &types, &notes).ends_with(",1,2\n"));
+    let by_label = labels.replace("2 2 3.875", "2 Cl 3.875");
+    assert!(list(&folder, "a.data", &by_label, &types, &notes).ends_with(",Na,Cl\n"));
+    for radii in ["Na=0.0625,Cl=0.0625", "1=0.0625,2=0.0625"] {
+        let step = ["--dt", "1", "--radius-by-type", radii];
+        let found = collisions(&folder, "a.data", &labels, &step, &notes);
+        assert!(found.starts_with(meeting), "{found}");
+    }
+    // Tilted boxes: b is (2, 4, 0), so the image of (2.25, 3.75, 0) along -b is (0.25, -0.25, 0).
+    let atoms = ["1 1 0.25 0 0", "2 1 2.25 3.75 0"];
+    let tilted = data_file(" # atomic", atoms).replace("\n\nMasses", "\n2 0 0 xy xz yz\n\nMasses");
+    let expected = "0,1,0,-1,0,0.0,-0.25,0.0,0.25\n";
+    assert_eq!(list(&folder, "a.data", &tilted, &args, &notes), expected);
+    let general = data_file(" # atomic", atoms).replace(
+        "0 4 xlo xhi\n0 4 ylo yhi # b\n0.0 4.0 zlo zhi",
+        "4 0 0 avec\n2 4 0 bvec\n0 0 4 cvec\n0 0 0 abc origin",
+    );
+    assert_eq!(list(&folder, "a.data", &general, &args, &notes), expected);
+    // A two-dimensional world.
+    let flat = good.replace("0.0 4.0 zlo", "-0.1 0.1 zlo");
+    assert_eq!(
+        list(&folder, "a.data", &flat, &args, &["two-dimensional"]),
+        PAIR
+    );
+    let rising = flat.replace("2 0.5 0 0 0", "2 0.5 0 3 0");
+    assert!(list(&folder, "a.data", &rising, &args, &["three-dimensional"]).contains("0,0,0,0,1,"));
+    // Without velocities, and damaged.
+    let still = &good[..good.find("Velocities").unwrap_or_default()];
+    collisions(&folder, "a.data", still, &step, &["no section Velocities"]);
+    for (text, parts) in [
+        (
+            good.replace("0 4 xlo xhi", "0 4 xlo xhl"),
+            &["line 7", "lacks the box", "`0 4 xlo xhl`", "--box"][..],
+        ),
+        (
+            good.replace("0 4 xlo xhi", "0 4 5 xlo xhi"),
+            &["line 7", "bound of the box", "--open"],
+        ),
+        (
+            good.replace("0 4 xlo xhi", "4 0 xlo xhi"),
+            &["line 7", "upper bound"],
+        ),
+        (
+            good.replace("2 atoms", "3 atoms"),
+            &["line 26", "1 fields", "id type x y z"],
+        ),
+        (
+            good.replace("2 2 3.875", "2 2 far"),
+            &["line 24", "field x", "`far`"],
+        ),
+        (
+            good.replace("2 2 3.875", "1 2 3.875"),
+            &["line 24", "id 1", "more than once"],
+        ),
+        (
+            good.replace("2 2 3.875 0 0", "2 2 3.875 0 0 1"),
+            &["line 24", "6 fields", "image flags"],
+        ),
+    ] {
+        expect_error(
+            &folder,
+            "a.data",
+            &text,
+            &["--format", "lammps-data"],
+            parts,
+        );
+    }
+    for (text, parts) in [
+        (
+            good.replace("2 0.5 0 0", "2 0.5 up 0"),
+            &["line 28", "field vy", "`up`"][..],
+        ),
+        (
+            good.replace("1 -0.5", "2 -0.5"),
+            &["line 29", "id 2", "more than once"],
+        ),
+        (
+            good.replace("1 -0.5", "9 -0.5"),
+            &["line 29", "no atom with the id 9"],
+        ),
+        (
+            good[..good.len() - 30].to_owned(),
+            &["1 of 2 velocities", "cut off"],
+        ),
+        (
+            still[..still.len() - 15].to_owned(),
+            &["1 of 2 atoms", "cut off"],
+        ),
+    ] {
+        let input = folder.file("a.data", &text)?;
+        let run = collide(&[&[input.as_str()], &step[..]].concat())?;
+        run.expect_error(&text, 1, parts);
+    }
+    // The ways out of a damaged box.
+    let damaged = good.replace("0 4 xlo xhi", "0 four xlo xhi");
+    expect_error(
+        &folder,
+        "a.data",
+        &damaged,
+        &[],
+        &["line 7", "`0 four xlo xhi`", "--open"],
+    );
+    let given = [
+        "--cutoff",
+        "1",
+        "--open",
+        "--box",
+        "0 0 0 4 4 4",
+        "--periodic",
+        "abc",
+    ];
+    assert_eq!(list(&folder, "a.data", &damaged, &given, &[]), PAIR);
     Ok(())
 }
 

@@ -26,9 +26,6 @@ const WITH_MDANALYSIS: &str = "convert a frame with Python (`pip install MDAnaly
                                dimensions=u.dimensions)\"`";
 const BINARY_DUMP: &str = "convert it with LAMMPS's tool `binary2txt INPUT`, or write a text dump";
 const RESTART: &str = "convert it with LAMMPS: `lmp -restart2data INPUT out.data`";
-const DATA: &str = "write a dump with LAMMPS (`read_data INPUT`, then `write_dump all custom out.dump id type x y z \
-                    vx vy vz`), or convert it with ASE (`pip install ase`): `ase convert -i lammps-data \
-                    INPUT out.xyz`";
 const TEXT_DUMP: &str = "write a text dump instead: `dump 1 all custom 100 dump.txt id type x y z`";
 const PARAVIEW: &str = "save it from ParaView as CSV (File, Save Data), and read that with --columns \
                         x=Points:0,y=Points:1,z=Points:2";
@@ -123,12 +120,23 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     {
         return Detected::Format(Format::Xyz);
     }
-    let header: Vec<Vec<&[u8]>> = (1..lines.len().min(40)).map(words).collect();
+    // A comment may follow the words of a line.
+    let without_comment = |k| {
+        let mut words = words(k);
+        words.truncate(
+            words
+                .iter()
+                .position(|word| word.starts_with(b"#"))
+                .unwrap_or(words.len()),
+        );
+        words
+    };
+    let header: Vec<Vec<&[u8]>> = (1..lines.len().min(100)).map(without_comment).collect();
     let is_count = |words: &Vec<&[u8]>| matches!(**words, [count, b"atoms"] if is_whole(count));
     let is_bound =
         |words: &Vec<&[u8]>| words.ends_with(&[b"xlo", b"xhi"]) || words.ends_with(&[b"avec"]);
     if header.iter().any(is_count) && header.iter().any(is_bound) {
-        return Detected::Foreign("a data file of LAMMPS", DATA);
+        return Detected::Format(Format::LammpsData);
     }
     if any(&["ATOM  ", "HETATM", "CRYST1"]) {
         return Detected::Foreign("a PDB file", WITH_ASE);

@@ -56,6 +56,8 @@ pub enum Format {
     Csv,
     /// A LAMMPS text dump.
     Lammps,
+    /// A LAMMPS data file, as `read_data` reads and `write_data` writes it.
+    LammpsData,
     /// XYZ or extended XYZ.
     Xyz,
     /// A NumPy array (`.npy`).
@@ -135,7 +137,7 @@ impl Input {
             ErrorKind::Unsupported,
             format!(
                 "neither the contents of {} nor its name tells the format: choose it with --format \
-                 csv, lammps, xyz, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, \
+                 csv, lammps, lammps-data, xyz, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, \
                  dump.*, *.xyz, *.extxyz, *.npy and *.npz (all but *.npz may be followed by .gz, \
                  .zst, .bz2 or .xz)",
                 self.name

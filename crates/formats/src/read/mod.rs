@@ -1,8 +1,8 @@
-//! Readers of spheres from CSV, LAMMPS dumps, XYZ files and NumPy arrays, and of triangle meshes from STL
+//! Readers of spheres from CSV, LAMMPS dumps and data files, XYZ files and NumPy arrays, and of triangle meshes from STL
 //! and OBJ.
 //!
 //! [`open()`] reads all formats of spheres. Beneath it, each format has a reader of its own, which takes an
-//! uncompressed input: [`csv::read`], [`npy::read`], [`npz::read`], and [`Trajectory`] for LAMMPS dumps and XYZ.
+//! uncompressed input: [`csv::read`], [`data::read`], [`npy::read`], [`npz::read`], and [`Trajectory`] for LAMMPS dumps and XYZ.
 //! [`mesh`] reads meshes. [`box_of`], [`wall_of`], [`magnitude`], [`Radii::by_type`] and the
 //! [`FromStr`](std::str::FromStr) of [`Frames`] parse what users write on command lines.
 
@@ -10,6 +10,7 @@ mod cell;
 mod column_names;
 mod columns;
 pub mod csv;
+pub mod data;
 mod detect;
 mod elements;
 mod frames;

@@ -14,7 +14,9 @@ use crate::read::input::{Bytes, Content};
 use crate::read::series::Series;
 use crate::read::trajectory::Seen;
 use crate::read::unpack::{BUFFER, Text, is_packed, unpacked};
-use crate::read::{Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, npy, npz};
+use crate::read::{
+    Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, data, npy, npz,
+};
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
 pub trait Progress: Sync {
@@ -178,7 +180,7 @@ fn layout(format: Format) -> Option<Layout> {
     match format {
         Format::Lammps => Some(Layout::Lammps),
         Format::Xyz => Some(Layout::Xyz),
-        Format::Csv | Format::Npy | Format::Npz => None,
+        Format::Csv | Format::LammpsData | Format::Npy | Format::Npz => None,
     }
 }
 
@@ -205,6 +207,7 @@ fn read_whole(
             let bytes = file.seekable("reading", progress);
             npz::read(source, bytes.with_context(cannot_read)?, options)
         }
+        Format::LammpsData => data::read(source, text(file)?, options),
         _ => csv::read(source, text(file)?, options),
     }
 }
