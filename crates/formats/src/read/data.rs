@@ -380,8 +380,8 @@ fn velocities(text: &mut Text<impl BufRead>, atoms: &mut Atoms) -> Result<()> {
             return Err(text.wrong(&format!("the id {id} occurs more than once")));
         }
         for (axis, field) in velocity.iter().take(3).enumerate() {
-            let x = number::parse(field)
-                .map_err(|what| wrong(Names::PLAIN.velocity[axis], what))?;
+            let x =
+                number::parse(field).map_err(|what| wrong(Names::PLAIN.velocity[axis], what))?;
             world.spheres[row].velocity[axis] = x;
             world.leaves_plane |= axis == 2 && x != 0.0;
         }
