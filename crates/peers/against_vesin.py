@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times carom's neighbour lists beside vesin's: crates/peers/against_vesin.py NEIGHBORS [PARTICLES]
+"""Times carom's neighbour lists beside vesin's: crates/peers/against_vesin.py NEIGHBORS [PARTICLES [SEARCHES]]
 
 NEIGHBORS is the path of the program `neighbors` of this folder (`cargo build --release -p carom-peers`). The
 script needs the Python packages `numpy` and `vesin`. The libraries run on one thread, take turns, and compute
 the same quantities: i, j, S (the image), D (the vector) and d (the distance), in a half list and in a full list.
 The particles are random, at a density of 1, and have a mean of 1, 13 or 40 neighbours each. The times are medians
-of fifteen searches, after one to warm up. carom computes in float32 and in float64, and returns lists that are exact
+of five searches, or the number given, after one to warm up. carom computes in float32 and in float64, and returns lists that are exact
 for the coordinates; vesin computes in float64. All get the same coordinates, which are float32.
 """
 
@@ -25,8 +25,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 import vesin
 
-ROUNDS = 16
-
 
 def searches(program, path, cutoff, edge, options):
     """Yields the time of each search of carom, the time of its check that the list is valid, and the entries."""
@@ -39,15 +37,16 @@ def searches(program, path, cutoff, edge, options):
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3, 4):
         sys.exit(__doc__)
     program = pathlib.Path(sys.argv[1]).resolve()
-    count = int(sys.argv[2]) if len(sys.argv) == 3 else 1_000_000
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    repeats = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     edge = float(np.float32(count ** (1 / 3)))
     points = np.random.default_rng(1).uniform(0, edge, (count, 3)).astype(np.float32)
     wide = points.astype(np.float64)
     box = np.eye(3) * edge
-    print(f"{count} particles, medians of {ROUNDS - 1}, one thread, vesin {metadata.version('vesin')}")
+    print(f"{count} particles, medians of {repeats}, one thread, vesin {metadata.version('vesin')}")
     print("ratio32, ratio64: vesin's time over carom's in float32 and in float64; check64: over carom's time in float64")
     print(
         f"{'domain':>8} {'list':>5} {'neighbours':>10} {'entries':>10} {'float32':>9} {'float64':>9} {'vesin':>9} "
@@ -65,7 +64,7 @@ def main():
             of_float64 = searches(program, wide_path, cutoff, length, [*options, "--float64"])
             calculator = vesin.NeighborList(cutoff=cutoff, full_list=full, n_threads=1)
             times = []
-            for _ in range(ROUNDS):
+            for _ in range(repeats + 1):
                 first, _, entries = next(of_float32)
                 second, check, same = next(of_float64)
                 start = time.perf_counter()
