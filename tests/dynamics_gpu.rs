@@ -21,7 +21,7 @@ use carom::{
 use device::Device;
 use fastrand::Rng;
 use glam::{DQuat, DVec3};
-use meshes::box_mesh;
+use meshes::{box_mesh, flat};
 
 /// A simulation whose spheres are in two buffers: centre and radius, and velocity and inverse mass.
 struct World {
@@ -1738,6 +1738,118 @@ fn three_balls() -> Vec<HardSphere> {
         ball(1.02),
         ball(2.04),
     ]
+}
+
+/// Returns a world of balls that ignore one another.
+fn apart(balls: &[HardSphere], rules: SimulationOptions) -> World {
+    let options = SimulationBufferOptions::new(balls.len() as u32).with_simulation(rules);
+    let world = World::new(balls, &options);
+    let groups = bytemuck::cast_slice(&vec![0x0001_0001_u32; balls.len()]).to_vec();
+    world.device.queue.write_buffer(&world.groups, 0, &groups);
+    world
+}
+
+/// Returns the mesh with its height raised by a slope. All corners stay in one plane, because their coordinates are
+/// multiples of 1/1024.
+fn sloped(floor: &Mesh, slope: [f32; 2]) -> Mesh {
+    let corner = |[x, y, _]: [f32; 3]| {
+        let [x, y] = [x, y].map(|x| (x * 1024.0).round() / 1024.0);
+        [x, y, slope[0] * x + slope[1] * y]
+    };
+    let vertices = floor.vertices().iter().map(|place| corner(*place));
+    Mesh::new(vertices.collect(), floor.triangles().to_vec()).expect("a valid mesh")
+}
+
+/// Balls slide over the edges and corners inside a flat floor of triangles, which do not lift them. They may touch the
+/// floor exactly, or overlap it. It is the same if the floor consists of two meshes.
+#[test]
+fn edges_inside_a_flat_floor_lift_no_ball() {
+    let mut rng = Rng::with_seed(8);
+    for (slope, split, one_sided) in [
+        ([0.0; 2], false, false),
+        ([0.0; 2], true, true),
+        ([0.5, -0.25], false, true),
+    ] {
+        let floor = sloped(&flat(8, &mut rng), slope);
+        let halves = [0, 1].map(|k| {
+            let triangles = floor.triangles().iter().copied().skip(k).step_by(2);
+            Mesh::new(floor.vertices().to_vec(), triangles.collect()).expect("a valid mesh")
+        });
+        let walls = match split {
+            false => with_mesh(Walls::new(), floor),
+            true => halves.into_iter().fold(Walls::new(), with_mesh),
+        };
+        let [u, v] = slope.map(f64::from);
+        let normal = DVec3::new(-u, -v, 1.0).normalize();
+        let on_floor = |x: f64, y: f64| DVec3::new(x, y, u * x + v * y);
+        let mut balls = Vec::new();
+        for overlap in [0.0, 1.5e-9, 1e-6, 1e-4, 1e-2] {
+            for round in 0..20 {
+                // Some paths go straight along edges and through corners.
+                let along = match round {
+                    0..4 => on_floor(1.0, 0.0),
+                    4..8 => on_floor(1.0, 1.0),
+                    _ => on_floor(rng.f64(), rng.f64()),
+                };
+                let velocity = 5.0 * along.normalize();
+                let start = on_floor(1.0, 1.0) + normal * (0.5 - overlap);
+                balls.push(HardSphere::new(start, 0.5).with_velocity(velocity));
+            }
+        }
+        for restitution in [0.0, 1.0] {
+            let mut rules = SimulationOptions::new()
+                .with_walls(walls.clone())
+                .with_wall_restitution(restitution);
+            if one_sided {
+                rules = rules.with_one_sided_meshes();
+            }
+            let mut sliding = apart(&balls, rules);
+            sliding.advance(1.0);
+            for (before, after) in balls.iter().zip(sliding.spheres()) {
+                let change = DVec3::from(after.velocity) - DVec3::from(before.velocity);
+                assert!(
+                    change.length() < 1e-5,
+                    "{before:?}: {change} at the slope {slope:?}"
+                );
+            }
+        }
+    }
+}
+
+/// One-sided triangles reflect a ball from the front, and let it pass from behind, also if it starts in between.
+#[test]
+fn one_sided_triangles_let_balls_pass_from_behind() {
+    let balls = [(1.0, 2.0), (-1.0, 2.0), (-1.0, 0.2)].map(|(side, height)| {
+        let ball = HardSphere::new([2.2, 2.1, side * height], 0.5);
+        ball.with_velocity([0.1, 0.0, -side])
+    });
+    let walls = with_mesh(Walls::new(), flat(4, &mut Rng::with_seed(1)));
+    let rules = SimulationOptions::new().with_walls(walls);
+    let mut passing = apart(&balls, rules.with_one_sided_meshes());
+    passing.advance(4.0);
+    for after in passing.spheres() {
+        assert!((after.velocity[2] - 1.0).abs() < 1e-6, "{after:?}");
+    }
+}
+
+/// Balls hit the outer edges and corners of a cube of triangles, and the border of a square.
+#[test]
+fn outer_edges_and_corners_of_a_mesh_reflect() {
+    let cube = || with_mesh(Walls::new(), box_mesh([0.0; 3], [2.0; 3]));
+    let square = || with_mesh(Walls::new(), flat(2, &mut Rng::with_seed(1)));
+    for (place, direction, walls) in [
+        ([2.0, 2.0, 1.1], [1.0, 1.0, 0.0], cube()),
+        ([2.0, 2.0, 2.0], [1.0, 1.0, 1.0], cube()),
+        ([0.0, 0.9, 0.0], [-1.0, 0.0, -1.0], cube()),
+        ([0.0, 0.9, 0.0], [-1.0, 0.0, 0.5], square()),
+    ] {
+        let away = DVec3::from(direction).normalize();
+        let ball = HardSphere::new(DVec3::from(place) + away * 2.5, 0.5).with_velocity(-away);
+        let mut bouncing = apart(&[ball], SimulationOptions::new().with_walls(walls));
+        bouncing.advance(3.0);
+        let after = DVec3::from(bouncing.spheres()[0].velocity);
+        assert!(after.distance(away) < 1e-5, "{place:?}: {after}");
+    }
 }
 
 #[test]

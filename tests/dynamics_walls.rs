@@ -17,7 +17,7 @@ use carom::{
 };
 use fastrand::Rng;
 use glam::{DVec3, Vec3};
-use meshes::box_mesh;
+use meshes::{box_mesh, flat};
 
 fn simulation(spheres: &[HardSphere], options: SimulationOptions) -> Simulation {
     Simulation::new(spheres.to_vec(), options).expect("a valid simulation")
@@ -606,28 +606,6 @@ fn a_ball_slides_along_oblique_walls() {
             assert!((-1e-5..1e-2).contains(&(height - 0.5)), "{after:?}");
         }
     }
-}
-
-/// Returns a flat square of triangles with the corner at the origin, at z = 0. Its vertices are at irregular places.
-fn flat(across: u32, rng: &mut Rng) -> Mesh {
-    let mut place = |k: u32| {
-        let inner = |k: u32| k > 0 && k < across;
-        let [x, y] = [k % (across + 1), k / (across + 1)];
-        let mut moved = |k: u32| k as f32 + if inner(k) { 0.5 * rng.f32() } else { 0.0 };
-        [moved(x), moved(y), 0.0]
-    };
-    let vertices = (0..(across + 1).pow(2)).map(&mut place).collect();
-    let squares = (0..across.pow(2)).map(|k| k + k / across);
-    let triangles = squares.flat_map(|k| {
-        let [a, b, c, d] = [k, k + 1, k + across + 1, k + across + 2];
-        if k % 3 == 0 {
-            [[a, b, c], [b, d, c]]
-        } else {
-            [[a, b, d], [a, d, c]]
-        }
-    });
-    let triangles = triangles.collect();
-    Mesh::new(vertices, triangles).expect("a valid mesh")
 }
 
 fn of_mesh(mesh: Mesh) -> Walls {

@@ -318,11 +318,17 @@ mutant 'images of an earlier step stay in a reused list' src/cpu/list.rs \
     'list_images[..kept].as_flattened_mut().fill(0);' 'let _ = kept;' --test periodic a_reused_list
 mutant 'float64: the enclosing spheres do not cover the rounding of centres and velocities' src/wide/enclose.rs \
     'let error = rounded + off * length' 'let error = off * length' --test float64
+mutant 'float64: the enclosing spheres do not cover the rounding of wrapped centres' src/wide/enclose.rs \
+    'rounded + off * length + 4.0' 'rounded + 4.0' --test float64 far_centres
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
     'error + self.share * (reach + radius)' 'error' --test float64
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
     'let margin = off + slip + frame.share * reach + LEAST;' \
     'let margin = 0.0 * (off + slip + frame.share * reach + LEAST);' --test float64_walls exact
+mutant 'float64: the spheres at walls do not cover the rounding of directions' src/wide/walls.rs \
+    'const DIRECTION: f64 = 1.0 / (1 << 23) as f64;' 'const DIRECTION: f64 = 0.0;' --test float64_walls points
+mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
+    'low.simd_eq(high)' 'low.simd_le(high)' --test float64 lists_in_open
 mutant 'float64: a time is rounded although its error leaves it open' src/wide/pair.rs \
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
@@ -548,6 +554,12 @@ mutant 'further candidates without room are left out' shaders/dynamics/simulatio
 
 mutant 'spheres meet the planes of triangles outside them' shaders/dynamics/parts/dynamics_triangles.wgsl \
     'if all(inside >= vec3<f32>(0.0)) {' 'if all(inside >= vec3<f32>(-1e9)) {' --test dynamics_gpu face
+mutant 'edges inside a flat surface lift spheres on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
+    'if beside.part == FACE {' 'if beside.part < CORNERS || beside.part == FACE {' --test dynamics_gpu inside_a_flat
+mutant 'corners inside a flat surface lift spheres on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
+    'if beside.part == FACE {' 'if beside.part >= CORNERS {' --test dynamics_gpu inside_a_flat
+mutant 'one-sided triangles are met from behind on the GPU' shaders/dynamics/parts/dynamics_triangles.wgsl \
+    'simulation_request.one_sided != 0u' 'false' --test dynamics_gpu one_sided
 mutant 'spheres of one body hit one another' shaders/dynamics/simulation_candidates.wgsl \
     'if a != b && is_one_body(a, b) {' 'if a > 8u && a != b && is_one_body(a, b) {' --test dynamics_gpu one_body_pass
 mutant 'pairs of one body shorten the substeps' shaders/dynamics/simulation_judge.wgsl \

@@ -35,7 +35,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let i = invocation(workgroup, workgroups, local, WORKGROUP);
-    if i < arrayLength(&simulation_triangles) {
+    if i < arrayLength(&triangle_bounds) {
         spheres[row_starts[simulation.spheres] + i] = searched(moved_bound(i));
     }
     count_searched(local);

@@ -139,7 +139,7 @@ fn meeting_at_triangle(near: Candidate, piece: PathPiece) -> f32 {
     let motion = wall_motion(velocity, near.apart, piece, piece.start);
     let speeds = length(motion.velocity) + length(velocity);
     let range = simulation.substep - piece.start;
-    let wait = triangle_meeting(simulation_triangles[near.b], motion, bodies[near.a].radius, speeds, range);
+    let wait = triangle_meeting(near.b, motion, bodies[near.a].radius, speeds, range);
     return select(NEVER, piece.start + wait, wait < range);
 }
 

@@ -3,7 +3,7 @@
 // place of `load_params.wgsl` and `load_units.wgsl`.
 
 #import carom::{CaromSimulation}
-#import dynamics::{MeshTriangle, SimulationRequest}
+#import dynamics::{SimulationRequest}
 #import step_params::{sample_size, unit_power}
 #import types::{Counters, Params}
 
@@ -11,9 +11,8 @@
 @group(0) @binding(1) var<uniform> simulation: CaromSimulation;
 // With meshes: the number of spheres near meshes is in the element after those of all spheres.
 @group(0) @binding(2) var<storage, read> row_starts: array<u32>;
-@group(0) @binding(3) var<storage, read> simulation_triangles: array<MeshTriangle>;
-@group(0) @binding(4) var<storage, read_write> params: Params;
-@group(0) @binding(5) var<storage, read_write> counters: Counters;
+@group(0) @binding(3) var<storage, read_write> params: Params;
+@group(0) @binding(4) var<storage, read_write> counters: Counters;
 
 override SEARCH_TRIANGLES: bool = false;
 
@@ -26,7 +25,7 @@ fn main() {
         let near = row_starts[simulation.spheres];
         spheres = 0u;
         if near > 0u {
-            spheres = near + arrayLength(&simulation_triangles);
+            spheres = near + simulation_request.triangles;
             params.flags |= FLAG_TWO_SETS;
             params.b_offset = near;
         }

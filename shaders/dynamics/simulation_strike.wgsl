@@ -7,7 +7,7 @@
 #import dynamics::{Body, Candidate, LONG_AGO, MeshTriangle, NEXT_CUT, NEXT_NONE, NEXT_TRIANGLE, NEXT_WALL, PathPiece}
 #import dynamics::{SimulationRequest, Track}
 #import dynamics_places::{image_of_code, place_at_wall, shift_of, wall_of_code}
-#import dynamics_triangles::{beside_triangle}
+#import dynamics_triangles::{facing}
 #import dynamics_walls::{at_wall, is_hollow}
 #import encounter::{direction, pair_motion, wall_motion}
 #import further_entries::{entry_after}
@@ -260,7 +260,7 @@ fn strike_triangle(sphere: u32, number: u32, time: f32) {
     let mesh = simulation_walls[near.place_b];
     let last = path_piece(sphere, tracks[sphere].count);
     let motion = wall_motion(mesh.velocity, near.apart, last, time);
-    let normal = -direction(beside_triangle(simulation_triangles[near.b], motion.place));
+    let normal = -direction(facing(near.b, motion.place).away);
     // The centrifugal acceleration of a sphere that slides along the face is 0. At an edge or a corner, it
     // would be negative, but 0 is used there, too.
     leave_wall(sphere, last, time, mesh, motion, normal, 0.0, vec3<f32>(0.0), 0.0);

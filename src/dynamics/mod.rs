@@ -37,7 +37,7 @@ mod separate;
 mod simulation;
 mod state;
 mod substep;
-mod surface;
+pub(crate) mod surface;
 mod walls;
 
 pub use self::hard_sphere::HardSphere;

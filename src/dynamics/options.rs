@@ -71,7 +71,7 @@ impl SimulationOptions {
     }
 
     /// Lets spheres touch the triangles of meshes only from the side from which the corners run counterclockwise. They
-    /// pass through the other side. Without this option, both sides count. Only the CPU has this option.
+    /// pass through the other side. Without this option, both sides count.
     #[must_use]
     pub fn with_one_sided_meshes(mut self) -> Self {
         self.one_sided_meshes = true;

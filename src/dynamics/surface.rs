@@ -8,8 +8,8 @@ use glam::DVec3;
 
 use super::descent::{Polynomial, first_descent};
 use super::predict::RESTING;
-use crate::Wall;
 use crate::walls::{HalfSpace, Round, Solid, vector};
+use crate::{Wall, Walls};
 
 /// Motion of the centre of a sphere relative to a surface: place and velocity at time 0, and acceleration.
 #[derive(Clone, Copy, Debug)]
@@ -477,10 +477,23 @@ fn nearest(corners: &[DVec3; 3], normal: DVec3, place: DVec3) -> (DVec3, Part) {
     nearest.unwrap_or((corners[0], Part::Corner(0)))
 }
 
+/// The corners of a triangle, and a key. Triangles with different keys do not adjoin each other.
+type Keyed<K> = ([[f32; 3]; 3], K);
+
+/// Returns the triangles of all meshes. Their keys are the velocities and the groups of their meshes.
+pub(crate) fn adjoined(walls: &Walls) -> Vec<Keyed<([u32; 3], u32)>> {
+    let triangles = walls.meshes().iter().flat_map(|mesh| {
+        let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
+        let corners = mesh.triangles().iter();
+        corners.map(move |corners| (corners.map(|k| mesh.vertices()[k as usize]), key))
+    });
+    triangles.collect()
+}
+
 /// Finds what adjoins each triangle: the triangles that share an edge or a corner with it. Corners are the same if they
 /// are at the same place. `key` tells apart triangles that move or are met in different ways.
 pub(crate) fn surroundings<K: Copy + Eq + Hash>(
-    triangles: &[([[f32; 3]; 3], K)],
+    triangles: &[Keyed<K>],
     one_sided: bool,
 ) -> Vec<Surroundings> {
     let bits = |place: [f32; 3]| place.map(|x| if x == 0.0 { 0 } else { x.to_bits() });

@@ -7,7 +7,7 @@ use super::HardSphere;
 use super::candidates::{Candidate, known};
 use super::report::Partner;
 use super::rows::{push, reserve};
-use super::surface::{Surface, surroundings};
+use super::surface::{Surface, adjoined, surroundings};
 use crate::lattice::{Lattice, MAX_CELLS};
 use crate::walls::{CylinderImages, Path, Round, Solid, vector};
 use crate::{Detector, Domain, Error, Mesh, Sphere, Step, Walls};
@@ -95,12 +95,7 @@ impl MovingWalls {
             }
         }
         let mut number = walls.simple().len();
-        let triangles = walls.meshes().iter().flat_map(|mesh| {
-            let key = (mesh.velocity().map(f32::to_bits), mesh.groups());
-            let corners = mesh.triangles().iter();
-            corners.map(move |corners| (corners.map(|k| mesh.vertices()[k as usize]), key))
-        });
-        let triangles: Vec<_> = triangles.collect();
+        let triangles = adjoined(walls);
         let mut around = surroundings(&triangles, one_sided).into_iter();
         let mut triangles = triangles.into_iter();
         for mesh in walls.meshes() {

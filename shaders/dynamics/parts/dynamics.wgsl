@@ -37,8 +37,10 @@ struct SimulationRequest {
     impact_capacity: u32,
     // Largest magnitude of any coordinate of the periodic domain's origin and edges, or 0 in open space.
     domain_extent: f32,
-    unused_too: u32,
-    unused_as_well: u32,
+    // Number of triangles of all meshes.
+    triangles: u32,
+    // 1 if spheres touch only the fronts of triangles, and 0 otherwise.
+    one_sided: u32,
 }
 
 struct SimulationCounters {
@@ -156,18 +158,20 @@ struct MeshBox {
     unused_too: f32,
 }
 
-// A triangle of a mesh. Corners b and c are relative to corner a, which is at its place at time 0 of the simulation.
+// A triangle of a mesh. Corners b and c are relative to corner a, which is at its place at time 0 of the simulation. The
+// array of triangles goes on after the last one, with what adjoins them (see `vector_around`).
 struct MeshTriangle {
     a: vec3<f32>,
     // Number of the mesh in the list of walls.
     mesh: u32,
     b: vec3<f32>,
-    unused: f32,
+    // The numbers of the vectors with which the lists of the three corners begin.
+    corner_a: u32,
     c: vec3<f32>,
-    unused_too: f32,
+    corner_b: u32,
     // A unit vector.
     normal: vec3<f32>,
-    unused_as_well: f32,
+    corner_c: u32,
 }
 
 const NEXT_NONE = 0xffffffffu;

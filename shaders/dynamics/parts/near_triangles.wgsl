@@ -27,7 +27,7 @@ fn place_at_triangle(point: vec3<f32>, triangle: MeshTriangle, mesh: CaromWall, 
 // its radius enlarged by its pad (the assumed bound on its displacement). `place` is the position of the
 // sphere relative to the first corner of the triangle.
 fn may_meet(triangle: MeshTriangle, mesh: CaromWall, padded: Sphere, place: vec3<f32>) -> bool {
-    let gap = length(beside_triangle(triangle, place)) - padded.radius;
+    let gap = length(beside_triangle(triangle, place).away) - padded.radius;
     let size = length(padded.center) + length(triangle.a) + length(mesh.point);
     return gap <= length(mesh.velocity) * simulation.substep + 2e-6 * size;
 }

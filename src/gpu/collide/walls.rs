@@ -1,10 +1,12 @@
 //! The walls of a step in the form that the shaders read, and the exact decisions about them on the host.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytemuck::Zeroable;
 use glam::DVec3;
 
+use crate::dynamics::surface::{adjoined, surroundings};
 use crate::exact::{GRAZING, Hit, Translation};
 use crate::gpu::device::shader::layout::{
     GatheredWall, GpuMeshBox, GpuMeshTriangle, GpuTriangle, GpuWall, GpuWallLattice, WallParams,
@@ -222,11 +224,13 @@ impl GpuMeshBox {
 }
 
 impl GpuMeshTriangle {
-    /// Returns the triangles of all meshes for hard-sphere dynamics. Each triangle has the number
-    /// of its mesh in the list of walls. The numbers of the meshes start at `first`.
+    /// Returns the triangles of all meshes for hard-sphere dynamics, and what adjoins them. Each triangle has the
+    /// number of its mesh in the list of walls. The numbers of the meshes start at `first`.
     pub(crate) fn all(walls: &Walls, first: u32) -> Result<Vec<Self>, Error> {
         let count = walls.len() - walls.simple().len();
-        let mut all = crate::memory::allocate(count, "the triangles of the simulation")?;
+        let what = "the triangles of the simulation";
+        // A place for each triangle and its edges, and about half a place for the corners.
+        let mut all = crate::memory::allocate(count.saturating_mul(9) / 4, what)?;
         for (mesh, number) in walls.meshes().iter().zip(first..) {
             let triangles = (0..mesh.triangles().len()).filter_map(|k| mesh.triangle(k));
             all.extend(triangles.map(|triangle| {
@@ -244,8 +248,88 @@ impl GpuMeshTriangle {
                 }
             }));
         }
+        Self::add_around(&mut all, walls);
         Ok(all)
     }
+
+    /// Sets the lists of the corners of all triangles, and adds the vectors that the function `vector_around` of
+    /// `shaders/dynamics/parts/dynamics_triangles.wgsl` reads.
+    fn add_around(all: &mut Vec<Self>, walls: &Walls) {
+        let triangles = adjoined(walls);
+        let around = surroundings(&triangles, false);
+        let mut vectors: Vec<[f32; 3]> = Vec::new();
+        for ((corners, _), around) in triangles.iter().zip(&around) {
+            let corners = corners.map(vector);
+            let edges = around.edges.iter().enumerate().map(|(k, into)| {
+                let own = [0, 1, 2].map(|n| corners[(k + n) % 3]);
+                beyond(into, own).as_vec3().to_array()
+            });
+            vectors.extend(edges);
+        }
+        let mut lists = HashMap::new();
+        for (triangle, around) in all.iter_mut().zip(&around) {
+            let starts = around.corners.each_ref().map(|list| {
+                *lists.entry(list.as_ptr()).or_insert_with(|| {
+                    let start = vectors.len();
+                    for direction in list.iter().map(|x| x.as_vec3().to_array()) {
+                        if !vectors[start..].contains(&direction) {
+                            vectors.push(direction);
+                        }
+                    }
+                    vectors.push([0.0; 3]);
+                    start as u32
+                })
+            });
+            [triangle.corner_a, triangle.corner_b, triangle.corner_c] = starts;
+        }
+        all.extend(vectors.chunks(4).map(|four| {
+            let [a, b, c, normal] = [0, 1, 2, 3].map(|k| four.get(k).copied().unwrap_or_default());
+            Self {
+                a,
+                b,
+                c,
+                normal,
+                ..Self::zeroed()
+            }
+        }));
+    }
+}
+
+/// Two directions that differ by at most this angle count as the same.
+const SAME_ANGLE: f64 = 1e-9;
+
+/// Returns the direction from an edge of a triangle into the triangle that adjoins it there, or 0 if none does. The edge
+/// leads from the first of `corners` to the second. `into` has the directions into all triangles with this edge. If they
+/// are more than two, spheres touch the edge only between the outermost two. For the others, the opposite of the own
+/// direction is returned, which leaves no direction of a contact but that of the face.
+fn beyond(into: &[DVec3], corners: [DVec3; 3]) -> DVec3 {
+    let [from, to, third] = corners;
+    let along = (to - from).normalize_or_zero();
+    let own = (third - from).reject_from_normalized(along);
+    let side = along.cross(own);
+    let mut others: Vec<_> = into
+        .iter()
+        .map(|x| (x.dot(side).atan2(x.dot(own)), *x))
+        .collect();
+    if let Some(at) = others
+        .iter()
+        .position(|(angle, _)| angle.abs() < SAME_ANGLE)
+    {
+        others.swap_remove(at);
+    }
+    let is_at = |angle: f64, side: f64| {
+        side * angle > -SAME_ANGLE || angle.abs() > std::f64::consts::PI - SAME_ANGLE
+    };
+    let is_outermost = [1.0, -1.0].map(|side| others.iter().all(|(angle, _)| is_at(*angle, side)));
+    if is_outermost == [false; 2] {
+        return -own.normalize_or_zero();
+    }
+    let farthest =
+        |one: &&(f64, DVec3), other: &&(f64, DVec3)| one.0.abs().total_cmp(&other.0.abs());
+    others
+        .iter()
+        .max_by(farthest)
+        .map_or(DVec3::ZERO, |(_, x)| *x)
 }
 
 /// Largest distance of a wall from the cell of a periodic domain in hard-sphere dynamics, and largest radius of a wall,

@@ -264,6 +264,8 @@ fn request(options: &SimulationBufferOptions) -> SimulationRequest {
         near_capacity: options.most_candidates(),
         impact_capacity: options.most_impacts(),
         domain_extent: domain.extent(),
+        triangles: triangles(options),
+        one_sided: simulation.one_sided_meshes.into(),
         ..SimulationRequest::zeroed()
     }
 }

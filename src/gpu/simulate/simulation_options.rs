@@ -115,8 +115,7 @@ impl SimulationBufferOptions {
     ///   a GPU.
     /// - [`with_bodies`](SimulationOptions::with_bodies) must have as many entries as the buffers have room for
     ///   spheres, or none.
-    /// - [`with_one_sided_meshes`](SimulationOptions::with_one_sided_meshes),
-    ///   [`with_max_impacts`](SimulationOptions::with_max_impacts) and
+    /// - [`with_max_impacts`](SimulationOptions::with_max_impacts) and
     ///   [`with_max_step_impacts`](SimulationOptions::with_max_step_impacts) must not be set.
     /// - [`with_groups`](SimulationOptions::with_groups) must not be set, because collision groups of spheres on a GPU
     ///   are in [`DeviceSpheres::with_groups`](crate::gpu::DeviceSpheres::with_groups).
@@ -170,13 +169,6 @@ impl SimulationBufferOptions {
                 "the capacity for candidates is {}, but must be at most {MOST_CANDIDATES}",
                 self.most_candidates()
             ));
-        }
-        if rules.one_sided_meshes {
-            return invalid(
-                "the meshes are one-sided, but on a GPU spheres touch both sides of triangles; leave out \
-                 `SimulationOptions::with_one_sided_meshes`, or use `carom::Simulation`"
-                    .into(),
-            );
         }
         if rules.max_step_impacts != u64::MAX {
             return invalid(

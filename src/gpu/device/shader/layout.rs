@@ -442,8 +442,8 @@ layouts! {
         near_capacity: u32,
         impact_capacity: u32,
         domain_extent: f32,
-        unused_too: u32,
-        unused_as_well: u32,
+        triangles: u32,
+        one_sided: u32,
     }
 
     struct SimulationCounters = "SimulationCounters" {
@@ -503,11 +503,11 @@ layouts! {
         a: [f32; 3],
         mesh: u32,
         b: [f32; 3],
-        unused: f32,
+        corner_a: u32,
         c: [f32; 3],
-        unused_too: f32,
+        corner_b: u32,
         normal: [f32; 3],
-        unused_as_well: f32,
+        corner_c: u32,
     }
 
     struct GpuCandidate = "Candidate" {
