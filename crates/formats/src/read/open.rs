@@ -160,7 +160,8 @@ fn prepare(input: &Input) -> Result<(Format, Source)> {
     let (begin, is_whole) = file
         .begin()
         .with_context(|| format!("cannot read {source}"))?;
-    if begin.is_empty() {
+    // The reader of a format that the name tells says what an empty file lacks.
+    if begin.is_empty() && input.format().is_none() {
         bail!("{source} is empty");
     }
     // The contents are decompressed once.

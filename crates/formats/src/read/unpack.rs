@@ -325,6 +325,8 @@ impl<R: BufRead> Read for Parts<R> {
 struct Xz<R> {
     input: R,
     decoder: XzStream,
+    /// Whether the input ended too early.
+    is_cut: bool,
 }
 
 impl<R: BufRead> Xz<R> {
@@ -334,6 +336,7 @@ impl<R: BufRead> Xz<R> {
             input,
             // The limit is for the dictionary and a little more.
             decoder: XzStream::new_mem_limit(false, kib + 1024),
+            is_cut: false,
         }
     }
 }
@@ -343,22 +346,44 @@ impl<R: BufRead> Read for Xz<R> {
         if buffer.is_empty() {
             return Ok(0);
         }
-        loop {
+        while !self.is_cut {
             let input = self.input.fill_buf()?;
             let is_at_end = input.is_empty();
-            let done = self.decoder.process(input, buffer, Action::Run);
-            let done = done.map_err(|error| match error.kind() {
-                ErrorKind::OutOfMemory | ErrorKind::Unsupported => error,
-                _ => ErrorKind::InvalidData.into(),
-            })?;
-            self.input.consume(done.bytes_consumed);
-            if done.bytes_produced > 0 || done.status == Status::StreamEnd {
-                return Ok(done.bytes_produced);
-            }
-            if is_at_end {
-                return Err(ErrorKind::UnexpectedEof.into());
+            let action = if is_at_end {
+                Action::Finish
+            } else {
+                Action::Run
+            };
+            let before = self.decoder.total_out();
+            let read = match self.decoder.process(input, buffer, action) {
+                Ok(done) => {
+                    self.input.consume(done.bytes_consumed);
+                    if done.status == Status::StreamEnd {
+                        return Ok(done.bytes_produced);
+                    }
+                    self.is_cut = is_at_end && done.bytes_produced == 0;
+                    if !is_at_end && done.bytes_consumed == 0 && done.bytes_produced == 0 {
+                        return Err(ErrorKind::InvalidData.into());
+                    }
+                    done.bytes_produced
+                }
+                // The decoder has written the last bytes before it found that the rest is missing.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    self.is_cut = true;
+                    usize::try_from(self.decoder.total_out() - before).unwrap_or(0)
+                }
+                Err(error) => {
+                    return Err(match error.kind() {
+                        ErrorKind::OutOfMemory | ErrorKind::Unsupported => error,
+                        _ => ErrorKind::InvalidData.into(),
+                    });
+                }
+            };
+            if read > 0 {
+                return Ok(read);
             }
         }
+        Err(ErrorKind::UnexpectedEof.into())
     }
 }
 
