@@ -131,7 +131,7 @@ impl Head {
     /// Reads a line of the header.
     fn read(&mut self, words: &[&[u8]], line: u64) {
         let numbers: Vec<Result<f64, String>> =
-            words.iter().map(|word| number::parse_wide(word)).collect();
+            words.iter().map(|word| number::parse(word)).collect();
         let is_word = |word: &&[u8]| word.first().is_some_and(u8::is_ascii_alphabetic);
         let begin = words.iter().position(is_word).unwrap_or(words.len());
         let mut wrong = |what: String| {
@@ -380,8 +380,8 @@ fn velocities(text: &mut Text<impl BufRead>, atoms: &mut Atoms) -> Result<()> {
             return Err(text.wrong(&format!("the id {id} occurs more than once")));
         }
         for (axis, field) in velocity.iter().take(3).enumerate() {
-            let x = number::parse_wide(field)
-                .map_err(|what| wrong(Names::PLAIN.velocity[axis], what))?;
+            let x =
+                number::parse(field).map_err(|what| wrong(Names::PLAIN.velocity[axis], what))?;
             world.spheres[row].velocity[axis] = x;
             world.leaves_plane |= axis == 2 && x != 0.0;
         }
