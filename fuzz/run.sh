@@ -22,5 +22,5 @@ if [[ ${1:-} == [!-]* ]]; then
 fi
 seeds=()
 # The targets for the readers start from the test files, most of which are valid inputs.
-[[ $target == worlds || $target == periodic ]] || seeds=(../crates/cli/tests/data)
+[[ $target == @(worlds|wide|periodic) ]] || seeds=(../crates/cli/tests/data)
 exec "$runner" -artifact_prefix="artifacts/$target/" "$@" "corpus/$target" "${seeds[@]}"

@@ -12,6 +12,7 @@ With --record, the script copies the files and the pairs to a folder, from which
 
 import argparse
 import csv
+import gzip
 import importlib.util
 import itertools
 import math
@@ -26,7 +27,9 @@ import numpy
 
 CUTOFF, RADIUS, STEP = 2.5, 0.4, 0.5
 LENGTHS = numpy.array([6.0, 7.0, 8.0])
-RECORDED = ("ase-momenta.xyz", "ase.npz", "lammps.dump", "ovito.xyz", "mdanalysis.npz")
+RECORDED = (
+    "ase-momenta.xyz", "ase.npz", "ase.data.gz", "lammps.dump", "lammps-written.data", "ovito.xyz", "mdanalysis.npz",
+)
 random = numpy.random.default_rng(47)
 POSITIONS = numpy.round(random.random((40, 3)) * LENGTHS, 3)
 VELOCITIES = numpy.round(random.normal(size=(40, 3)), 3)
@@ -98,6 +101,7 @@ def atoms():
 
 
 def ase(folder):
+    from ase import units
     from ase.io import write
 
     write(folder / "ase-momenta.xyz", atoms(), format="extxyz")
@@ -111,6 +115,11 @@ def ase(folder):
         pbc=arrays.pbc,
     )
     yield "ASE, arrays of NumPy", "ase.npz", True, ()
+    # ASE writes velocities in ångström per picosecond.
+    arrays.set_velocities(VELOCITIES * units.Angstrom / (1000 * units.fs))
+    write(folder / "ase.data", arrays, format="lammps-data", velocities=True)
+    (folder / "ase.data.gz").write_bytes(gzip.compress((folder / "ase.data").read_bytes(), mtime=0))
+    yield "ASE, LAMMPS data file", "ase.data.gz", True, ()
     for name in ("ase.pdb", "ase.cif", "ase.traj", "POSCAR"):
         write(folder / name, atoms())
 
@@ -133,12 +142,14 @@ def lammps(folder):
         f"write_dump all custom lammps.dump {columns} {dump}",
         "write_dump all custom lammps-scaled.dump id xs ys zs vx vy vz modify sort id format float %.9g",
         "write_dump all atom lammps-binary.bin modify sort id",
+        "write_data lammps-written.data nocoeff",
         "dump local all local 1 lammps-local.dump index", "run 0",
     ]
     subprocess.run(["lmp", "-in", "/dev/stdin", "-log", "none"], input="\n".join(script), text=True, cwd=folder,
                    capture_output=True)
     yield "LAMMPS, dump", "lammps.dump", True, ()
     yield "LAMMPS, scaled dump", "lammps-scaled.dump", True, ()
+    yield "LAMMPS, data file", "lammps-written.data", True, ()
 
 
 def ovito(folder):

@@ -88,6 +88,15 @@ impl Error {
         self
     }
 
+    /// Returns the same error with another sentence.
+    pub(crate) fn and(mut self, sentence: &str) -> Self {
+        if let Inner::Message { text, .. } = &mut *self.0 {
+            let end = if text.ends_with('?') { "" } else { "." };
+            text.push_str(&format!("{end} {sentence}"));
+        }
+        self
+    }
+
     /// Returns the same error with the number of its frame, except in the first frame, which may be the only one.
     pub(crate) fn in_frame(mut self, number: u64) -> Self {
         if let Inner::Message { text, .. } = &mut *self.0

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fs;
 
-use crate::run::{Folder, Run, Test, run_as_it_is, run_with};
+use crate::run::{Folder, Run, Test, run_as_it_is, run_with, run_with_input};
 use crate::written::data;
 
 fn neighbors(args: &[&str]) -> Result<Run, Box<dyn Error>> {
@@ -1440,6 +1440,162 @@ fn contents_tell_the_format_and_the_compression() -> Test {
     Ok(())
 }
 
+/// The name of a program, and bytes that it compressed.
+type Compressed = (&'static str, Vec<u8>);
+
+/// Compresses bytes as `gzip`, `xz`, `zstd` and `bzip2 -1` do.
+fn compressed(bytes: &[u8]) -> Result<[Compressed; 4], Box<dyn Error>> {
+    use std::io::Write;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(bytes)?;
+    let mut xz = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1))?;
+    xz.write_all(bytes)?;
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let mut bzip2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    bzip2.write_all(bytes)?;
+    Ok([
+        ("gzip", gzip.finish()?),
+        ("xz", xz.finish()?),
+        ("zstd", ruzstd::encoding::compress_to_vec(bytes, level)),
+        ("bzip2", bzip2.finish()?),
+    ])
+}
+
+#[test]
+fn compressed_files_that_are_cut_off_keep_the_frames_before() -> Test {
+    let folder = Folder::new("cut-packed")?;
+    let mut random = fastrand::Rng::with_seed(47);
+    let frames: Vec<String> = (0..4)
+        .map(|step| {
+            let atoms: Vec<String> = (1..=3000)
+                .map(|id| {
+                    let [x, y, z] = [(); 3].map(|()| 40.0 * random.f64());
+                    format!("{id} 1 {x:.5} {y:.5} {z:.5}")
+                })
+                .collect();
+            let atoms: Vec<&str> = atoms.iter().map(String::as_str).collect();
+            let text = frame(step, "ITEM: BOX BOUNDS pp pp pp", "id type x y z", &atoms);
+            text.replace("0 4\n", "0 40\n")
+        })
+        .collect();
+    let whole = frames.concat();
+    let plain = folder.file("plain.dump", &whole)?;
+    let output = folder.path("list.csv")?;
+    let list = |input: &str, frames: &str| -> Result<(Run, String), Box<dyn Error>> {
+        let args = [
+            input, "--cutoff", "1", "--output", &output, "--frames", frames,
+        ];
+        let run = neighbors(&args)?;
+        let list = fs::read_to_string(&output).unwrap_or_default();
+        let _ = fs::remove_file(&output);
+        Ok((run, list))
+    };
+    let mut lists = Vec::new();
+    for count in 0..4 {
+        lists.push(list(&plain, &format!(":{}", count + 1))?.1);
+    }
+    assert!(lists[3].lines().count() > 1000, "{}", lists[3].len());
+    assert!(lists[3].starts_with(&lists[2]));
+    for (name, bytes) in compressed(whole.as_bytes())? {
+        // The blocks of bzip2 have 100 kB, and those of Zstandard 128 KiB. The others are not read in blocks.
+        let least = if matches!(name, "gzip" | "xz") { 3 } else { 2 };
+        let begin = &bytes[..bytes.len() * 7 / 8];
+        let input = folder.file("dump.1000", begin)?;
+        let (run, found) = list(&input, "all")?;
+        assert_eq!(run.code, Some(1), "{name}: {}", run.stderr);
+        let said = |count: &usize| {
+            run.stderr
+                .contains(&format!("complete for {count} frames, up to"))
+        };
+        let count = (least..4).find(said).ok_or(run.stderr.clone())?;
+        assert!(found == lists[count - 1], "{name}: a wrong list");
+        let cut = format!("the {name} data are cut off");
+        for part in [&cut, &input, &format!("--frame {}", count - 1)] {
+            assert!(run.stderr.contains(part), "{name}: {}", run.stderr);
+        }
+        assert_eq!(list(&input, ":-1")?.1, lists[count - 1], "{name}");
+        list(&input, "0")?.0.expect_success(name);
+        // The same bytes from a pipe.
+        for frames in ["all", ":-1"] {
+            let args = ["-", "--cutoff", "1", "--output", "-", "--frames", frames];
+            let args = [&["neighbors", "--backend", "cpu"], &args[..]].concat();
+            let run = run_with_input(&args, begin)?;
+            assert_eq!(run.code, Some(i32::from(frames == "all")), "{}", run.stderr);
+            assert!(run.stdout == lists[count - 1], "{name}: a wrong list");
+        }
+        // In a series, the message tells which file it is.
+        let args = [&plain, &input, &plain, "--cutoff", "1", "--frames", "all"];
+        let run = neighbors(&args)?;
+        let number = 4 + count;
+        let kept = format!("--frames :{number}");
+        for part in [&cut, &input, &kept, "file 2 of 3", "leave it out"] {
+            assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+        }
+        // Damage is told from a cut, and leaves no list.
+        let mut damaged = bytes.clone();
+        let last = damaged.len() - if name == "zstd" { 2 } else { 30 };
+        damaged[last] ^= 0x55;
+        let input = folder.file("damaged", damaged)?;
+        let (run, found) = list(&input, "all")?;
+        assert_eq!((run.code, &*found), (Some(1), ""), "{name}: {}", run.stderr);
+        assert!(!run.stderr.contains("cut off"), "{name}: {}", run.stderr);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_wrong_with_compressed_files_is_named() -> Test {
+    let folder = Folder::new("wrong-packed")?;
+    let dump = near("ITEM: BOX BOUNDS pp pp pp");
+    let expect = |bytes: &[u8], parts: &[&str]| -> Test {
+        let input = folder.file("a.trj", bytes)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(parts[0], 1, &[parts, &[input.as_str()]].concat());
+        assert!(!run.stderr.contains("neither"), "{}", run.stderr);
+        Ok(())
+    };
+    for (name, bytes) in compressed(dump.as_bytes())? {
+        // Zeros, with which tapes and other media are filled, are no data.
+        let padded = [&bytes[..], &[0; 512]].concat();
+        let input = folder.file("padded", padded)?;
+        let run = neighbors(&[&input, "--cutoff", "1", "--output", "-"])?;
+        assert_eq!(rows(&run, &[]), PAIR, "{name}");
+        let cut = format!("the {name} data are cut off");
+        expect(&bytes[..8], &[&cut])?;
+        expect(&bytes[..bytes.len() - 1], &[&cut])?;
+        expect(&[&bytes[..], &bytes[..2]].concat(), &[&cut])?;
+        let follow = format!("other bytes follow the {name} data");
+        expect(&[&bytes[..], b"garbage"].concat(), &[&follow])?;
+        let [_, (_, twice), ..] = compressed(&bytes)?;
+        expect(&twice, &["is compressed twice"])?;
+        let [.., (_, nothing)] = compressed(b"")?;
+        expect(&nothing, &["is empty"])?;
+        // The signature is left, and what follows is no header or block.
+        let damaged = [&bytes[..6], &[0xff; 64]].concat();
+        expect(&damaged, &[&format!("the {name} data are damaged")])?;
+    }
+    expect(b"", &["is empty"])?;
+    for (bytes, what) in [
+        (&b"\x1f\x9d\x90"[..], "gzip -dc"),
+        (b"\x04\x22\x4d\x18", "lz4 -dc"),
+        (b"\x5d\x00\x00\x80\x00", "--format=lzma"),
+        (b"7z\xbc\xaf\x27\x1c", "7z x"),
+        (b"ply\nformat ascii 1.0\n", "CloudCompare"),
+    ] {
+        expect(bytes, &[what])?;
+    }
+    let tar = [&[b'a'; 257][..], b"ustar"].concat();
+    expect(&tar, &["tar -xf"])?;
+    let archive = npz(&[("x", "<f8", "()", vec![0; 8])]);
+    let [(_, packed), ..] = compressed(&archive)?;
+    expect(&packed, &["compressed again", "gunzip"])?;
+    let args = ["neighbors", "--backend", "cpu", "--cutoff", "1", "-"];
+    run_with_input(&args, b"")?.expect_error("empty", 1, &["standard input is empty"]);
+    let twice = [&args[..], &["-"]].concat();
+    run_with_input(&twice, b"")?.expect_error("twice", 1, &["standard input (-)", "once"]);
+    Ok(())
+}
+
 #[test]
 fn compressed_files_expand_within_a_limit() -> Test {
     use std::io::Write;
@@ -2188,6 +2344,8 @@ fn files_of_other_programs_have_their_pairs() -> Test {
         "lammps.dump",
         "ovito.xyz",
         "mdanalysis.npz",
+        "lammps-written.data",
+        "ase.data.gz",
     ] {
         let input = data(&format!("programs-{name}"));
         let run = neighbors(&[&input, "--cutoff", "2.5", "--output", "-"])?;

@@ -58,9 +58,14 @@ pub(crate) fn run_with(
 
 /// Runs the program `carom` with exactly these arguments.
 pub(crate) fn run_as_it_is(args: &[&str]) -> Result<Run, Box<dyn Error>> {
+    run_with_input(args, b"")
+}
+
+/// Runs the program `carom` with exactly these arguments, and with `input` on standard input.
+pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Result<Run, Box<dyn Error>> {
     let mut command = Command::new(BINARY);
     command.args(args);
-    run_command(command, b"", &[])
+    run_command(command, input, &[])
 }
 
 /// Starts `carom collide` on the CPU with a time step of 1 and piped input and output.

@@ -31,8 +31,10 @@ const PARAVIEW: &str = "save it from ParaView as CSV (File, Save Data), and read
                         x=Points:0,y=Points:1,z=Points:2";
 const WITH_OVITO: &str = "export it as a LAMMPS dump or as extended XYZ, for example with OVITO";
 
+const WITH_CLOUD_COMPARE: &str = "save it as CSV, for example with CloudCompare";
+
 /// Magic bytes, and where they are, of formats that are not read.
-const MAGIC: [(usize, &[u8], &str, &str); 15] = [
+const MAGIC: [(usize, &[u8], &str, &str); 25] = [
     (0, b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", "a GSD file", GSD),
     (4, b"CORD", "a DCD trajectory", WITH_MDANALYSIS),
     (0, b"\x00\x00\x07\xcb", "an XTC trajectory", WITH_MDANALYSIS),
@@ -48,6 +50,46 @@ const MAGIC: [(usize, &[u8], &str, &str); 15] = [
     (0, b"# vtk DataFile", "a VTK file", PARAVIEW),
     (0, b"<VTKFile", "a VTK file", PARAVIEW),
     (0, b"@<TRIPOS>", "a MOL2 file", WITH_OVITO),
+    (0, b"ply\n", "a PLY file", WITH_CLOUD_COMPARE),
+    (0, b"ply\r\n", "a PLY file", WITH_CLOUD_COMPARE),
+    (0, b"# .PCD v", "a PCD point cloud", WITH_CLOUD_COMPARE),
+    (0, b"LASF", "a LAS point cloud", WITH_CLOUD_COMPARE),
+    (
+        257,
+        b"ustar",
+        "an archive of tar",
+        "unpack it: `tar -xf INPUT`",
+    ),
+    (
+        0,
+        b"\x1f\x9d",
+        "compressed (.Z)",
+        "decompress it: `gzip -dc INPUT > out`",
+    ),
+    (
+        0,
+        b"\x04\x22\x4d\x18",
+        "compressed (lz4)",
+        "decompress it: `lz4 -dc INPUT > out`",
+    ),
+    (
+        0,
+        b"\x5d\x00\x00",
+        "compressed (lzma)",
+        "decompress it: `xz -dc --format=lzma INPUT > out`",
+    ),
+    (
+        0,
+        b"LZIP",
+        "compressed (lzip)",
+        "decompress it: `lzip -dc INPUT > out`",
+    ),
+    (
+        0,
+        b"7z\xbc\xaf\x27\x1c",
+        "an archive of 7-Zip",
+        "unpack it: `7z x INPUT`",
+    ),
 ];
 
 /// Recognises the format of an input from its first bytes, after decompression. `is_whole` tells whether these are all.

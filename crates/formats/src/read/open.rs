@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::iter::FusedIterator;
 use std::path::Path;
 
@@ -160,6 +160,17 @@ fn prepare(input: &Input) -> Result<(Format, Source)> {
     let (begin, is_whole) = file
         .begin()
         .with_context(|| format!("cannot read {source}"))?;
+    // The reader of a format that the name tells says what an empty file lacks.
+    if begin.is_empty() && input.format().is_none() {
+        bail!("{source} is empty");
+    }
+    // The contents are decompressed once.
+    if is_packed(&begin) {
+        return Err(Error::of(
+            ErrorKind::Unsupported,
+            format!("{source} is compressed twice; decompress it once with another program"),
+        ));
+    }
     let format = match detect(&begin, is_whole) {
         Detected::Format(format) => Some(format),
         Detected::Foreign(what, way_out) => {
@@ -204,6 +215,15 @@ fn read_whole(
     match format {
         Format::Npy => npy::read(source, text(file)?, options),
         Format::Npz => {
+            if file.is_packed().with_context(cannot_read)? {
+                return Err(Error::of(
+                    ErrorKind::Unsupported,
+                    format!(
+                        "{source} is a .npz archive that was compressed again; decompress it with another program, \
+                         such as gunzip"
+                    ),
+                ));
+            }
             let bytes = file.seekable("reading", progress);
             npz::read(source, bytes.with_context(cannot_read)?, options)
         }
@@ -324,8 +344,12 @@ enum Source {
     },
 }
 
+/// An error as it is found when reading, which can be returned more than once.
+type Failed = Option<(io::ErrorKind, String)>;
+
 enum Kept {
-    File(File),
+    /// A file, and the error that ended the stream of which it is a copy.
+    File(File, Failed),
     Bytes(Bytes),
 }
 
@@ -340,7 +364,7 @@ impl Source {
         let file = open_file(path)?;
         Ok(
             if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-                Self::Kept(Kept::File(file))
+                Self::Kept(Kept::File(file, None))
             } else {
                 Self::stream(file)
             },
@@ -359,21 +383,33 @@ impl Source {
     fn begin(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut begin = Vec::new();
         let most = ENOUGH as u64;
+        // The reader of the format reports what is wrong with compressed data after the first bytes.
+        let is_whole = |read: io::Result<usize>, begin: Vec<u8>| match read {
+            Err(error) if begin.is_empty() => Err(error),
+            read => Ok((begin, read.is_ok_and(|read| (read as u64) < most))),
+        };
         match self {
             Self::Kept(kept) => {
-                // The reader of the format reports what is wrong with the compressed data.
                 let text = text_of(kept.read("reading", &())?, 0)?;
                 let read = text.take(most).read_to_end(&mut begin);
-                Ok((begin, read.is_ok_and(|read| (read as u64) < most)))
+                is_whole(read, begin)
             }
             Self::Stream { stream, is_plain } => {
                 let input = std::mem::replace(stream, Box::new(io::empty()));
                 let mut text = unpacked(BufReader::with_capacity(BUFFER, input))?;
-                let read = (&mut text).take(most).read_to_end(&mut begin)? as u64;
+                let read = (&mut text).take(most).read_to_end(&mut begin);
                 *stream = Box::new(Cursor::new(begin.clone()).chain(text));
                 *is_plain = true;
-                Ok((begin, read < most))
+                is_whole(read, begin)
             }
+        }
+    }
+
+    /// Returns whether the bytes that [`Source::seekable`] returns are compressed.
+    fn is_packed(&self) -> io::Result<bool> {
+        match self {
+            Self::Kept(kept) => Ok(is_packed(kept.read("reading", &())?.fill_buf()?)),
+            Self::Stream { .. } => Ok(false),
         }
     }
 
@@ -397,8 +433,25 @@ impl Source {
                 return self.keep(progress);
             }
             let mut file = tempfile::tempfile().with_context(kept)?;
-            io::copy(stream, &mut file).with_context(kept)?;
-            *self = Self::Kept(Kept::File(file));
+            let mut failed = None;
+            let mut stream = BufReader::with_capacity(BUFFER, stream);
+            loop {
+                let count = match stream.fill_buf() {
+                    Ok([]) => break,
+                    Ok(bytes) => {
+                        file.write_all(bytes).with_context(kept)?;
+                        bytes.len()
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+                    // The bytes before can be read.
+                    Err(error) => {
+                        failed = Some((error.kind(), error.to_string()));
+                        break;
+                    }
+                };
+                stream.consume(count);
+            }
+            *self = Self::Kept(Kept::File(file, failed));
         }
         match self {
             Self::Kept(kept) => Ok(kept),
@@ -446,8 +499,10 @@ impl Kept {
         what: &'static str,
         progress: &'a dyn Progress,
     ) -> io::Result<BufReader<Watched<'a>>> {
+        let mut failed = &None;
         let (input, bytes): (Box<dyn Again>, _) = match self {
-            Self::File(file) => {
+            Self::File(file, wrong) => {
+                failed = wrong;
                 let mut file = file.try_clone()?;
                 file.seek(SeekFrom::Start(0))?;
                 let bytes = file.metadata().ok().map(|metadata| metadata.len());
@@ -459,7 +514,11 @@ impl Kept {
             }
         };
         progress.begin(what, bytes);
-        let watched = Watched { input, progress };
+        let watched = Watched {
+            input,
+            progress,
+            failed: failed.clone(),
+        };
         Ok(BufReader::with_capacity(BUFFER, watched))
     }
 }
@@ -492,13 +551,20 @@ impl<R: Read + Seek + Send> Again for R {}
 struct Watched<'a> {
     input: Box<dyn Again>,
     progress: &'a dyn Progress,
+    /// The error at its end.
+    failed: Failed,
 }
 
 impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         self.progress.advance(read as u64);
-        Ok(read)
+        match &self.failed {
+            Some((kind, what)) if read == 0 && !buffer.is_empty() => {
+                Err(io::Error::new(*kind, what.clone()))
+            }
+            _ => Ok(read),
+        }
     }
 }
 

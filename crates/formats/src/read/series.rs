@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result, bail};
 use crate::read::frames::Span;
+use crate::read::input::Content;
 use crate::read::open::{self, Opened};
 use crate::read::trajectory::Seen;
 use crate::read::{Frame, Frames, Input, Progress, ReadOptions, World};
@@ -11,6 +12,8 @@ use crate::read::{Frame, Frames, Input, Progress, ReadOptions, World};
 /// A reader of a series of inputs. Frames are numbered from the first input to the last.
 pub(crate) struct Series<'a> {
     inputs: VecDeque<Input>,
+    /// Number of all inputs.
+    all: usize,
     frames: Frames,
     options: ReadOptions,
     progress: &'a dyn Progress,
@@ -33,6 +36,11 @@ impl<'a> Series<'a> {
         progress: &'a dyn Progress,
     ) -> Result<Self> {
         let mut inputs: VecDeque<Input> = inputs.iter().cloned().collect();
+        let all = inputs.len();
+        let is_stream = |input: &&Input| matches!(input.content, Content::StandardInput);
+        if inputs.iter().filter(is_stream).count() > 1 {
+            bail!("standard input (-) can be read only once, but is given more than once");
+        }
         let mut counts = Vec::new();
         if frames.count_from_the_end() {
             for input in &inputs {
@@ -56,6 +64,7 @@ impl<'a> Series<'a> {
         }
         Ok(Self {
             inputs,
+            all,
             frames,
             options: options.clone(),
             progress,
@@ -70,6 +79,20 @@ impl<'a> Series<'a> {
 
     /// Reads the next selected frame, or returns `None` after the last one.
     pub(crate) fn read(&mut self) -> Result<Option<World>> {
+        let read = self.read_next();
+        read.map_err(|error| {
+            let number = self.all - self.inputs.len();
+            if error.kind() != ErrorKind::CutOff || self.inputs.is_empty() {
+                return error;
+            }
+            error.and(&format!(
+                "This is file {number} of {}; to read the files after it, leave it out",
+                self.all
+            ))
+        })
+    }
+
+    fn read_next(&mut self) -> Result<Option<World>> {
         while self.span.start < self.span.end {
             let Some(current) = &mut self.current else {
                 let Some(input) = self.inputs.pop_front() else {

@@ -71,13 +71,14 @@ impl<R: BufRead> Text<R> {
     /// Returns the error for a line that cannot be read. A compressed file that ends too early counts as cut off.
     fn unreadable(&self, error: io::Error) -> Error {
         let is_cut = error.kind() == io::ErrorKind::UnexpectedEof;
-        let text = format!("cannot read {} after line {}", self.source, self.place.line);
-        let error = Error::caused(text, error);
+        let text = match self.place.line {
+            0 => format!("cannot read {}", self.source),
+            line => format!("cannot read {} after line {line}", self.source),
+        };
         if is_cut {
-            error.with_kind(ErrorKind::CutOff)
-        } else {
-            error
+            return Error::of(ErrorKind::CutOff, format!("{text}: {error}"));
         }
+        Error::caused(text, error)
     }
 
     /// Removes a UTF-8 byte-order mark from the first line of a text file. A UTF-16 byte-order mark is an

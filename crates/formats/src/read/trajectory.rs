@@ -155,12 +155,12 @@ impl<R: BufRead> Trajectory<R> {
     /// # Errors
     /// Returns an error with the line number if a frame is malformed or incomplete.
     pub fn skip_to(&mut self, number: u64) -> Result<()> {
-        while self.text.next < number && self.skip()? {}
+        while self.text.next < number && self.skip().map_err(|error| self.text.told(error))? {}
         Ok(())
     }
 
     pub(crate) fn has_none_of(&mut self, frames: Frames) -> Result<Error> {
-        while self.skip()? {}
+        while self.skip().map_err(|error| self.text.told(error))? {}
         let (source, count) = (self.text.text.source(), self.text.next);
         let last = count.saturating_sub(1);
         Ok(Error::new(format!(
@@ -187,7 +187,8 @@ impl<R: BufRead> Trajectory<R> {
     /// Returns an error with the line number and the field if the frame cannot be read.
     pub fn read(&mut self) -> Result<Option<World>> {
         let number = self.text.next;
-        self.read_frame().map_err(|error| error.in_frame(number))
+        self.read_frame()
+            .map_err(|error| self.text.told(error).in_frame(number))
     }
 
     fn read_frame(&mut self) -> Result<Option<World>> {
@@ -348,13 +349,21 @@ impl Head {
 
 impl<R: BufRead> FrameText<R> {
     pub(crate) fn cut(&self, what: &str) -> Error {
-        let way_out = match self.next {
-            n if n == self.first => String::new(),
-            n => format!(" To read the last complete frame, use --frame {}", n - 1),
-        };
         self.text
-            .wrong(&format!("{what}; was it cut off?{way_out}"))
+            .wrong(&format!("{what}; was it cut off?"))
             .with_kind(ErrorKind::CutOff)
+    }
+
+    /// Returns an error, with the way out if the text is cut off.
+    fn told(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::CutOff || self.next == 0 {
+            return error;
+        }
+        error.and(&format!(
+            "To read the last complete frame before it, use --frame {}, or all before it, --frames :{}",
+            self.next - 1,
+            self.next
+        ))
     }
 
     /// Parses a line that must contain only an integer, called `what` in messages.
