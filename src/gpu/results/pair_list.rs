@@ -17,7 +17,7 @@ pub(crate) fn unpacked_image(word: u32) -> [i32; 3] {
 /// The result of a step as the GPU computed it, in float32. Returned by
 /// [`CollisionBuffers::read_raw`](crate::gpu::CollisionBuffers::read_raw).
 ///
-/// Times and depths are not exact: see [the module](super). Entry k of a list is entry k of the list on the GPU,
+/// Times and depths are not exact: see [the module](crate::gpu). Entry k of a list is entry k of the list on the GPU,
 /// which has no particular order.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

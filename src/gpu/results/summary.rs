@@ -75,7 +75,7 @@ pub struct StepSummary {
     /// Status bits: whether and why pairs may be missing, and whether there are invalid spheres.
     pub status: Status,
     /// Number of pairs that the GPU found. Grazing pairs may count several times: see [the
-    /// module](super).
+    /// module](crate::gpu).
     pub found: u64,
     /// Number of pairs in the list on the GPU. It is less than `found` if the list is too small.
     pub pairs: u64,
