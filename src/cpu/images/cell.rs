@@ -496,10 +496,12 @@ impl Cell {
     }
 }
 
-/// Rounds down to a whole number. Clamps it to the range of `i64`, and a later check rejects
-/// clamped numbers. `f64::floor` would compile to a function call.
+/// Rounds down to a whole number. Clamps it to 2²⁹ cells, so that numbers of cells are `i32` and sums of
+/// two do not overflow; a later check rejects clamped numbers. `f64::floor` would compile to a function call.
 #[inline(always)]
 fn floor(x: f64) -> i64 {
+    const MOST: f64 = (1_u64 << (29 + FRACTION_BITS)) as f64;
+    let x = x.clamp(-MOST, MOST);
     let towards_zero = x as i64;
     #[allow(
         clippy::cast_precision_loss,
