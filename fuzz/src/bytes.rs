@@ -1,33 +1,12 @@
-// Makes float32 numbers and spheres from the bytes that the fuzzer generates, and makes the detector (on the
-// CPU) that is tested.
+// Makes float32 numbers from the bytes that the fuzzer generates.
 
-use std::cell::RefCell;
+use carom::{MAX_MAGNITUDE, Sphere};
 
-use carom::{Backend, Detector, MAX_MAGNITUDE, Options, Sphere, Step};
-use libfuzzer_sys::fuzz_target;
+include!("input.rs");
 
-const MOST: usize = 8;
-
-/// The input of the fuzzer. After its end, every number is 0.
-struct Bytes<'a>(&'a [u8]);
+const MOST_CANDIDATES: u64 = 1 << 22;
 
 impl Bytes<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let mut taken = [0; N];
-        let n = N.min(self.0.len());
-        taken[..n].copy_from_slice(&self.0[..n]);
-        self.0 = &self.0[n..];
-        taken
-    }
-
-    fn byte(&mut self) -> u8 {
-        u8::from_le_bytes(self.take())
-    }
-
-    fn signed(&mut self) -> i8 {
-        i8::from_le_bytes(self.take())
-    }
-
     fn any(&mut self) -> f32 {
         valid(f32::from_le_bytes(self.take()))
     }
@@ -59,29 +38,4 @@ fn valid(x: f32) -> f32 {
 fn nudged(x: f32, ulps: i8) -> f32 {
     let step = |x: f32| if ulps > 0 { x.next_up() } else { x.next_down() };
     (0..ulps.unsigned_abs() % 4).fold(x, |x, _| step(x))
-}
-
-/// Triples of perpendicular vectors of equal length, in whole numbers. A path along one vector can be exactly
-/// tangent to a sphere displaced along another vector.
-const AXES: [[[f32; 3]; 3]; 3] = [
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-    [[3.0, 4.0, 0.0], [-4.0, 3.0, 0.0], [0.0, 0.0, 5.0]],
-    [[-1.0, 2.0, 2.0], [2.0, -1.0, 2.0], [2.0, 2.0, -1.0]],
-];
-const LENGTHS: [f32; 3] = [1.0, 5.0, 3.0];
-
-thread_local! {
-    static DETECTOR: RefCell<Detector> = {
-        // The thread pool has only the fuzzer's thread. Waking other threads would take longer than
-        // computing a small world.
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(1)
-            .use_current_thread()
-            .build_global()
-            .expect("no other global pool exists");
-        // In a thin periodic cell, eight spheres may have a million images. Testing all of their pairs would
-        // take minutes.
-        let options = Options::new().with_backend(Backend::Cpu).with_max_candidates(1 << 22);
-        RefCell::new(Detector::new(options).expect("the CPU backend is always available"))
-    };
 }

@@ -205,7 +205,14 @@ pub(crate) fn near(
         DVec3::from(b.center) - DVec3::from(a.center),
         DVec3::from(b.velocity) - DVec3::from(a.velocity),
     ];
-    let reach = a.radius + b.radius + v.length() * dt + more;
+    // Squares of smaller numbers underflow.
+    let is_tiny = v != DVec3::ZERO && v.length() < 1e-140;
+    let speed = if is_tiny {
+        v.abs().element_sum()
+    } else {
+        v.length()
+    };
+    let reach = a.radius + b.radius + speed * dt + more;
     let edges = [0, 1, 2].map(|k| match domain.periodic()[k] {
         true => DVec3::from(domain.edges()[k]),
         false => DVec3::ZERO,
@@ -248,7 +255,7 @@ pub(crate) fn near(
                 let nearest = if time > 0.0 { p + v * time } else { p };
                 let touch = a.radius + b.radius + more;
                 let error = 1e-9 * (p.length() + touch + v.length() * dt + edges[0].length());
-                if nearest.length() <= touch + error {
+                if is_tiny || nearest.length() <= touch + error + 1e-160 {
                     images.push([n1, n2, n3]);
                 }
             }
