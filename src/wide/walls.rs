@@ -7,7 +7,7 @@ use super::WideSphere;
 use super::enclose::{Cell64, Enclosed, LARGEST, Measured, Sample, Source, U, WideFrame};
 use crate::cpu::WallHits;
 use crate::limits::CHUNK;
-use crate::memory::{LIST, allocate};
+use crate::memory::{LIST, allocate, resized};
 use crate::number::sealed::Numbers as _;
 use crate::reuse::ReusedVec;
 use crate::shared::sets::Sets;
@@ -290,9 +290,6 @@ pub(crate) fn decide_at_walls(
     found: &WallHits,
     hits: &mut Hits<WallCollision64>,
 ) -> Result<(), Error> {
-    let Hits { items, images } = hits;
-    items.clear();
-    images.clear();
     let all = enclosed.pairs();
     let [first, second] = enclosed.given;
     let decide = |index: usize| {
@@ -322,9 +319,15 @@ pub(crate) fn decide_at_walls(
         Ok(())
     })?;
     let real = || decided.iter().flatten();
-    items.extend(real().map(|(hit, _)| *hit));
-    if enclosing.cell.is_some() {
-        images.extend(real().map(|(_, image)| *image));
+    let count = real().count();
+    let of_images = if enclosing.cell.is_some() { count } else { 0 };
+    let items = resized(&mut hits.items, count, LIST)?;
+    let images = resized(&mut hits.images, of_images, LIST)?;
+    for (to, (hit, _)) in items.iter_mut().zip(real()) {
+        *to = *hit;
+    }
+    for (to, (_, image)) in images.iter_mut().zip(real()) {
+        *to = *image;
     }
     Ok(())
 }
