@@ -375,7 +375,7 @@ mutant 'islands that meet are not merged' src/dynamics/merge.rs \
 mutant 'a sphere that leaves its pad is not sought anew' src/dynamics/merge.rs \
     'if moved > setting.candidates.pad(sphere)' 'if moved > 1e9 * setting.candidates.pad(sphere)' \
     --test dynamics a_long_row
-mutant 'the image of an impact ignores that the sphere is outside the cell' src/dynamics/substep.rs \
+mutant 'the image of an impact ignores that the sphere is outside the cell' src/dynamics/setting.rs \
     'Lattice::sum(image, own, -1)' 'Lattice::sum(image, own, 0)' --test dynamics the_image
 mutant 'pairs across a face are sought too near the face' src/dynamics/neighbors.rs \
     'let reach = reach + f64::from(self.boxes.most_radius());' 'let reach = 0.2 * reach;' \
@@ -401,13 +401,13 @@ mutant 'the images of impacts at planes tell apart what is not' src/dynamics/wal
     --test dynamics_walls have_no_image
 mutant 'removed spheres hit others until the end of the substep' src/dynamics/replay.rs \
     'if a.removed || b.removed {' 'if a.removed && b.removed && from < 0.0 {' --test dynamics remove
-mutant 'removed spheres come back in the next substep' src/dynamics/candidates.rs \
+mutant 'removed spheres come back in the next substep' src/dynamics/padded.rs \
     '|| together || gone' '|| together || gone && sphere > other' --test dynamics remove
 mutant 'a sphere that leaves a triangle hits its farther edges' src/dynamics/surface.rs \
     'away.place_at(time))) && is_approached(time)' 'away.place_at(time)))' --test dynamics_walls overlaps_a_triangle
 mutant 'a sphere that leaves a triangle hits its farther corners' src/dynamics/surface.rs \
     'seek(&away, &is_approached)' 'seek(&away, &|_| true)' --test dynamics_walls overlaps_a_triangle
-mutant 'a hollow wall adds energy to the spheres that it turns' src/dynamics/substep.rs \
+mutant 'a hollow wall adds energy to the spheres that it turns' src/dynamics/response.rs \
     'sliding * change' 'sliding * 0.0' --test dynamics_walls hollow
 mutant 'impacts of a fixed sphere count for the contact time' src/dynamics/replay.rs \
     '.filter(|end| end.inverse_mass > 0.0)' '.filter(|end| end.inverse_mass >= 0.0)' \
@@ -418,7 +418,7 @@ mutant 'gravity acts on a sphere at rest' src/dynamics/replay.rs \
     'falls = [false; 2];' 'falls = [true; 2];' --test dynamics_rest rows_without_room
 mutant 'slow impacts have restitution at a floor' src/dynamics/replay.rs \
     'blow.touch.pressing > 0.0 || pile' 'pile' --test dynamics_rest the_floor_bears
-mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/substep.rs \
+mutant 'the contact time makes impacts elastic beside a floor' src/dynamics/response.rs \
     '_ if self.slow == 0.0 && time' '_ if time' --test dynamics_rest falls_on_a_ball
 mutant 'elastic balls come to rest' src/dynamics/replay.rs \
     'blow.approach >= ELASTIC * setting.slow' 'false' --test dynamics_rest elastic_ball
@@ -448,7 +448,7 @@ mutant 'the search is coarse between far clouds' src/dynamics/flights.rs \
     'self.most > 1e5' 'false' --test dynamics far_from_the_origin
 mutant 'a motion that float64 cannot represent is no error' src/dynamics/simulation.rs \
     'steps > RESOLUTION * sphere.radius' 'steps > 1e9 * sphere.radius' --test dynamics far_from_the_origin
-mutant 'what a rule ignores meets again in the next substep' src/dynamics/substep.rs \
+mutant 'what a rule ignores meets again in the next substep' src/dynamics/setting.rs \
     '!self.passing.is_empty() && self.passing.binary_search' 'false && self.passing.binary_search' \
     --test dynamics one_way_platform
 mutant 'a point hits triangles' src/dynamics/surface.rs \

@@ -12,8 +12,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 use wide::f32x4;
 
+use super::narrow::{narrow, next_up};
 use super::rows::{push, reserve};
-use super::walls::next_up;
 use crate::lanes::{Bits, LANES};
 use crate::{Error, Sphere};
 
@@ -454,7 +454,7 @@ impl Boxes {
             let child = EIGHT * node + place;
             match level.checked_sub(1) {
                 Some(below) => self.descend(below, child, bounds, near)?,
-                None => near.add(index(child), children, place)?,
+                None => near.add(narrow(child), children, place)?,
             }
         }
         Ok(())
@@ -498,7 +498,7 @@ impl Boxes {
 #[inline(always)]
 fn pick(mask: u32, first: usize, list: &mut [u32]) -> usize {
     let Picked { places, count } = &PICKED[mask as usize];
-    let first = index(first);
+    let first = narrow(first);
     for (own, &place) in list[..EIGHT].iter_mut().zip(places) {
         *own = first + place;
     }
@@ -534,14 +534,6 @@ static PICKED: [Picked; 1 << EIGHT] = {
     }
     table
 };
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "there are at most 2³⁰ spheres"
-)]
-fn index(number: usize) -> u32 {
-    number as u32
-}
 
 #[cfg(test)]
 mod tests {

@@ -13,15 +13,26 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::HardSphere;
 use super::boxes::{Boxes, EIGHT, Leaf, NearLeaves, bounds_of};
+use super::candidate::Candidate;
+use super::candidate::Near;
+use super::candidate::pair;
 use super::flights::{Flight, FlightUnits};
 use super::islands::Islands;
+use super::narrow::narrow;
+use super::narrow::next_up;
 use super::neighbors::CandidateRows;
+use super::padded::Fine;
+use super::padded::can_meet;
+use super::padded::enlarged;
+use super::padded::images_of_pair;
+use super::padded::out_of_range;
+use super::padded::overlap;
 use super::rows::{push, reserve};
-use super::substep::Start;
-use super::walls::{Searching, next_up};
-use super::{HardSphere, Partner};
-use crate::lattice::{ImageBlock, Lattice, MAX_CELLS};
+use super::start::Start;
+use super::walls::Searching;
+use crate::lattice::{ImageBlock, Lattice};
 use crate::limits::most_images;
 use crate::validate::invalid_field;
 use crate::{Detector, Error, MAX_MAGNITUDE, Sphere};
@@ -38,48 +49,6 @@ const SLOWEST: f64 = 1.1;
 /// A sphere that has moved farther than its pad (the assumed bound on its displacement) gets a new
 /// pad: this multiple of the distance that it has moved.
 const WIDER: f64 = 1.5;
-
-/// A pair that can touch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Candidate {
-    /// The sphere. Of two spheres, it is the one with the smaller index in the caller's list.
-    pub(crate) sphere: u32,
-    pub(crate) partner: Partner,
-    /// This is the periodic image of the second sphere, or of the only sphere if the partner is a
-    /// wall. Three whole numbers name an image: how many times each edge of the domain displaces
-    /// it.
-    pub(crate) image: [i32; 3],
-}
-
-/// A candidate in the list of one of its spheres, which names the other sphere.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Near<'a> {
-    /// The other sphere of the candidate. In a candidate of a sphere and a wall, the sphere itself.
-    pub(crate) other: u32,
-    /// The whole candidate, if it is stored. It is `None` for a pair in [`CandidateRows`], which stores
-    /// only the index of the other sphere.
-    pub(crate) special: Option<&'a Candidate>,
-}
-
-impl Near<'_> {
-    /// Returns the candidate pair of a sphere and the sphere `other`, neither of them a periodic
-    /// image.
-    #[inline]
-    pub(crate) fn plain(other: u32) -> Self {
-        Self {
-            other,
-            special: None,
-        }
-    }
-
-    /// Converts an entry in the candidate list of `sphere` to the whole candidate, which names both spheres.
-    pub(crate) fn candidate(&self, sphere: u32, ids: &[u32]) -> Candidate {
-        match self.special {
-            Some(candidate) => *candidate,
-            None => pair([sphere, self.other], [0; 3], ids),
-        }
-    }
-}
 
 /// Marks the end of a linked list of candidates.
 const NONE: u32 = u32::MAX;
@@ -108,7 +77,7 @@ impl Special {
     fn add(&mut self, candidate: Candidate) -> Result<(), Error> {
         let [a, b] = candidate.ends().map(|sphere| sphere as usize);
         let next = [self.heads[a], self.heads[b]];
-        let place = index(self.list.len());
+        let place = narrow(self.list.len());
         push(&mut self.list, (candidate, next))?;
         (self.heads[a], self.heads[b]) = (place, place);
         Ok(())
@@ -245,7 +214,7 @@ impl Candidates {
             self.everyone.clear();
             reserve(&mut self.everyone, count)?;
             let present = |&place: &u32| !start.removed[place as usize];
-            self.everyone.extend((0..index(count)).filter(present));
+            self.everyone.extend((0..narrow(count)).filter(present));
             let searching = self.searching(start, &self.everyone);
             let meshes = start.options.walls.meshes();
             for found in start.walls.find(detector, lattice, meshes, &searching)? {
@@ -453,7 +422,7 @@ impl Candidates {
     /// Returns all candidates. They are in the order of the smaller sphere index of each pair.
     pub(crate) fn list(&self, ids: &[u32]) -> Result<Vec<Candidate>, Error> {
         let mut list = Vec::new();
-        for sphere in 0..index(self.origins.len()) {
+        for sphere in 0..narrow(self.origins.len()) {
             for near in self.of(sphere).filter(|near| near.other >= sphere) {
                 push(&mut list, near.candidate(sphere, ids))?;
             }
@@ -541,70 +510,11 @@ impl Candidates {
     }
 }
 
-/// Changes the sphere index in an error of the detector: from the index in the detector's step to
-/// the index in the caller's list. An error about the second set of the step is not changed. The
-/// second set has no spheres of the caller, because it consists of bounding spheres of walls.
-pub(crate) fn known(error: Error, ids: &[u32]) -> Error {
-    let id = |place: usize| ids.get(place).map_or(place, |&id| id as usize);
-    match error {
-        Error::InvalidSphere {
-            index,
-            set: None | Some(0),
-            field,
-            value,
-            limit,
-        } => Error::InvalidSphere {
-            index: id(index),
-            set: None,
-            field,
-            value,
-            limit,
-        },
-        Error::ImageOutOfRange {
-            index,
-            set: None | Some(0),
-            limit,
-        } => Error::ImageOutOfRange {
-            index: id(index),
-            set: None,
-            limit,
-        },
-        other => other,
-    }
-}
-
-pub(crate) fn out_of_range(id: u32) -> Error {
-    Error::ImageOutOfRange {
-        index: id as usize,
-        set: None,
-        limit: MAX_CELLS,
-    }
-}
-
 /// Returns whether a sphere, whose centre is measured from `middle`, has a number that is out of range.
 fn is_invalid(sphere: &Sphere, middle: DVec3) -> bool {
     let center = DVec3::from(sphere.center.map(f64::from)) + middle;
     let sphere = Sphere::new(center.as_vec3(), sphere.radius);
     invalid_field(&sphere, 0.0).is_some()
-}
-
-/// Spheres with their pads in float64.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fine<'a> {
-    origins: &'a [DVec3],
-    pads: &'a [f64],
-    spheres: &'a [HardSphere],
-}
-
-impl Fine<'_> {
-    /// Returns whether two spheres overlap with their pads.
-    pub(crate) fn overlap(&self, pair: [u32; 2]) -> bool {
-        let [a, b] = pair.map(|place| place as usize);
-        let reach = [a, b].map(|k| self.spheres[k].radius + self.pads[k]);
-        let away = self.origins[a].distance_squared(self.origins[b]);
-        let reach = reach[0] + reach[1];
-        away <= reach * reach * (1.0 + 1e-9)
-    }
 }
 
 /// Returns an error if a sphere that is enlarged by its pad has a number that is out of range.
@@ -629,36 +539,6 @@ fn check_all(spheres: &[Sphere], middle: DVec3, ids: &[u32]) -> Result<(), Error
         None => Ok(()),
         Some((sphere, &id)) => check_sphere(id, sphere, middle),
     }
-}
-
-impl Candidate {
-    /// Returns the sphere that forms this candidate pair with `sphere`. If the candidate is a
-    /// sphere and a wall, returns `sphere`.
-    fn other_than(&self, sphere: u32) -> u32 {
-        let [a, b] = self.ends();
-        if a == sphere { b } else { a }
-    }
-
-    /// Returns the two spheres of the candidate pair. For a sphere and a wall, returns the sphere twice.
-    pub(crate) fn ends(&self) -> [u32; 2] {
-        [self.sphere, self.other().unwrap_or(self.sphere)]
-    }
-
-    /// Returns the second sphere, or `None` if the candidate is a sphere and a wall.
-    pub(crate) fn other(&self) -> Option<u32> {
-        match self.partner {
-            Partner::Sphere(other) => Some(other),
-            Partner::Wall(_) => None,
-        }
-    }
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "there are at most 2³⁰ spheres"
-)]
-fn index(number: usize) -> u32 {
-    number as u32
 }
 
 /// Sums and bounds over spheres.
@@ -779,56 +659,6 @@ fn farther(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|k| a[k].max(b[k]))
 }
 
-/// Returns a float32 sphere at rest that contains the sphere with the given centre and radius. The
-/// radius includes the sphere's pad (the assumed bound on its displacement).
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the radius covers the rounding to float32"
-)]
-pub(crate) fn enlarged(center: DVec3, radius: f64, lattice: &Lattice) -> Sphere {
-    let rounded = center.as_vec3();
-    let rounding = (rounded.as_dvec3() - center).length();
-    // Wrapping a centre into the cell of a periodic domain rounds it, with an error in proportion
-    // to the size of the cell.
-    let wrapping = 8.0 * f64::EPSILON * lattice.size();
-    // The centre is a difference of float64 numbers.
-    let wrapping = wrapping + f64::EPSILON * center.length();
-    let radius = (radius + rounding + wrapping) * (1.0 + 1e-12);
-    Sphere::new(rounded, (radius as f32).next_up())
-}
-
-/// Makes a [`Candidate`] of two spheres. `image` is the periodic image of the second sphere.
-fn pair([a, b]: [u32; 2], image: [i32; 3], ids: &[u32]) -> Candidate {
-    let (sphere, other, image) = if ids[a as usize] <= ids[b as usize] {
-        (a, b, image)
-    } else {
-        (b, a, image.map(|n| -n))
-    };
-    Candidate {
-        sphere,
-        partner: Partner::Sphere(other),
-        image,
-    }
-}
-
-/// Returns a range of periodic images of the second sphere. It includes every image that overlaps
-/// the first sphere. Returns `None` if an image is more than [`MAX_CELLS`] cells away.
-pub(crate) fn images_of_pair(spheres: [&Sphere; 2], lattice: &Lattice) -> Option<ImageBlock> {
-    let places = spheres.map(|sphere| DVec3::from(sphere.center.map(f64::from)));
-    let reach = f64::from(spheres[0].radius) + f64::from(spheres[1].radius);
-    lattice.images_between(places, reach)
-}
-
-/// Returns whether a sphere overlaps an image of another one.
-pub(crate) fn overlap([sphere, other]: [&Sphere; 2], image: [i32; 3], lattice: &Lattice) -> bool {
-    let [a, b] = [sphere, other].map(|sphere| DVec3::from(sphere.center.map(f64::from)));
-    let reach = f64::from(sphere.radius) + f64::from(other.radius);
-    // The radii of the spheres already cover the rounding of their centres to float32. The sum of
-    // the radii is enlarged here, to cover the rounding errors of the overlap test itself.
-    let reach = reach * (1.0 + 1e-9) + 8.0 * f64::EPSILON * (a.length() + b.length());
-    a.distance_squared(b + lattice.shift(image)) <= reach * reach
-}
-
 /// Returns true if no two spheres can ever meet, because there is only one sphere, all spheres have
 /// infinite mass, or all belong to one body.
 fn none_meet(start: &Start<'_>) -> bool {
@@ -840,26 +670,4 @@ fn none_meet(start: &Start<'_>) -> bool {
     };
     let mut others = present().filter(|&place| place != first);
     others.all(|place| body(first).is_some() && body(place) == body(first))
-}
-
-/// Returns whether two spheres can collide. They cannot if one of them has been removed, if both
-/// belong to one body, or if they ignore each other by their collision groups. Two spheres of
-/// infinite mass cannot collide either, because they pass through each other. A sphere cannot
-/// collide with its own periodic image, because the two do not move relative to each other.
-pub(crate) fn can_meet([sphere, other]: [u32; 2], start: &Start<'_>) -> bool {
-    let ids = [sphere, other].map(|place| start.ids[place as usize] as usize);
-    let bodies = &start.options.bodies;
-    let body = |id: usize| bodies.get(id).copied().flatten();
-    let together = body(ids[0]).is_some() && body(ids[0]) == body(ids[1]);
-    let groups = &start.options.groups;
-    let grouped = |id: usize| Sphere {
-        groups: groups.get(id).copied().unwrap_or_default(),
-        ..Sphere::default()
-    };
-    let ignored = !groups.is_empty() && grouped(ids[0]).ignores(&grouped(ids[1]));
-    let removed = |place: u32| start.removed[place as usize];
-    let gone = removed(sphere) || removed(other);
-    let fixed = |place: u32| start.spheres[place as usize].is_fixed();
-    let both_fixed = fixed(sphere) && fixed(other);
-    !(other == sphere || ignored || together || gone || both_fixed)
 }

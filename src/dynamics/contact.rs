@@ -4,13 +4,20 @@
 use glam::DVec3;
 
 use super::HardSphere;
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use super::path::Piece;
 use super::predict::{RESTING, meeting};
 use super::report::Partner;
-use super::substep::Setting;
+use super::setting::Setting;
 use super::surface::{ContactGeometry, Motion, Surface, round_meeting, round_touch};
 use super::walls::MovingWall;
+
+/// Two spheres that pass through each other count as separate once the gap between them exceeds
+/// this number times the sum of their radii.
+pub(crate) const APART: f64 = 1e-9;
+
+/// Bodies that approach slowly may overlap by this fraction of the sum of their radii, until the end of the substep.
+const OVERLAP: f64 = 1e-4;
 
 /// Two spheres, or a sphere and a wall.
 #[derive(Clone, Copy, Debug)]
@@ -188,5 +195,29 @@ impl<'a> ContactPair<'a> {
                 }
             }
         }
+    }
+}
+
+impl Setting<'_> {
+    /// Returns whether the two of a candidate touch or overlap at the start of the substep.
+    pub(crate) fn touches(&self, candidate: &Candidate) -> bool {
+        let [a, b] = candidate.ends().map(|sphere| self.straight(sphere));
+        let contact = ContactPair::new(candidate, self);
+        contact.gap(&a, &b, 0.0) <= APART * contact.size()
+    }
+
+    /// Returns the time at which the two spheres of a candidate, or its sphere and its wall, meet on straight paths,
+    /// if they do.
+    pub(crate) fn hit(&self, candidate: &Candidate) -> Option<f64> {
+        let ends = candidate.ends();
+        let [a, b] = ends.map(|sphere| self.straight(sphere));
+        ContactPair::new(candidate, self).meeting(&a, &b, [0.0, self.duration])
+    }
+
+    /// Returns for how long a pair that has had many slow impacts has no more: the contact time or, if that is more,
+    /// the time in which a slow approach makes the two overlap by a small fraction of their size.
+    pub(crate) fn pause(&self, contact: &ContactPair<'_>) -> f64 {
+        let overlap = OVERLAP * contact.size();
+        (overlap / self.slow).max(self.options.contact_time)
     }
 }

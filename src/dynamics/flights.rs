@@ -8,8 +8,8 @@ use glam::DVec3;
 use wide::f32x4;
 
 use super::HardSphere;
+use super::narrow::next_up;
 use super::path::Piece;
-use super::walls::next_up;
 use crate::Sphere;
 use crate::lanes::LANES;
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
+use super::narrow::narrow;
 use super::path::Piece;
 use super::report::{Impact, Removal};
 use super::rows::{push, reserve};
@@ -168,11 +169,11 @@ impl Islands {
             let mut bits = std::mem::take(&mut self.touched[word]);
             self.joined[word] |= bits;
             while bits != 0 {
-                let sphere = index(64 * word) + bits.trailing_zeros();
+                let sphere = narrow(64 * word) + bits.trailing_zeros();
                 bits &= bits - 1;
                 let root = root(&mut self.parents, sphere);
                 if root == sphere {
-                    self.places[sphere as usize] = index(self.list.len());
+                    self.places[sphere as usize] = narrow(self.list.len());
                     push(&mut self.list, Island::default())?;
                 }
                 let island = self.places[root as usize];
@@ -184,7 +185,7 @@ impl Islands {
             }
         }
         let before = self.members.len();
-        let mut end = index(before);
+        let mut end = narrow(before);
         for island in &mut self.list[first..] {
             let count = island.members.end;
             island.members = end..end;
@@ -251,7 +252,7 @@ impl Islands {
             part.passing.clear();
             part.leavers.clear();
             tasks.push(IslandTask {
-                number: index(number),
+                number: narrow(number),
                 islands,
                 tracks: own,
                 part,
@@ -386,12 +387,4 @@ fn root(parents: &mut [u32], mut sphere: u32) -> u32 {
         sphere = grandparent;
     }
     sphere
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "there are at most 2³⁰ spheres"
-)]
-fn index(number: usize) -> u32 {
-    number as u32
 }

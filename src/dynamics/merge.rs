@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::{Candidate, Candidates, Near};
+use super::candidate::{Candidate, Near};
+use super::candidates::Candidates;
 use super::contact::ContactPair;
 use super::flights::{FlightProbe, Four};
 use super::islands::{Island, IslandTask, Islands, Lookup, Member};
@@ -17,7 +18,8 @@ use super::path::Piece;
 use super::predict::{may_meet, meeting, paths_meet};
 use super::replay::{ReplayScratch, replay};
 use super::rows::push;
-use super::substep::{Setting, Start};
+use super::setting::Setting;
+use super::start::Start;
 use crate::lanes::Bits;
 use crate::{Detector, Error};
 

@@ -11,11 +11,13 @@
 //! - `merge`: tests the new paths against the spheres outside their islands, merges the islands that meet, and
 //!   repeats until none do.
 //!
-//! `rest` lets spheres that gravity presses together lie still. The module `substep` runs the stages of a substep, and the module `pace` chooses the substep's
-//! duration. `docs/design.md`, "Hard-sphere dynamics", explains why the result is the true sequence
-//! of impacts.
+//! `substep` runs these stages for the state in `start`; `straight` first tests the paths without impacts, and `response`
+//! computes what an impact changes. `setting` is the state with its candidates. `rest` lets spheres that gravity presses
+//! together lie still, and `pace` chooses the duration of a substep. `docs/design.md`, "Hard-sphere dynamics", explains why
+//! the result is the true sequence of impacts.
 
 mod boxes;
+mod candidate;
 mod candidates;
 mod contact;
 mod descent;
@@ -23,19 +25,25 @@ mod flights;
 mod hard_sphere;
 mod islands;
 mod merge;
+mod narrow;
 mod neighbors;
 mod options;
 mod pace;
+mod padded;
 mod path;
 mod predict;
 mod replay;
 mod report;
+mod response;
 mod rest;
 mod rows;
 mod rules;
 mod separate;
+mod setting;
 mod simulation;
+mod start;
 mod state;
+mod straight;
 mod substep;
 pub(crate) mod surface;
 mod walls;

@@ -8,9 +8,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, EIGHT, NearLeaves, bounds_of};
-use super::candidates::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
+use super::narrow::narrow;
+use super::padded::{Fine, can_meet, enlarged, images_of_pair, out_of_range, overlap};
 use super::rows::{push, reserve};
-use super::substep::Start;
+use super::start::Start;
 use crate::lanes::LANES;
 use crate::lattice::ImageBlock;
 use crate::limits::most_images;
@@ -207,7 +208,7 @@ impl RowChunk {
         let before = self.entries.len();
         search.boxes.near(&bounds_of(own), &mut scratch.near)?;
         for (sphere, place) in own.iter().zip(leaf) {
-            let place = index(place);
+            let place = narrow(place);
             search.boxes.find(&mut scratch.near, sphere)?;
             let found = scratch.near.found();
             reserve(&mut self.entries, found.len())?;
@@ -219,8 +220,8 @@ impl RowChunk {
                     self.entries.push(other);
                 }
             }
-            push(&mut self.middles, index(middle))?;
-            push(&mut self.starts, index(self.entries.len()))?;
+            push(&mut self.middles, narrow(middle))?;
+            push(&mut self.starts, narrow(self.entries.len()))?;
         }
         search.count_entries(self.entries.len() - before)
     }
@@ -238,7 +239,7 @@ impl RowChunk {
         let own = &search.padded[group.clone()];
         let lattice = search.start.lattice;
         for other in search.wide_after(&group) {
-            self.list_wide([index(group.start), other], search)?;
+            self.list_wide([narrow(group.start), other], search)?;
         }
         let images = search.images(&group).ok_or_else(|| search.out_of_range())?;
         let mut result = Ok(());
@@ -295,7 +296,7 @@ impl RowChunk {
         let is_wide = search.is_wide(first);
         search.boxes.near(&bounds_of(displaced), near)?;
         for (sphere, place) in displaced.iter().zip(first..) {
-            let place = index(place);
+            let place = narrow(place);
             search.boxes.find(near, sphere)?;
             for &other in near.found() {
                 let counts = (is_wide || place < other) && !search.is_wide(other as usize);
@@ -451,12 +452,4 @@ impl CandidateSearch<'_> {
 
 fn add(a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
     [0, 1].map(|k| a[k].saturating_add(b[k]))
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "there are at most 2³⁰ spheres, and fewer entries than 2³²"
-)]
-fn index(number: usize) -> u32 {
-    number as u32
 }

@@ -260,3 +260,8 @@ impl Default for SimulationOptions {
         Self::new()
     }
 }
+
+/// Returns the speed of approach below which an impact is slow, or 0 if no sphere can rest.
+pub(crate) fn slow_speed(options: &SimulationOptions) -> f64 {
+    options.gravity.length() * options.contact_time
+}

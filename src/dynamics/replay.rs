@@ -5,20 +5,17 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
+use super::contact::APART;
 use super::contact::{Blow, ContactPair};
 use super::islands::{Island, IslandPart, Lookup, Track};
 use super::path::Piece;
 use super::report::{Impact, Partner, Removal};
 use super::rows::{Rows, push, reserve};
 use super::rules::{Outcome, Response};
-use super::substep::Setting;
+use super::setting::Setting;
 use crate::memory::out_of_memory;
 use crate::{Error, MAX_MAGNITUDE};
-
-/// Two spheres that pass through each other count as separate once the gap between them exceeds
-/// this number times the sum of their radii.
-pub(crate) const APART: f64 = 1e-9;
 
 /// If a pair has had this number of impacts within a contact time and a substep, its next ones are without restitution.
 /// So the impacts of bodies without room between them, each of which brings about others, soon end.

@@ -13,26 +13,23 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::HardSphere;
+use super::candidate::TouchKey;
 use super::candidates::Candidates;
 use super::contact::ContactPair;
+use super::narrow::narrow;
+use super::options::slow_speed;
 use super::path::Piece;
 use super::report::Partner;
 use super::rows::{push, reserve};
 use super::rules::Response;
-use super::substep::Start;
-use super::{HardSphere, SimulationOptions};
+use super::setting::CURVED;
+use super::start::Start;
 use crate::Error;
 
 /// A sphere that rests on a body other than a plane may slip along it by about this number of radii before the end of a
 /// substep, or for one contact time.
 const SLIP: f64 = 1e-3;
-
-/// The acceleration of a sphere that slides along a hollow wall, towards the centre of the wall, may be this fraction
-/// of gravity while the sphere rests.
-pub(crate) const CURVED: f64 = 0.01;
-
-/// Bodies that approach slowly may overlap by this fraction of the sum of their radii, until the end of the substep.
-pub(crate) const OVERLAP: f64 = 1e-4;
 
 /// Impulses keep bodies apart if the gap between them is at most this number times the sum of their radii.
 const TOUCH: f64 = 1e-2;
@@ -60,14 +57,6 @@ const SWEEPS: usize = 50;
 
 /// A force with which a search for impulses begins is at most this multiple of the weight of all bodies.
 const MOST_WEIGHTS: f64 = 10.0;
-
-/// Returns the speed of approach below which an impact is slow, or 0 if no sphere can rest.
-pub(crate) fn slow_speed(options: &SimulationOptions) -> f64 {
-    options.gravity.length() * options.contact_time
-}
-
-/// What a touching pair is known by: the caller's index of the sphere, its partner and the image.
-pub(crate) type TouchKey = (u32, Partner, [i32; 3]);
 
 /// A sphere that rests, or touches one that does.
 #[derive(Clone, Copy, Debug)]
@@ -467,12 +456,4 @@ fn add(
         push(bodies, body)?;
     }
     Ok(*place)
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "there are at most 2³⁰ spheres"
-)]
-fn narrow(number: usize) -> u32 {
-    number as u32
 }

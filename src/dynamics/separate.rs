@@ -2,11 +2,12 @@
 
 use glam::DVec3;
 
-use super::candidates::{Candidate, Candidates};
+use super::candidate::Candidate;
+use super::candidates::Candidates;
 use super::contact::ContactPair;
 use super::path::Piece;
 use super::rows::push;
-use super::substep::Start;
+use super::start::Start;
 use super::{HardSphere, Partner};
 use crate::{Detector, Error};
 

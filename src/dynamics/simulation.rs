@@ -3,16 +3,19 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
+use super::candidate::TouchKey;
 use super::pace::{Load, Pace, least, most_impacts};
 use super::path::Piece;
 use super::report::{Partner, Removal};
-use super::rest::{Rest, TouchKey};
+use super::rest::Rest;
 use super::rows::push;
 use super::rules::ResponseRule;
 use super::separate::separate_once;
+use super::setting::fall;
+use super::start::Start;
 use super::state::{State, copied};
-use super::substep::{Start, Substep, fall};
+use super::substep::Substep;
 use super::walls::MovingWalls;
 use super::{Encounter, HardSphere, Response, SimulationOptions, StepReport};
 use crate::lattice::Lattice;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::HardSphere;
 use super::SimulationOptions;
 use super::boxes::EIGHT;
-use super::rest::slow_speed;
+use super::options::slow_speed;
 use crate::Error;
 use crate::lattice::Lattice;
 use crate::memory::allocate;

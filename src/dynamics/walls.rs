@@ -4,7 +4,9 @@
 use glam::DVec3;
 
 use super::HardSphere;
-use super::candidates::{Candidate, known};
+use super::candidate::{Candidate, known};
+use super::narrow::narrow;
+use super::narrow::next_up;
 use super::report::Partner;
 use super::rows::{push, reserve};
 use super::surface::{Surface, adjoined, surroundings};
@@ -340,14 +342,6 @@ impl MovingWalls {
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "memory is too small for so many"
-)]
-fn narrow(number: usize) -> u32 {
-    number as u32
-}
-
 /// Returns a cylinder displaced by a vector. Its point on the axis is rounded to float32, and the
 /// distance by which rounding moved it is returned too.
 fn moved_round(round: &Round, displaced: DVec3) -> (Round, f64) {
@@ -358,9 +352,4 @@ fn moved_round(round: &Round, displaced: DVec3) -> (Round, f64) {
         ..*round
     };
     (moved, (rounded.as_dvec3() - point).length())
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "rounded up to float32")]
-pub(crate) fn next_up(x: f64) -> f32 {
-    (x as f32).next_up()
 }
