@@ -6,14 +6,11 @@
     reason = "a sample has few spheres, and there are few octaves"
 )]
 
-use std::array::from_fn;
 use std::iter::repeat_n;
 
 use glam::Vec3;
-use wide::f32x4;
 
 use crate::Sphere;
-use crate::lanes::{LANES, each, largest};
 use crate::reuse::ReusedVec;
 use crate::shared::tuning::{MAX_DIMENSION, OCTAVES, SAMPLE_HASH};
 
@@ -38,8 +35,6 @@ pub(super) struct Octaves {
     rows: ReusedVec<u16>,
     pub(super) pairs: [u32; OCTAVES],
     first: usize,
-    blocks: ReusedVec<[f32x4; 3]>,
-    distances: ReusedVec<[f32; LANES]>,
 }
 
 impl Default for Octaves {
@@ -49,8 +44,6 @@ impl Default for Octaves {
             rows: ReusedVec::default(),
             pairs: [0; OCTAVES],
             first: 0,
-            blocks: ReusedVec::default(),
-            distances: ReusedVec::default(),
         }
     }
 }
@@ -58,13 +51,15 @@ impl Default for Octaves {
 impl Octaves {
     pub(super) fn fill(&mut self, centers: &[Vec3]) {
         let count = centers.len();
-        let blocks = self.blocks.refill(centers.chunks(LANES).map(|block| {
-            let lane = |k: usize| block[k.min(block.len() - 1)];
-            from_fn(|axis| from_fn(|k| lane(k)[axis]).into())
-        }));
         let rows = self.rows.refill(repeat_n(0, OCTAVES * count));
-        let distances = self.distances.refill(repeat_n([0.0; LANES], blocks.len()));
-        count_pairs(centers, blocks, distances, rows);
+        for (i, own) in centers.iter().enumerate() {
+            for (j, other) in centers[..i].iter().enumerate() {
+                let distance = (*own - *other).abs().max_element();
+                let row = (distance.to_bits() >> 23) as usize * count;
+                rows[row + i] += 1;
+                rows[row + j] += 1;
+            }
+        }
         for (pairs, row) in self.pairs.iter_mut().zip(rows.chunks(count)) {
             *pairs = row.iter().map(|&pairs| u32::from(pairs)).sum();
         }
@@ -92,29 +87,6 @@ impl Octaves {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.rows.bytes() + self.blocks.bytes() + self.distances.bytes()
-    }
-}
-
-/// Counts the pairs of a sample, in `rows` with the layout of [`Octaves`]. Not inlined, so that the
-/// compiler assumes that the slices do not overlap.
-#[inline(never)]
-fn count_pairs(
-    centers: &[Vec3],
-    blocks: &[[f32x4; 3]],
-    distances: &mut [[f32; LANES]],
-    rows: &mut [u16],
-) {
-    for (i, own) in centers.iter().enumerate() {
-        let own = own.to_array().map(f32x4::splat);
-        let before = &blocks[..i.div_ceil(LANES)];
-        for (distances, block) in distances.iter_mut().zip(before) {
-            *distances = largest(each(*block, own, |x, y| (x - y).abs())).to_array();
-        }
-        for (j, distance) in distances.as_flattened()[..i].iter().enumerate() {
-            let row = (distance.to_bits() >> 23) as usize * centers.len();
-            rows[row + i] += 1;
-            rows[row + j] += 1;
-        }
+        self.rows.bytes()
     }
 }
