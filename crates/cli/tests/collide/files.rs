@@ -1074,11 +1074,30 @@ fn motion_of_xyz_files_is_not_lost() {
             "mass:R:1:species:S:1:pos:R:3:momenta:R:3",
             ["2 A 0 0 0 2 0 0", "4 B 5 0 0 -4 0 0"],
         ),
+        (
+            "mass:R:1:species:S:1:pos:R:3:momenta:R:3:masses:R:1",
+            ["2 A 0 0 0 2 0 0 2.0001", "4 B 5 0 0 -4 0 0 4"],
+        ),
+        // Deuterium and tritium.
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["D 0 0 0 2.014101777844 0 0", "T 5 0 0 -3.01604928132 0 0"],
+        ),
     ] {
         let notes = ["momenta divided by masses", "10.18 fs"];
         let found = collisions(&folder, "a.xyz", &xyz(properties, atoms), &STEP, &notes);
         assert_eq!(found, MEETING, "{properties}");
     }
+    // A velocity without z.
+    let without_z = xyz(
+        "species:S:1:pos:R:3:velo:R:2",
+        ["A 0 0 0 1 0", "A 5 0 0 -1 0"],
+    );
+    let note = ["no column vz", "taken as 0"];
+    assert_eq!(
+        collisions(&folder, "a.xyz", &without_z, &STEP, &note),
+        MEETING
+    );
     // Velocities go before momenta.
     let both = xyz(
         "species:S:1:pos:R:3:momenta:R:3:velo:R:3",
@@ -1090,6 +1109,26 @@ fn motion_of_xyz_files_is_not_lost() {
             "species:S:1:pos:R:3:momenta:R:3",
             ["A 0 0 0 1 0 0", "A 5 0 0 -1 0 0"],
             &["line 3", "field species", "`A`", "mass", "--at-rest"][..],
+        ),
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["Na 0 0 0 1 0 0", "NA 5 0 0 -1 0 0"],
+            &["line 4", "field species", "`NA`", "must be an element"],
+        ),
+        (
+            "mass:R:1:species:S:1:pos:R:3:momenta:R:3:masses:R:1",
+            ["2 A 0 0 0 2 0 0 2", "4 B 5 0 0 -4 0 0 4.01"],
+            &[
+                "line 4",
+                "field mass is 4",
+                "masses is 4.01",
+                "--columns _=masses",
+            ],
+        ),
+        (
+            "species:S:1:pos:R:3:velo:R:3:vel:R:3",
+            ["A 0 0 0 1 0 0 1 0 0", "A 5 0 0 1 0 0 1 0 0"],
+            &["line 2", "column vx (columns 5 and 8)", "--columns vx=5"],
         ),
         (
             "Z:I:1:pos:R:3:momenta:R:3",
@@ -1711,6 +1750,242 @@ fn npz(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
 
 fn f8(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// Returns a structured array: its fields as Python writes them, the number of its records, and their bytes.
+fn records(fields: &str, count: usize, bytes: &[u8]) -> Vec<u8> {
+    let header =
+        format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({count},), }}\n");
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), bytes].concat()
+}
+
+#[test]
+fn structured_arrays_are_tables() -> Test {
+    let folder = Folder::new("records")?;
+    let find = |array: &[u8], args: &[&str], notes: &[&str]| {
+        let input = folder.file("a.npy", array).unwrap();
+        rows(
+            &collide(&[&[&input, "--dt", "3", "--output", "-"], args].concat()).unwrap(),
+            notes,
+        )
+    };
+    // The names count, not the order.
+    let scalars = "('vx', '<f8'), ('z', '<f8'), ('x', '<f8'), ('y', '<f8'), ('vy', '<f8'), ('vz', '<f8'), \
+                   ('radius', '<f8')";
+    let numbers = f8(&[
+        1.0, 0.0, 0.0, 0.1, 0.0, 0.0, 1.0, -1.0, 0.0, 5.0, 0.1, 0.0, 0.0, 1.0,
+    ]);
+    assert_eq!(
+        find(&records(scalars, 2, &numbers), &[], &[]),
+        "0,1,1.5,0.0\n"
+    );
+    // Vectors, bytes between fields, ids, types, a complex number that is not read, and both orders of bytes.
+    let fields = "('pos', '>f4', (3,)), ('', '|V3'), ('id', '<i2'), ('species', '<U2'), ('c', '<c16'), \
+                  (('a title', 'velocity'), '<f8', (3,)), ('label', '|S3'), ('r', '<u1')";
+    let mut bytes = Vec::new();
+    for (x, id, name, v) in [(0.0_f32, 300_i16, "Ar", 1.0), (5.0, 7, "H", -1.0)] {
+        bytes.extend([x, 0.1, 0.2].map(f32::to_be_bytes).concat());
+        bytes.extend(b"???");
+        bytes.extend(id.to_le_bytes());
+        let mut letters = name.chars().map(u32::from).chain([0, 0]);
+        bytes.extend(
+            [letters.next(), letters.next()]
+                .map(|c| c.unwrap().to_le_bytes())
+                .concat(),
+        );
+        bytes.extend([0xff; 16]);
+        bytes.extend(f8(&[v, 0.0, 0.0]));
+        bytes.extend(b"x\0\0\x01");
+    }
+    let array = records(fields, 2, &bytes);
+    let args = ["--columns", "radius=r", "--ids", "--types"];
+    assert_eq!(find(&array, &args, &[]), "7,300,H,Ar,1.5,0.0\n");
+    // Numbers of float32 stay float32: 0.1 + 0.2 there is not 0.3 of float64.
+    let narrow = "('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('mass', '<f8')";
+    let [mut near, mut record] = [Vec::new(), Vec::new()];
+    for x in [0.0_f32, 0.3] {
+        record.clear();
+        record.extend([x, 0.0, 0.0].map(f32::to_le_bytes).concat());
+        record.extend(1_f64.to_le_bytes());
+        near.extend(&record);
+    }
+    let input = folder.file("a.npy", records(narrow, 2, &near))?;
+    let run = neighbors(&[&input, "--cutoff", "0.3", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,0,0,0,0.3,0.0,0.0,0.3\n");
+    let flat = records("('x', '<f8'), ('y', '<f8')", 2, &f8(&[0.0, 0.0, 0.5, 0.0]));
+    let input = folder.file("a.npy", flat)?;
+    let run = neighbors(&[&input, "--cutoff", "1", "--output", "-"])?;
+    assert_eq!(
+        rows(&run, &["two-dimensional"]),
+        "0,1,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+
+    for (array, parts) in [
+        (
+            records(scalars, 3, &numbers),
+            &["row 2 of 3", "cut off"][..],
+        ),
+        (records(scalars, 1, &numbers), &["goes on after the end"]),
+        (
+            records("('x', '<f8'), ('y', '|O')", 1, &[0; 16]),
+            &["dtype |O", "is not read"],
+        ),
+        (
+            records("('p', [('x', '<f8'), ('y', '<f8')])", 1, &[0; 16]),
+            &["plain array", "fields of numbers"],
+        ),
+        (
+            records("('x', '<f8', (99999999999,)), ('y', '<f8')", 1, &[0; 16]),
+            &["1048576 bytes"],
+        ),
+        (
+            records("('x', '|S1000000000')", 1, &[0; 16]),
+            &["1048576 bytes"],
+        ),
+        (
+            records("('x', '<f8'), ('y', '<c16')", 1, &[0; 24]),
+            &["row 0", "field y", "`dtype c16`"],
+        ),
+        (
+            records("('x', '<f8'), ('y', '<f8')", 1, &f8(&[0.0, f64::NAN])),
+            &["row 0", "field y", "`NaN`"],
+        ),
+        (
+            records("('u', '<f8'), ('v', '<f8')", 1, &f8(&[0.0, 0.0])),
+            &["no column x", "are u, v"],
+        ),
+    ] {
+        let input = folder.file("a.npy", &array)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(&String::from_utf8_lossy(&array), 1, parts);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_radius_beside_another_diameter_is_an_error() -> Test {
+    let folder = Folder::new("both-sizes")?;
+    let of =
+        |diameter: &str| format!("x,y,z,radius,diameter\n0,0,0,0.75,1.5\n1,0,0,0.75,{diameter}\n");
+    let find = |diameter: &str, args: &[&str]| {
+        let args = [&["--dt", "0"], args].concat();
+        collisions(&folder, "a.csv", &of(diameter), &args, &["at rest"])
+    };
+    // At the distance 1, the spheres overlap by 2 × 0.75 − 1. With the radii 0.75 and 0.125, they do not touch.
+    let pair = "0,1,0.0,0.5\n";
+    assert_eq!(find("1.5", &[]), pair);
+    assert_eq!(find("1.50001", &[]), pair);
+    assert_eq!(find("0.25", &["--columns", "_=diameter"]), pair);
+    assert_eq!(find("0.25", &["--columns", "_=radius"]), "");
+    let input = folder.file("a.csv", of("0.25"))?;
+    let parts = [
+        "line 3",
+        "field diameter is 0.25",
+        "radius is 0.75",
+        "_=diameter",
+    ];
+    collide(&[&input, "--dt", "0"])?.expect_error("csv", 1, &parts);
+    let array = |diameters: &[f64]| {
+        npz(&[
+            (
+                "position",
+                "<f8",
+                "(2, 3)",
+                f8(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+            ),
+            ("radius", "<f8", "(2,)", f8(&[0.75, 0.75])),
+            ("diameter", "<f8", "(2,)", f8(diameters)),
+        ])
+    };
+    let input = folder.file("a.npz", array(&[1.5, 1.5]))?;
+    let run = collide(&[&input, "--dt", "0", "--output", "-"])?;
+    assert_eq!(rows(&run, &["at rest"]), pair);
+    let input = folder.file("a.npz", array(&[1.5, 0.25]))?;
+    let parts = ["row 1", "diameter is 0.25", "radius is 0.75"];
+    collide(&[&input, "--dt", "0"])?.expect_error("npz", 1, &parts);
+    Ok(())
+}
+
+#[test]
+fn archives_that_are_not_read_name_a_remedy() -> Test {
+    use std::io::Write;
+    let folder = Folder::new("archives")?;
+    let position = || {
+        (
+            "position",
+            "<f8",
+            "(2, 3)",
+            f8(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+        )
+    };
+    let named = |name| (name, "<f8", "(2, 3)", f8(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]));
+    let zip_of = |files: &[&str]| {
+        let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for name in files {
+            archive
+                .start_file(*name, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            archive.write_all(b"1\n\nH 0 0 0\n").unwrap();
+        }
+        archive.finish().unwrap().into_inner()
+    };
+    // Both headers of a file in the archive have the method of its compression, 12 for bzip2.
+    let mut other_method = npz(&[position()]);
+    for (signature, at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
+        let begin = other_method
+            .windows(4)
+            .position(|four| four == signature)
+            .unwrap();
+        other_method[begin + at] = 12;
+    }
+    for (bytes, parts) in [
+        (
+            other_method,
+            &["array position", "compressed in a way", "numpy.savez"][..],
+        ),
+        (
+            zip_of(&[]),
+            &["empty archive", "save the arrays position, radius"],
+        ),
+        (zip_of(&["a.xyz"]), &["zip archive with a.xyz", "unzip it"]),
+        (
+            zip_of(&["[Content_Types].xml", "xl/workbook.xml"]),
+            &["spreadsheet", "as CSV"],
+        ),
+        (
+            npz(&[position(), named("positions")]),
+            &["position, positions", "same meaning"],
+        ),
+        (npz(&[position(), named("POSITION")]), &["same meaning"]),
+        (
+            npz(&[("position", "|O", "(2, 3)", vec![0; 48])]),
+            &["array position", "|O", "objects of Python", "a.tolist()"],
+        ),
+        (
+            npz(&[("position", "<c16", "(1, 3)", vec![0; 48])]),
+            &["complex", "a.real"],
+        ),
+        (
+            npz(&[("position", "<i8", "(1, 3)", vec![0; 24])]),
+            &["<i8", "a.astype(np.float64)"],
+        ),
+    ] {
+        let input = folder.file("a.npz", &bytes)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(&format!("{parts:?}"), 1, parts);
+        run.expect_error(&format!("{parts:?}"), 1, &[&input]);
+    }
+    let velocities = npz(&[position(), named("velocity"), named("vel")]);
+    let input = folder.file("a.npz", velocities)?;
+    let run = collide(&[&input, "--dt", "1", "--radius", "1"])?;
+    run.expect_error("velocities", 1, &["velocity, vel", "same meaning"]);
+    let mut array = records("('x', '<f8'), ('y', '<f8')", 0, b"");
+    array[12] = 0xff;
+    let input = folder.file("a.npy", &array)?;
+    let run = neighbors(&[&input, "--cutoff", "1"])?;
+    run.expect_error("damaged", 1, &["byte 10", "the header is damaged"]);
+    Ok(())
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Seek};
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::read::cell::{self, Cell, Given};
@@ -38,7 +38,12 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     let other: Option<String> = others.map(|name| name.into_owned()).next();
     if names(&archive).is_empty() {
         let what = match other {
-            None => "is an empty archive".to_owned(),
+            None => "is an empty archive; save the arrays position, radius and, if the spheres move, velocity"
+                .to_owned(),
+            // Spreadsheets are archives, too.
+            Some(_) if archive.index_for_name("[Content_Types].xml").is_some() => {
+                "is a spreadsheet or another document, which is not read; save it as CSV".to_owned()
+            }
             Some(other) => format!(
                 "is a zip archive with {}, and not one of NumPy arrays: unzip it first",
                 number::printable(&other, 80)
@@ -74,7 +79,10 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     let of_file = periodic.unwrap_or([cell.is_some(); 3]);
     world.domain = cell::domain(cell.as_ref(), of_file, has_flat_box, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
-    let position = name_of(&archive, &POSITIONS);
+    let name_of = |archive: &_, known: &[&str]| {
+        name_of(archive, known).map_err(|what| Error::new(format!("{source}: {what}")))
+    };
+    let position = name_of(&archive, &POSITIONS)?;
     array(
         source,
         &mut archive,
@@ -85,7 +93,7 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         &mut world,
     )?;
     let rows = Some(world.spheres.len() as u64);
-    let velocity = name_of(&archive, &VELOCITIES);
+    let velocity = name_of(&archive, &VELOCITIES)?;
     let has_velocity = has(&archive, &velocity);
     let given = Given {
         cell,
@@ -116,8 +124,8 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         return Ok(world);
     }
     let given = options.radii.of_arrays(source)?;
-    let radius = name_of(&archive, &["radius", "radii"]);
-    let diameter = name_of(&archive, &["diameter", "diameters"]);
+    let radius = name_of(&archive, &["radius", "radii"])?;
+    let diameter = name_of(&archive, &["diameter", "diameters"])?;
     let in_file = [&radius, &diameter]
         .into_iter()
         .find(|name| has(&archive, name));
@@ -126,7 +134,15 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
             array(source, &mut archive, name, None, rows, 3, &mut world)?;
             world.halve_radii(&diameter)?;
         }
-        (None, _) => array(source, &mut archive, &radius, None, rows, 3, &mut world)?,
+        (None, _) => {
+            array(source, &mut archive, &radius, None, rows, 3, &mut world)?;
+            if has(&archive, &diameter) {
+                let float32 = world.float32;
+                array(source, &mut archive, &diameter, None, rows, 4, &mut world)?;
+                world.float32 = float32;
+                world.compare_radii(&diameter)?;
+            }
+        }
         (Some(radius), None) => world.set_radii(radius),
         (Some(_), Some(name)) => {
             bail!("{source}: there is an array {name}, so leave out --radius")
@@ -192,23 +208,21 @@ fn other_motion(
 const POSITIONS: [&str; 4] = ["position", "positions", "pos", "coordinates"];
 const VELOCITIES: [&str; 5] = ["velocity", "velocities", "vel", "vels", "velo"];
 
-/// Returns the name of the array that has one of these names, perhaps in another case, or else the first of the names.
-fn name_of(archive: &ZipArchive<impl Read + Seek>, known: &[&str]) -> String {
-    let all = names(archive);
-    let exact = known.iter().find(|name| has(archive, name));
-    let other = || {
-        let is_known = |name: &&String| known.iter().any(|known| known.eq_ignore_ascii_case(name));
-        all.iter().find(is_known).cloned()
-    };
-    let first = || {
-        known
+/// Returns the name of the array that has one of these names, perhaps in another case, or else the first of the names. Two
+/// such arrays are an error.
+fn name_of(archive: &ZipArchive<impl Read + Seek>, known: &[&str]) -> Result<String, String> {
+    let mut found = names(archive);
+    found.retain(|name| known.iter().any(|known| known.eq_ignore_ascii_case(name)));
+    match &mut *found {
+        [] => Ok(known
             .first()
-            .map_or(String::new(), |name| (*name).to_owned())
-    };
-    exact
-        .map(|name| (*name).to_owned())
-        .or_else(other)
-        .unwrap_or_else(first)
+            .map_or(String::new(), |name| (*name).to_owned())),
+        [name] => Ok(std::mem::take(name)),
+        names => Err(format!(
+            "the arrays {} have the same meaning; save only the one that is meant",
+            number::printable(&names.join(", "), 200)
+        )),
+    }
 }
 
 fn open<'a, R: Read + Seek>(
@@ -216,17 +230,26 @@ fn open<'a, R: Read + Seek>(
     archive: &'a mut ZipArchive<R>,
     name: &str,
 ) -> Result<zip::read::ZipFile<'a, R>> {
-    let file = archive.by_name(&format!("{name}.npy"));
-    file.map_err(|error| match error {
-        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => Error::of(
+    let unsupported = || {
+        Error::of(
             ErrorKind::Unsupported,
             format!(
                 "the array {name} of {source} is compressed in a way that is not read; save the archive with \
                  numpy.savez or numpy.savez_compressed"
             ),
-        ),
+        )
+    };
+    let file = archive.by_name(&format!("{name}.npy"));
+    let file = file.map_err(|error| match error {
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+            unsupported()
+        }
         error => Error::caused(format!("cannot read array {name} of {source}"), error),
-    })
+    })?;
+    match file.compression() {
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(file),
+        _ => Err(unsupported()),
+    }
 }
 
 /// Names of arrays that are the box.
@@ -309,7 +332,7 @@ fn cell_of(
 
 /// Returns the array `pbc`, if there is one.
 fn flags(source: &str, archive: &mut ZipArchive<impl Read + Seek>) -> Result<Option<[bool; 3]>> {
-    let pbc = name_of(archive, &["pbc"]);
+    let pbc = name_of(archive, &["pbc"]).map_err(|what| Error::new(format!("{source}: {what}")))?;
     if !has(archive, &pbc) {
         return Ok(None);
     }

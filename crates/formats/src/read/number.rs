@@ -47,6 +47,11 @@ pub(crate) fn finite(x: f64) -> Result<f64, String> {
     }
 }
 
+/// Returns whether two numbers say the same, each rounded to a text of a few digits.
+pub(crate) fn agree(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-4 * a.abs().max(b.abs())
+}
+
 /// Parses an id from 0 to 2^63 - 1. `7.0e+00` is accepted as 7, because NumPy's `savetxt` writes integers in
 /// this form.
 pub(crate) fn id(field: &[u8]) -> Result<i64, String> {

@@ -203,13 +203,6 @@ fn read_whole(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<World> {
-    if matches!(format, Format::Npy | Format::Npz) {
-        for (asked, what) in [(options.ids, "ids"), (options.types, "types")] {
-            if asked {
-                bail!("{source}: NumPy arrays have no {what} of spheres; read it without {what}");
-            }
-        }
-    }
     let cannot_read = || format!("cannot read {source}");
     let text = |file: &mut Source| file.text(0, "reading", progress).with_context(cannot_read);
     match format {
@@ -224,6 +217,7 @@ fn read_whole(
                     ),
                 ));
             }
+            npy::without_names(source, options)?;
             let bytes = file.seekable("reading", progress);
             npz::read(source, bytes.with_context(cannot_read)?, options)
         }

@@ -133,6 +133,21 @@ impl World {
         Ok(())
     }
 
+    /// Checks that the radii agree with the diameters, which were read from the array `name` into the first components of
+    /// the velocities. These are 0 afterwards.
+    pub(crate) fn compare_radii(&mut self, name: &str) -> Result<(), Error> {
+        for row in 0..self.spheres.len() {
+            let sphere = &mut self.spheres[row];
+            let (radius, diameter) = (sphere.radius, std::mem::take(&mut sphere.velocity[0]));
+            if !number::agree(2.0 * radius, diameter) {
+                let what =
+                    format!("is {diameter}, but the radius is {radius}; save only one of them");
+                return Err(self.bad_field(row, name, &what));
+            }
+        }
+        Ok(())
+    }
+
     fn bad_field(&self, row: usize, name: &str, what: &str) -> Error {
         let message = format!("field {name} {what}");
         at(&self.source, self.unit, row as u64, &message)

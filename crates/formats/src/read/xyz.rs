@@ -7,13 +7,9 @@ use std::io::BufRead;
 
 use crate::error::{Result, bail};
 use crate::read::cell::{self, Cell, Given};
-use crate::read::columns::{ATOMIC_NUMBER, Columns, Names};
+use crate::read::columns::{Columns, MOST_COLUMNS, Names, of_vector};
 use crate::read::trajectory::FrameText;
 use crate::read::{ReadOptions, World, number, words};
-
-/// Maximum number of columns in an XYZ file, so that an invalid value of `Properties` does not fill the
-/// memory.
-const MOST_COLUMNS: usize = 1 << 16;
 
 pub(crate) struct Head {
     /// Number of the line that holds the number of atoms, counted from 1.
@@ -147,7 +143,9 @@ pub(crate) fn world(
             if is_flat { "a and b" } else { "all edges" }
         ));
     }
-    if !columns.are_moving() && !options.centers_only && !options.at_rest {
+    if columns.are_moving() {
+        world.notes.extend(columns.note_of_motion());
+    } else if !options.centers_only && !options.at_rest {
         world.notes.push(
             "there is no property velo, vel, velocities or momenta: every sphere is at rest"
                 .to_owned(),
@@ -452,30 +450,7 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
         if count > MOST_COLUMNS || names.len() + count > MOST_COLUMNS {
             return Err(format!("Properties names more than {MOST_COLUMNS} columns"));
         }
-        let three = match &*name.to_ascii_lowercase() {
-            "pos" | "position" | "positions" => Some(Names::PLAIN.center),
-            "velo" | "vel" | "vels" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
-            _ => None,
-        };
-        match (three, count) {
-            // A vector of two numbers lacks z.
-            (Some(names_of), 2 | 3) => {
-                names.extend(names_of.iter().take(count).map(|&name| name.to_owned()));
-            }
-            (Some(_), _) => {
-                return Err(format!(
-                    "Properties gives {shown} {count} columns, but it must have 3, or 2 in a \
-                     two-dimensional world"
-                ));
-            }
-            (None, 2 | 3) if ["momentum", "momenta"].contains(&&*name.to_ascii_lowercase()) => {
-                names.extend((1..=count).map(|k| format!("momenta {k}")));
-            }
-            // `Z`, but not `z`, which is a coordinate.
-            (None, 1) if name == "Z" => names.push(ATOMIC_NUMBER.to_owned()),
-            (None, 1) => names.push(name.to_owned()),
-            (None, _) => names.extend((1..=count).map(|k| format!("{name} {k}"))),
-        }
+        names.extend(of_vector(name, count).map_err(|what| format!("Properties {what}"))?);
     }
     Ok(names)
 }
