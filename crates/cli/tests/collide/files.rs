@@ -2231,8 +2231,119 @@ fn tables_may_have_other_separators() {
         "a.csv",
         "x;y;z\n0,5;0;0\n",
         &["--separator", "semicolon"],
-        &["line 2", "`0,5`"],
+        &["line 2", "`0,5`", "decimal point"],
     );
+    for (text, args, parts) in [
+        (
+            yade,
+            &[][..],
+            &[
+                "line 1",
+                "a table of Yade",
+                "--separator tab --columns x,y,z,radius",
+            ][..],
+        ),
+        (
+            "#format id_x_y_z_r_matId\n0\t0\t0\t0\t1\t0\n",
+            &["--separator", "tab"],
+            &["line 1", "--columns id,x,y,z,radius,_"],
+        ),
+        (
+            "2 0 0 0 0 1 1 1\n0 0 0 1\n",
+            &[
+                "--format",
+                "csv",
+                "--separator",
+                "space",
+                "--columns",
+                "x,y,z,radius",
+            ],
+            &["line 1", "names 4 columns, but there are 8", "tail -n +2 "],
+        ),
+        (
+            "x,y,z\n\"1,000.5\",0,0\n",
+            &[],
+            &["line 2", "`1,000.5`", "without commas"],
+        ),
+        (
+            "x|y|z\n0|0|0\n",
+            &["--format", "csv"],
+            &["line 1", "separated by `|`", "tr '|' ,"],
+        ),
+        ("x,y,z\nm,m,m\n0,0,0\n", &[], &["line 2", "`m`", "units"]),
+        (
+            "x,y,z\n0,0,0\n# end\n",
+            &[],
+            &["line 3", "1 field,", "before the first row", "remove it"],
+        ),
+        (
+            "x,y,z\n0,0,0\n",
+            &["--columns", "x,y,z"],
+            &["line 1", "`x`", "leave out --columns"],
+        ),
+        (
+            "sep=;\nx;y;z\n0;0;0\n",
+            &["--format", "csv"],
+            &["line 1", "`;`", "--separator"],
+        ),
+        (
+            "# a\n# b\n",
+            &["--format", "csv"],
+            &["line 2", "no column x"],
+        ),
+        (
+            "#a\n",
+            &["--format", "csv", "--columns", "x,y"],
+            &["line 1", "names 2 columns"],
+        ),
+    ] {
+        expect_error(&folder, "a.txt", text, args, parts);
+    }
+}
+
+#[test]
+fn lines_before_the_header_of_a_table_are_skipped() {
+    let folder = Folder::new("before-header").unwrap();
+    for (text, args) in [
+        ("# made by a program, 2026\nx,y,z\n0,0,0\n1,0,0\n", &[][..]),
+        ("# made by a program\n# x,y,z\n0,0,0\n1,0,0\n", &[]),
+        ("# first, second\n#x,y,z\n# m,m,m\n0,0,0\n1,0,0\n", &[]),
+        (
+            "#Points:0,b,c\n0,0,0\n1,0,0\n",
+            &["--columns", "x=Points:0,y=b,z=c"],
+        ),
+        (
+            "# made\nPoints:0,b,c\n0,0,0\n1,0,0\n",
+            &["--columns", "x=Points:0,y=b,z=c"],
+        ),
+        ("sep=,\nx,y,z\n0,0,0\n1,0,0\n", &[]),
+        (
+            "sep=;\nx;y;z\n0;0;0\n1;0;0\n",
+            &["--separator", "semicolon"],
+        ),
+        ("# made\n0,0,0\n# amid\n1,0,0\n", &["--columns", "x,y,z"]),
+        ("# x y z\n0 0 0\n1 0 0\n", &["--separator", "space"]),
+    ] {
+        let args = [&["--cutoff", "1", "--format", "csv"], args].concat();
+        assert_eq!(
+            list(&folder, "a.txt", text, &args, &[]),
+            "0,1,0,0,0,1.0,0.0,0.0,1.0\n",
+            "{text}"
+        );
+    }
+    // An empty table, and one that ends without a line end.
+    for text in ["# a\nx,y,z\n", "#x,y,z\n", "x,y,z\n"] {
+        assert_eq!(list(&folder, "a.csv", text, &["--cutoff", "1"], &[]), "");
+    }
+    let note = ["last line", "no line end"];
+    let found = list(
+        &folder,
+        "a.csv",
+        "# a\nx,y,z\n0,0,0\n1,0,0",
+        &["--cutoff", "1"],
+        &note,
+    );
+    assert_eq!(found, "0,1,0,0,0,1.0,0.0,0.0,1.0\n");
 }
 
 #[test]
@@ -2274,6 +2385,18 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
     let yaml = "---\ncreator: LAMMPS\ntimestep: 0\n";
     let gsd = [&b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65"[..], &[0; 300]].concat();
     let dcd = [&b"T\x00\x00\x00CORD"[..], &[0; 300]].concat();
+    let old_dump = {
+        let whole = [100_i64.to_le_bytes(), 2_i64.to_le_bytes()].concat();
+        let flags = [0_i32, 0, 0, 1, 1, 2, 2].map(i32::to_le_bytes).concat();
+        [whole, flags, f8(&[0.0, 1.0])].concat()
+    };
+    let cube = "title\n\n 2 0 0 0\n 10 1 0 0\n 10 0 1 0\n 10 0 0 1\n 1 1.0 0 0 0\n 1 1.0 0 0 1\n";
+    let config = "title\n 2 1 2 0.5\n 9 0 0\n 0 9 0\n 0 0 9\nAr 1\n 0 0 0\n 1 0 0\nAr 2\n";
+    let sdf =
+        "\n  program\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n    0.0    0.0    0.0 O   0  0\n";
+    let mercury =
+        "2 0.5 0 0 0 10 10 10\n0 0 0 1 0 0 0.5 0 0 0 0 0 0 0\n4 0 0 -1 0 0 0.5 0 0 0 0 0 0 0\n";
+    let columns = "x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
     for (name, bytes, parts) in [
         ("a.pdb", pdb.as_bytes(), &["a PDB file", "ase convert"][..]),
         (
@@ -2304,12 +2427,93 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
             b"# vtk DataFile Version 3.0\n",
             &["a VTK file", "--columns"],
         ),
+        ("old.bin", &old_dump, &["binary LAMMPS dump", "binary2txt"]),
+        (
+            "a.trr",
+            b"\0\0\x07\xc9\0",
+            &["a TRR", "velocities=u.atoms.velocities"],
+        ),
+        (
+            "a.cube",
+            cube.as_bytes(),
+            &["a cube", "ase convert -i cube"],
+        ),
+        (
+            "CONFIG",
+            config.as_bytes(),
+            &["DL_POLY", "ase convert -i dlp4"],
+        ),
+        ("a.sdf", sdf.as_bytes(), &["SDF", "ase convert -i sdf"]),
+        (
+            "a.xsf",
+            b"ATOMS\n1 0 0 0\n1 1 0 0\n",
+            &["an XSF file", "ase convert -i xsf"],
+        ),
+        (
+            "a.in",
+            b"&control\n/\nATOMIC_POSITIONS angstrom\nH 0 0 0\n",
+            &["Quantum ESPRESSO", "ase convert -i espresso-in"],
+        ),
+        (
+            "a.pcd",
+            b"VERSION .7\nFIELDS x y z\n",
+            &["a PCD", "CloudCompare"],
+        ),
+        ("a.png", b"\x89PNG\r\n\x1a\n", &["a picture"]),
+        (
+            "a.parquet",
+            b"PAR1\x15\x04",
+            &["a Parquet file", "pandas.read_parquet('"],
+        ),
+        (
+            "a.mat",
+            b"MATLAB 5.0 MAT-file",
+            &["a MATLAB file", "scipy.io.loadmat"],
+        ),
+        ("a.pkl", b"\x80\x04\x95", &["a pickle", "numpy.savez"]),
+        ("a.json", b"{\n \"x\": 1\n}\n", &["a JSON file", "CSV"]),
+        (
+            "a.stl",
+            b"solid a\n  facet normal 0 0 1\n",
+            &["a mesh", "--mesh"],
+        ),
+        (
+            "a.obj",
+            b"# a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+            &["a mesh", "--mesh"],
+        ),
+        (
+            "a.data",
+            mercury.as_bytes(),
+            &["MercuryDPM", "tail -n 2 ", columns],
+        ),
+        (
+            "a.dat",
+            b"0 0 0\n",
+            &["neither", "--separator space --columns x,y,z"],
+        ),
     ] {
         let input = folder.file(name, bytes)?;
         let run = neighbors(&[&input, "--cutoff", "1"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
     }
+    // What the error about MercuryDPM says: the last frame, as `tail -n 2` prints it.
+    let (_, table) = mercury.split_once('\n').unwrap();
+    let args = [
+        "--format",
+        "csv",
+        "--separator",
+        "space",
+        "--columns",
+        columns,
+        "--dt",
+        "3",
+    ];
+    assert_eq!(
+        collisions(&folder, "out.txt", table, &args, &[]),
+        "0,1,1.5,0.0\n"
+    );
     Ok(())
 }
 

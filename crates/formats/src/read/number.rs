@@ -27,8 +27,13 @@ where
             Err(format!("is `{}`, but {most}", shown(field)))
         }
         _ => Err(format!(
-            "is `{}`, but must be a finite number",
-            shown(field)
+            "is `{}`, but must be a finite number{}",
+            shown(field),
+            if field.contains(&b',') {
+                ", with a decimal point and without commas"
+            } else {
+                ""
+            }
         )),
     }
 }
@@ -45,6 +50,11 @@ pub(crate) fn finite(x: f64) -> Result<f64, String> {
     } else {
         Err(format!("is {x}, but must be a finite number"))
     }
+}
+
+/// Returns a number of things, such as `1 field`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns whether two numbers say the same, each rounded to a text of a few digits.

@@ -406,9 +406,9 @@ pub(crate) fn box_of_comment(comment: &[u8]) -> Option<String> {
         let is_bounds = has_equals && ["boundary", "boundaries", "bounds"].contains(&&*lower);
         if (is_box(&lower) && count >= 3) || is_size || is_vector || is_matrix || is_bounds {
             return Some(format!(
-                "the comment has the key `{}` with {count} {}",
+                "the comment has the key `{}` with {}",
                 number::printable(word, 40),
-                if count == 1 { "number" } else { "numbers" }
+                number::counted(count, "number")
             ));
         }
         if has_equals && count == 1 {

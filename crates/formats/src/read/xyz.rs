@@ -8,7 +8,7 @@ use std::io::BufRead;
 use crate::error::{Result, bail};
 use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{Columns, MOST_COLUMNS, Names, of_vector};
-use crate::read::trajectory::FrameText;
+use crate::read::trajectory::{FrameText, fields};
 use crate::read::{ReadOptions, World, number, words};
 
 pub(crate) struct Head {
@@ -78,11 +78,18 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
 
 /// Returns the error message for a line of an XYZ file that should have the number of atoms of frame `next`.
 fn stray(line: &[u8], next: u64) -> String {
+    let mut words = fields(line);
+    let word = words.next().unwrap_or_default();
     let line = number::shown(line);
     if next == 0 {
+        let advice = if number::parse(word).is_ok() && words.all(|word| number::parse(word).is_ok())
+        {
+            "a table of numbers is read with --format csv --separator space --columns x,y,z"
+        } else {
+            "write it alone on the first line, then a line with a comment, and for each atom SYMBOL X Y Z"
+        };
         format!(
-            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number; a \
-             table of numbers is read with --format csv --separator space --columns x,y,z"
+            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number; {advice}"
         )
     } else {
         format!(
@@ -323,14 +330,10 @@ fn lattice(text: &[u8], is_flat: bool) -> Result<[[f64; 3]; 3], String> {
             Err(format!(
                 "Lattice has {}{of}, but must have 9 (three edges of three numbers){flat}, in quotes, as in \
                  Lattice=\"10 0 0 0 10 0 0 0 10\"",
-                numbers_of(all.len())
+                number::counted(all.len(), "number")
             ))
         }
     }
-}
-
-fn numbers_of(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "number" } else { "numbers" })
 }
 
 /// Parses three numbers, or two in a flat world.
@@ -341,7 +344,7 @@ fn vector(key: &str, text: &[u8], is_flat: bool) -> Result<[f64; 3], String> {
         [x, y] if is_flat => Ok([x, y, 0.0]),
         _ => Err(format!(
             "{key} has {}, but must have 3, in quotes, as in {key}=\"0 0 0\"",
-            numbers_of(numbers.len())
+            number::counted(numbers.len(), "number")
         )),
     }
 }
