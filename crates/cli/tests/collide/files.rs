@@ -653,7 +653,16 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
         );
         assert!(found.contains("0,0,0,0,1,"), "{text}");
     }
-    with_images(&layer.replace("-0.5 0.5", "-0.5 0.75"), &args);
+    // All are in one plane, but not in the middle.
+    let text = layer.replace("-0.5 0.5", "-0.5 0.75");
+    let found = list(
+        &folder,
+        "a.dump",
+        &text,
+        &args,
+        &["three-dimensional", "--periodic ab"],
+    );
+    assert!(found.contains("0,0,0,0,1,"), "{text}");
     with_images(&layer.replace("-0.5 0.5", "-3 3"), &["--cutoff", "6"]);
     with_images(&layer, &["--cutoff", "2.5", "--periodic", "abc"]);
     let one = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n-1 1\n-1 1\n-1 1\n\
@@ -751,7 +760,37 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
         1,
         &["line 10", "field vz is 3", "no column z", "z=NAME"],
     );
+    // Unless the file itself says that the world is open along z, as ASE does for slabs and molecules.
     let heights = frame("0 0", "x y z", " 0").replace("9.5 1 0", "9.5 1 2");
+    let slab = heights.replace("pp pp pp", "pp pp ff");
+    let two = "0,1,0,0,0,1.0,0.0,0.0,1.0\n";
+    assert_eq!(
+        list(&folder, "a.dump", &slab, &["--cutoff", "1.25"], &[]),
+        two
+    );
+    for (head, expected) in [
+        (
+            "Lattice=\"10 0 0 0 10 0 0 0 0\" pbc=\"T T F\"",
+            "0,1,0,0,0,0.0,0.0,0.5,0.5\n0,2,-1,0,0,-0.5,0.0,0.0,0.5\n",
+        ),
+        (
+            "Lattice=\"10 0 0 0 0 0 0 0 0\" pbc=\"T F F\"",
+            "0,1,0,0,0,0.0,0.0,0.5,0.5\n0,2,-1,0,0,-0.5,0.0,0.0,0.5\n",
+        ),
+        (
+            "Lattice=\"0 0 0 0 0 0 0 0 0\" pbc=\"F F F\"",
+            "0,1,0,0,0,0.0,0.0,0.5,0.5\n",
+        ),
+    ] {
+        let text = format!(
+            "3\n{head} Properties=species:S:1:pos:R:3\nA 0.25 5 0\nA 0.25 5 0.5\nA 9.75 5 0\n"
+        );
+        assert_eq!(
+            list(&folder, "a.xyz", &text, &["--cutoff", "0.625"], &[]),
+            expected,
+            "{head}"
+        );
+    }
     let parts = ["no height", "one z", "--periodic"];
     expect_error(&folder, "a.dump", &heights, &[], &parts);
     list(
@@ -902,6 +941,15 @@ fn options_replace_a_box_that_cannot_be_read() {
         &[],
         &["line 2", "pbc is `pp pp pp`", "--periodic"],
     );
+    let other = xyz("Lattice=\"4 0 0 0 4 0 0 0 4\" periodic=\"F F F\"");
+    expect_error(
+        &folder,
+        "a.xyz",
+        &other,
+        &[],
+        &["line 2", "key `periodic`", "pbc=\"T T T\"", "--periodic"],
+    );
+    assert_eq!(list(&folder, "a.xyz", &other, &edges, &[]), PAIR);
     assert_eq!(list(&folder, "a.xyz", &bad, &open, &[]), "");
     assert_eq!(list(&folder, "a.xyz", &bad, &edges, &[]), PAIR);
     assert_eq!(list(&folder, "a.xyz", &bad, &given, &[]), PAIR);
@@ -932,6 +980,21 @@ fn options_replace_a_box_that_cannot_be_read() {
         &[],
         &["line 8", "three lines of bounds", "-0.5 0.5"],
     );
+    // Scaled coordinates are fractions of the given box, if the file has none.
+    let scaled =
+        near("ITEM: BOX BOUNDS pp pp pp").replace("ITEM: BOX BOUNDS pp pp pp\n0 4\n0 4\n0 4\n", "");
+    let scaled = scaled
+        .replace("x y z", "xs ys zs")
+        .replace("0.125", "0.03125")
+        .replace("3.875", "0.96875");
+    let parts = [
+        "line 5",
+        "scaled",
+        "no ITEM: BOX BOUNDS",
+        "--box and --periodic",
+    ];
+    expect_error(&folder, "a.dump", &scaled, &[], &parts);
+    assert_eq!(list(&folder, "a.dump", &scaled, &given, &[]), PAIR);
     // Comments of plain XYZ that are the numbers of a box.
     for comment in ["4.0 4.0 4.0", "0 4 0 4 0 4", "4 0 0 0 4 0 0 0 4"] {
         let text = near_xyz(comment);
@@ -1584,6 +1647,7 @@ fn compressed_files_that_are_cut_off_keep_the_frames_before() -> Test {
 
 #[test]
 fn what_is_wrong_with_compressed_files_is_named() -> Test {
+    use std::io::Write;
     let folder = Folder::new("wrong-packed")?;
     let dump = near("ITEM: BOX BOUNDS pp pp pp");
     let expect = |bytes: &[u8], parts: &[&str]| -> Test {
@@ -1612,6 +1676,28 @@ fn what_is_wrong_with_compressed_files_is_named() -> Test {
         // The signature is left, and what follows is no header or block.
         let damaged = [&bytes[..6], &[0xff; 64]].concat();
         expect(&damaged, &[&format!("the {name} data are damaged")])?;
+    }
+    // Data that are not compressed well: a wrong byte is found in the text before the checksum is.
+    let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    stored.write_all(dump.repeat(2).as_bytes())?;
+    let stored = stored.finish()?;
+    for (wrong, what) in [
+        ("ITEM: BOX", "line 5"),
+        ("ITEM: TIMESTEP", "line 1"),
+        ("3.875", "line 11"),
+    ] {
+        let mut damaged = stored.clone();
+        let place = damaged
+            .windows(wrong.len())
+            .position(|part| part == wrong.as_bytes());
+        damaged[place.ok_or("no place")?] = b'?';
+        let input = folder.file("a.dump", &damaged)?;
+        let run = neighbors(&[&input, "--cutoff", "1", "--frame", "0"])?;
+        run.expect_error(wrong, 1, &[what, "The cause: the gzip data are damaged"]);
+        let run = neighbors(&[&input, "--cutoff", "1", "--frame", "-2"])?;
+        run.expect_error(wrong, 1, &["the gzip data are damaged"]);
+        let series = neighbors(&[&input, &input, "--cutoff", "1", "--frame", "0"])?;
+        series.expect_error(wrong, 1, &[what, "The cause: the gzip data are damaged"]);
     }
     expect(b"", &["is empty"])?;
     for (bytes, what) in [
@@ -1750,6 +1836,49 @@ fn npz(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
 
 fn f8(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+#[test]
+fn a_table_with_several_frames_is_an_error() -> Test {
+    let folder = Folder::new("moments")?;
+    for (name, other) in [("frame", "1"), ("Time", "0.5"), ("t", "1"), ("step", "20")] {
+        let text = |last: &str| format!("x,y,z,{name}\n0,0,0,0\n5,0,0,0\n0.5,0,0,{last}\n");
+        let parts = [
+            "line 4",
+            &format!("field {name} is `{other}`"),
+            "several frames",
+            &format!("_={name}"),
+        ];
+        expect_error(&folder, "a.csv", &text(other), &[], &parts);
+        let pair = "0,2,0,0,0,0.5,0.0,0.0,0.5\n";
+        let ignored = ["--cutoff", "1", "--columns", &format!("_={name}")];
+        assert_eq!(list(&folder, "a.csv", &text(other), &ignored, &[]), pair);
+        assert_eq!(
+            list(&folder, "a.csv", &text("0"), &["--cutoff", "1"], &[]),
+            pair
+        );
+    }
+    // A temperature.
+    assert_eq!(
+        list(
+            &folder,
+            "a.csv",
+            "x,y,T\n0,0,1\n0.5,0,2\n",
+            &["--cutoff", "1"],
+            &["two-dimensional"]
+        ),
+        "0,1,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+    let array = records("('x', '<f8'), ('y', '<f8'), ('frame', '<i4')", 2, &[0; 39]);
+    let mut array = array;
+    array.push(1);
+    let input = folder.file("a.npy", &array)?;
+    neighbors(&[&input, "--cutoff", "1"])?.expect_error(
+        "npy",
+        1,
+        &["row 1", "field frame", "several frames"],
+    );
+    Ok(())
 }
 
 /// Returns a structured array: its fields as Python writes them, the number of its records, and their bytes.
@@ -1976,6 +2105,40 @@ fn archives_that_are_not_read_name_a_remedy() -> Test {
         run.expect_error(&format!("{parts:?}"), 1, parts);
         run.expect_error(&format!("{parts:?}"), 1, &[&input]);
     }
+    let of_box = |name| (name, "<f8", "(3,)", f8(&[4.0, 4.0, 4.0]));
+    let flags = |name, dtype| (name, dtype, "(3,)", b"FFF".to_vec());
+    for (arrays, parts) in [
+        (
+            vec![position(), of_box("L")],
+            &["array L may be the box", "--box"][..],
+        ),
+        (vec![position(), of_box("Lx")], &["array Lx may be the box"]),
+        (
+            vec![position(), of_box("cell"), flags("periodic", "|b1")],
+            &["array periodic", "array pbc", "--periodic"],
+        ),
+        (
+            vec![position(), of_box("cell"), flags("pbc", "|S1")],
+            &["array pbc", "|S1", "np.array([True])"],
+        ),
+    ] {
+        let input = folder.file("a.npz", npz(&arrays))?;
+        neighbors(&[&input, "--cutoff", "1"])?.expect_error(&format!("{parts:?}"), 1, parts);
+    }
+    // A molecule of ASE, which has no box.
+    let molecule = npz(&[
+        (
+            "positions",
+            "<f8",
+            "(2, 3)",
+            f8(&[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+        ),
+        ("cell", "<f8", "(3, 3)", f8(&[0.0; 9])),
+        ("pbc", "|b1", "(3,)", vec![0; 3]),
+    ]);
+    let input = folder.file("a.npz", molecule)?;
+    let run = neighbors(&[&input, "--cutoff", "1", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,0,0,0,0.0,0.0,1.0,1.0\n");
     let velocities = npz(&[position(), named("velocity"), named("vel")]);
     let input = folder.file("a.npz", velocities)?;
     let run = collide(&[&input, "--dt", "1", "--radius", "1"])?;
@@ -2296,6 +2459,11 @@ fn tables_may_have_other_separators() {
             &["--format", "csv", "--columns", "x,y"],
             &["line 1", "names 2 columns"],
         ),
+        (
+            "x y z\n0 0 0\n",
+            &[],
+            &["line 1", "separated by spaces", "--separator space"],
+        ),
     ] {
         expect_error(&folder, "a.txt", text, args, parts);
     }
@@ -2332,6 +2500,27 @@ fn lines_before_the_header_of_a_table_are_skipped() {
         );
     }
     // An empty table, and one that ends without a line end.
+    let boxed = "# box: 4 4 4\nx,y,z\n0.125,0,0\n3.875,0,0\n";
+    let parts = [
+        "line 1",
+        "key `box` with 3 numbers",
+        "--box and --periodic",
+        "--open",
+    ];
+    expect_error(&folder, "a.csv", boxed, &[], &parts);
+    assert_eq!(
+        list(&folder, "a.csv", boxed, &["--cutoff", "1", "--open"], &[]),
+        ""
+    );
+    let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
+    assert_eq!(list(&folder, "a.csv", boxed, &given, &[]), PAIR);
+    let columns = "x,y,z,Lx,Ly,Lz\n0.125,0,0,4,4,4\n3.875,0,0,4,4,4\n";
+    let note = ["lx, ly, lz may be the box", "--box and --periodic"];
+    assert_eq!(
+        list(&folder, "a.csv", columns, &["--cutoff", "1"], &note),
+        ""
+    );
+    assert_eq!(list(&folder, "a.csv", columns, &given, &[]), PAIR);
     for text in ["# a\nx,y,z\n", "#x,y,z\n", "x,y,z\n"] {
         assert_eq!(list(&folder, "a.csv", text, &["--cutoff", "1"], &[]), "");
     }
@@ -2438,11 +2627,7 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
             cube.as_bytes(),
             &["a cube", "ase convert -i cube"],
         ),
-        (
-            "CONFIG",
-            config.as_bytes(),
-            &["DL_POLY", "ase convert -i dlp4"],
-        ),
+        ("CONFIG", config.as_bytes(), &["DL_POLY", "OVITO"]),
         ("a.sdf", sdf.as_bytes(), &["SDF", "ase convert -i sdf"]),
         (
             "a.xsf",
@@ -2471,7 +2656,26 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
             &["a MATLAB file", "scipy.io.loadmat"],
         ),
         ("a.pkl", b"\x80\x04\x95", &["a pickle", "numpy.savez"]),
-        ("a.json", b"{\n \"x\": 1\n}\n", &["a JSON file", "CSV"]),
+        (
+            "a.json",
+            b"{\n \"x\": 1\n}\n",
+            &["a JSON file", "CSV", "ase convert -i json"],
+        ),
+        (
+            "a.xml",
+            b"<?xml version=\"1.0\"?>\n<hoomd_xml>\n",
+            &["an XML file", "numpy.savez"],
+        ),
+        (
+            "a.vtu",
+            b"<?xml version=\"1.0\"?>\n<VTKFile>\n",
+            &["VTK", "--columns"],
+        ),
+        (
+            "a.imd",
+            b"#F A 0 0 0 3 0 0\n#C x y z\n",
+            &["an IMD file", "OVITO"],
+        ),
         (
             "a.stl",
             b"solid a\n  facet normal 0 0 1\n",
@@ -2637,7 +2841,7 @@ fn data_files_of_lammps_are_read() -> Test {
         ),
         (
             good.replace("2 atoms", "3 atoms"),
-            &["line 26", "1 fields", "id type x y z"],
+            &["line 26", "1 field,", "id type x y z"],
         ),
         (
             good.replace("2 2 3.875", "2 2 far"),

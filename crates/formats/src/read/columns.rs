@@ -436,6 +436,55 @@ impl Mass {
     }
 }
 
+/// A column of a table that seems to number frames or times. A table is one frame, so it must not change.
+pub(crate) struct Moment {
+    name: String,
+    column: usize,
+    first: Option<Vec<u8>>,
+}
+
+impl Moment {
+    pub(crate) fn of(names: &[String]) -> Option<Self> {
+        let is_moment = |name: &String| {
+            let known = [
+                "frame",
+                "frames",
+                "frame_id",
+                "timestep",
+                "time_step",
+                "step",
+                "time",
+                "snapshot",
+            ];
+            name == "t" || known.contains(&&*name.to_ascii_lowercase())
+        };
+        let column = names.iter().position(is_moment)?;
+        Some(Self {
+            name: names[column].clone(),
+            column,
+            first: None,
+        })
+    }
+
+    /// Checks a row, whose texts `field` returns.
+    pub(crate) fn check<'a>(
+        &mut self,
+        field: impl Fn(usize) -> Option<&'a [u8]>,
+    ) -> Result<(), String> {
+        let now = field(self.column).unwrap_or_default();
+        let first = self.first.get_or_insert_with(|| now.to_vec());
+        if now == first {
+            return Ok(());
+        }
+        let [now, first] = [now, first].map(number::shown);
+        let name = number::printable(&self.name, 40);
+        Err(format!(
+            "field {name} is `{now}`, but `{first}` in the first row, so the table seems to have several frames, \
+             but is read as one; keep the rows of one frame, or ignore the column with --columns _={name}"
+        ))
+    }
+}
+
 /// Returns the columns of the velocities, or of the momenta and masses that give them. A column that names motion
 /// from which no velocity follows is an error, so that no motion is lost.
 fn motion(names: &[String], is_flat: bool) -> Result<([Option<usize>; 3], Option<Mass>), String> {

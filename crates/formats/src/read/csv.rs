@@ -7,11 +7,11 @@ use ::csv::{ByteRecord, ReaderBuilder};
 
 use crate::error::{Error, Result, bail};
 use crate::read::cell;
-use crate::read::columns::{Columns, Names};
+use crate::read::columns::{Columns, Moment, Names};
 use crate::read::text::{Place, Text};
 use crate::read::trajectory::fields;
 use crate::read::world::at;
-use crate::read::{ReadOptions, Separator, World, number};
+use crate::read::{ReadOptions, Separator, World, number, words};
 
 /// Reads spheres from CSV. The header names the columns, in any order: `x`, `y`, `z`; `radius` or `diameter`,
 /// unless the options give the radii; `vx`, `vy`, `vz` if the spheres move; `id` and `type` if the options
@@ -34,7 +34,14 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
         line,
         mut has_row,
         mut ended,
+        box_of_comment,
     } = begin(&mut text, &mut record, separator, has_header)?;
+    if let (Some((line, what)), None, false) = (box_of_comment, options.cell, options.open) {
+        let what = format!(
+            "{what}, but a table has no box; give it with --box and --periodic, or take the world as open with --open"
+        );
+        return Err(at(source, "line", line, &what));
+    }
     let wrong = |what: String| at(source, "line", line, &what);
     let mut names = names(&header);
     if let Some(given) = &options.columns {
@@ -57,6 +64,14 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     world.domain = cell::domain(None, [false; 3], columns.is_flat(), options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
     world.notes.extend(columns.notes());
+    if let (Some(lengths), None, false) = (words::lengths_of(&names), options.cell, options.open) {
+        world.notes.push(format!(
+            "the columns {} may be the box, which is not read from a table: the world is open; --box and --periodic \
+             say otherwise",
+            lengths.join(", ")
+        ));
+    }
+    let mut moment = Moment::of(&names);
     while has_row {
         if has_header || !is_comment(&record) {
             let place = text.place().line;
@@ -73,6 +88,11 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
                     }
                 );
                 return Err(text.wrong(&what));
+            }
+            if let Some(moment) = &mut moment {
+                moment
+                    .check(|column| record.get(column))
+                    .map_err(|what| text.wrong(&what))?;
             }
             let parsed = world.parse(place, &columns, |column| record.get(column));
             parsed.map_err(|error| match world.spheres.len() {
@@ -103,6 +123,8 @@ struct Begin {
     has_row: bool,
     /// Whether the last line has a line end.
     ended: bool,
+    /// Line of a comment that seems to give a box, and what it has.
+    box_of_comment: Option<(u64, String)>,
 }
 
 /// Reads the lines before the first row: comments, and the header if there is one.
@@ -134,11 +156,19 @@ fn begin(
         line: text.place().line,
         has_row,
         ended: text.is_ended(),
+        box_of_comment: None,
     };
+    let mut boxes = Vec::new();
     // The header may begin with #, as comments do. It is the first line that has the names of positions, or else the
     // last one before a number.
     let mut is_header = true;
     while begin.has_row && is_comment(record) {
+        let comment = text
+            .line()
+            .trim_ascii_start()
+            .strip_prefix(b"#")
+            .unwrap_or_default();
+        boxes.extend(words::box_of_comment(comment).map(|what| (text.place().line, what)));
         begin.has_row = next(text, record, separator)?;
         if !begin.has_row {
             break;
@@ -151,6 +181,7 @@ fn begin(
             begin.line = text.place().line;
         }
     }
+    begin.box_of_comment = boxes.into_iter().find(|&(line, _)| line != begin.line);
     if has_header && is_header && begin.has_row {
         begin.has_row = next(text, record, separator)?;
     }

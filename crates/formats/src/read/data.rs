@@ -289,8 +289,8 @@ fn atoms(text: &mut Text<impl BufRead>, head: &Head, options: &ReadOptions) -> R
         // Three image flags may follow.
         if record.len() != names.len() && record.len() != names.len() + 3 {
             let what = format!(
-                "the line has {} fields, but an atom has {} ({}), and perhaps three image flags",
-                record.len(),
+                "the line has {}, but an atom has {} ({}), and perhaps three image flags",
+                number::counted(record.len(), "field"),
                 names.len(),
                 names.join(" ")
             );
@@ -366,8 +366,8 @@ fn velocities(text: &mut Text<impl BufRead>, atoms: &mut Atoms) -> Result<()> {
         // The angular velocity or momentum, or the radial velocity of an electron, may follow.
         if velocity.len() < 3 {
             let what = format!(
-                "the line has {} fields, but a velocity has id vx vy vz",
-                words.len()
+                "the line has {}, but a velocity has id vx vy vz",
+                number::counted(words.len(), "field")
             );
             return Err(unless_cut(text, true, &what));
         }

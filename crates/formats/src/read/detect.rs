@@ -48,13 +48,17 @@ const MATLAB: &str = "convert it with Python (`pip install scipy`): `python -c \
                       of the file, and also with radius and velocity";
 const WITH_NUMPY: &str = "load it with the program that wrote it, and write CSV, or save the arrays in Python: \
                           `numpy.savez('out.npz', position=…, radius=…, velocity=…)`";
+const SQLITE: &str = "if ASE wrote it, `ase convert -i db INPUT out.xyz` converts it; otherwise save its table as CSV";
+const JSON: &str = "if ASE wrote it, `ase convert -i json INPUT out.xyz` converts it; otherwise load it with the \
+                    program that wrote it, and write CSV, or save the arrays in Python: `numpy.savez('out.npz', \
+                    position=…, radius=…, velocity=…)`";
 const PICTURE: &str = "give the file with the numbers instead";
 /// `COUNT` is the number of spheres of a frame.
 const MERCURY: &str = "take its last frame as a table: `tail -n COUNT INPUT > out.txt`, and read that with \
                        --format csv --separator space --columns x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
 
 /// Magic bytes, and where they are, of formats that are not read.
-const MAGIC: [(usize, &[u8], &str, &str); 41] = [
+const MAGIC: [(usize, &[u8], &str, &str); 42] = [
     (0, b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", "a GSD file", GSD),
     (4, b"CORD", "a DCD trajectory", WITH_MDANALYSIS),
     (0, b"\x00\x00\x07\xcb", "an XTC trajectory", WITH_MDANALYSIS),
@@ -84,12 +88,13 @@ const MAGIC: [(usize, &[u8], &str, &str); 41] = [
     (0, b"PAR1", "a Parquet file", PARQUET),
     (0, b"ARROW1", "an Arrow (Feather) file", FEATHER),
     (0, b"MATLAB 5.0", "a MATLAB file", MATLAB),
-    (0, b"SQLite format 3", "an SQLite database", WITH_NUMPY),
+    (0, b"SQLite format 3", "an SQLite database", SQLITE),
     (0, b"\x80\x02", "a pickle of Python", WITH_NUMPY),
     (0, b"\x80\x03", "a pickle of Python", WITH_NUMPY),
     (0, b"\x80\x04", "a pickle of Python", WITH_NUMPY),
     (0, b"\x80\x05", "a pickle of Python", WITH_NUMPY),
     (0, b"\x7fELF", "a program", PICTURE),
+    (0, b"#F A ", "an IMD file", WITH_OVITO),
     (
         257,
         b"ustar",
@@ -291,7 +296,7 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         && !is_vector(5)
         && is_vector(6)
     {
-        return of_ase("a CONFIG file of DL_POLY", "dlp4");
+        return foreign("a CONFIG file of DL_POLY", WITH_OVITO);
     }
     if lines.iter().take(4).any(|line| {
         let line = line.trim_ascii_end();
@@ -321,7 +326,7 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         return foreign("a mesh", MESH);
     }
     if line(0).starts_with(b"{") || line(0).trim_ascii() == b"[" || line(0).starts_with(b"[[") {
-        return foreign("a JSON file", WITH_NUMPY);
+        return foreign("a JSON file", JSON);
     }
     if any(&["CRYSTAL", "PRIMVEC"]) && any(&["PRIMCOORD"]) {
         return of_ase("an XSF file", "xsf");
@@ -330,12 +335,10 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         .first()
         .is_some_and(|word| word.starts_with(b"<?xml") || *word == b"<Xdmf")
     {
-        let name = if any(&["<VTKFile"]) {
-            "a VTK file"
-        } else {
-            "an XML file"
-        };
-        return foreign(name, PARAVIEW);
+        if any(&["<VTKFile", "<Xdmf"]) {
+            return foreign("a VTK or XDMF file", PARAVIEW);
+        }
+        return foreign("an XML file", WITH_NUMPY);
     }
     // Yade names its columns so.
     if line(0).starts_with(b"#format ") {
@@ -353,6 +356,16 @@ fn of_text(lines: &[&[u8]]) -> Detected {
             .any(|other| other.strip_prefix(b"\"").unwrap_or(other).starts_with(name))
     };
     if names.len() >= 2 && has(b"x") && has(b"y") {
+        return Detected::Format(Format::Csv);
+    }
+    // Between other separators, the names must be whole. The reader says which separator to give.
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b";|\"".contains(byte);
+    let has = |name: &[u8]| {
+        header
+            .split(is_end)
+            .any(|other| other.eq_ignore_ascii_case(name))
+    };
+    if has(b"x") && has(b"y") {
         return Detected::Format(Format::Csv);
     }
     Detected::Unknown

@@ -9,7 +9,7 @@ use py_literal::Value;
 
 use crate::error::{Context, Error, Result, bail};
 use crate::read::cell;
-use crate::read::columns::{Columns, MOST_COLUMNS, Names, of_vector};
+use crate::read::columns::{Columns, MOST_COLUMNS, Moment, Names, of_vector};
 use crate::read::world::{UNREAD, at};
 use crate::read::{ReadOptions, World, number};
 
@@ -126,6 +126,7 @@ fn read_records(
     world.domain = cell::domain(None, [false; 3], columns.is_flat(), options).map_err(wrong)?;
     world.notes.extend(columns.notes());
     world.notes.extend(columns.note_of_momenta());
+    let mut moment = Moment::of(&names);
     let narrow: Vec<bool> = fields.iter().flat_map(Scalar::are_narrow).collect();
     let is_narrow = |column: usize| narrow.get(column) == Some(&true);
     world.float32 = columns.numbers().is_some_and(|mut all| all.all(is_narrow));
@@ -144,6 +145,11 @@ fn read_records(
                 texts.push_field(&text);
             }
             rest = &rest[field.size * (field.count - field.named)..];
+        }
+        if let Some(moment) = &mut moment {
+            moment
+                .check(|column| texts.get(column))
+                .map_err(|what| at(source, "row", row, &what))?;
         }
         world.parse(row, &columns, |column| texts.get(column))?;
     }
@@ -463,6 +469,9 @@ impl<'a, R: Read> Array<'a, R> {
                     }
                     Some(b'c') => {
                         "these are complex numbers: save the part that is meant, such as a.real"
+                    }
+                    Some(b'U' | b'S') => {
+                        "these are texts: save numbers, or flags such as np.array([True])"
                     }
                     _ => "save a.astype(np.float64)",
                 };

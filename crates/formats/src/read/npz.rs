@@ -59,7 +59,18 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     let periodic = flags(source, &mut archive)?;
     let has_flat_box = cell.is_some_and(|cell| cell.is_flat());
     let says_so = options.says_so();
-    if has_flat_box && !says_so {
+    let of_file = periodic.unwrap_or([cell.is_some(); 3]);
+    let other_name = names(&archive)
+        .into_iter()
+        .find(|name| words::is_periodicity(name));
+    if let (Some(name), None, true, false) = (other_name, periodic, cell.is_some(), says_so) {
+        bail!(
+            "{source}: the array {} may say which edges are periodic, but this must be an array pbc of three flags; \
+             save it so, or say it with --periodic",
+            number::printable(&name, 40)
+        );
+    }
+    if has_flat_box && of_file[2] && !says_so {
         let note =
             "the box has no height, so the world is taken as two-dimensional, and open along z";
         world.notes.push(note.to_owned());
@@ -76,7 +87,6 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
             BOXES.join(", ")
         );
     }
-    let of_file = periodic.unwrap_or([cell.is_some(); 3]);
     world.domain = cell::domain(cell.as_ref(), of_file, has_flat_box, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
     let name_of = |archive: &_, known: &[&str]| {
@@ -255,6 +265,12 @@ fn open<'a, R: Read + Seek>(
 /// Names of arrays that are the box.
 const BOXES: [&str; 4] = ["cell", "box", "lattice", "dimensions"];
 
+/// Returns whether an array of this name may be the box, although it has none of the names of boxes.
+fn is_other_box(name: &str) -> bool {
+    let others = ["l", "lx", "h", "hmat", "side", "abc"];
+    words::is_box(name) || others.iter().any(|other| other.eq_ignore_ascii_case(name))
+}
+
 /// Returns the box of an archive. An array that is not read, but whose name says that it may be the box, is an error.
 fn cell_of(
     source: &str,
@@ -271,8 +287,7 @@ fn cell_of(
         .collect();
     let name = match *found {
         [] => {
-            if let (Some(name), None) =
-                (names.iter().find(|name| words::is_box(name)), options.cell)
+            if let (Some(name), None) = (names.iter().find(|name| is_other_box(name)), options.cell)
             {
                 bail!(
                     "{source}: the array {} may be the box, but the box must have one of the names {}; \

@@ -15,7 +15,7 @@ use crate::read::series::Series;
 use crate::read::trajectory::Seen;
 use crate::read::unpack::{BUFFER, Text, is_packed, unpacked};
 use crate::read::{
-    Format, Frames, Input, Layout, ReadOptions, Trajectory, World, csv, data, npy, npz,
+    Format, Frames, Input, Layout, ReadOptions, Separator, Trajectory, World, csv, data, npy, npz,
 };
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
@@ -38,6 +38,7 @@ impl Progress for () {}
 /// The error names the file, the line (or row) and the field. The iterator ends after an error.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
+    input: Input,
 }
 
 enum Rest<'a> {
@@ -84,7 +85,8 @@ impl Iterator for Worlds<'_> {
     type Item = Result<World>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.read().transpose();
+        let next = self.read().map_err(|error| told(&self.input, error));
+        let next = next.transpose();
         if !matches!(next, Some(Ok(_))) {
             self.rest = Rest::World(None);
         }
@@ -129,13 +131,55 @@ pub fn open<'a>(
     options: &ReadOptions,
     progress: &'a dyn Progress,
 ) -> Result<Worlds<'a>> {
+    let rest = opened(input, frames, options, progress).map_err(|error| told(input, error))?;
+    Ok(Worlds {
+        rest,
+        input: input.clone(),
+    })
+}
+
+/// Adds to an error that the data are compressed and damaged, if this is the cause.
+pub(crate) fn told(input: &Input, error: Error) -> Error {
+    let is_kept = match &input.content {
+        Content::Path(path) => path.is_file(),
+        Content::Bytes(_) => true,
+        Content::StandardInput | Content::Series(_) => false,
+    };
+    if !is_kept || !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Unsupported) {
+        return error;
+    }
+    let Ok(Source::Kept(kept)) = Source::open(input) else {
+        return error;
+    };
+    let unpack = || -> io::Result<()> {
+        let mut bytes = kept.read("checking", &())?;
+        if is_packed(bytes.fill_buf()?) {
+            io::copy(&mut unpacked(bytes)?, &mut io::sink())?;
+        }
+        Ok(())
+    };
+    use io::ErrorKind::{InvalidData, InvalidInput};
+    match unpack() {
+        Err(cause) if matches!(cause.kind(), InvalidData | InvalidInput) => {
+            error.and(&format!("The cause: {cause}"))
+        }
+        Ok(()) | Err(_) => error,
+    }
+}
+
+fn opened<'a>(
+    input: &Input,
+    frames: Frames,
+    options: &ReadOptions,
+    progress: &'a dyn Progress,
+) -> Result<Rest<'a>> {
     if let Content::Series(inputs) = &input.content {
-        return Ok(Worlds {
-            rest: Rest::Series(Box::new(Series::new(inputs, frames, options, progress)?)),
-        });
+        return Ok(Rest::Series(Box::new(Series::new(
+            inputs, frames, options, progress,
+        )?)));
     }
     let source = input.name();
-    let (format, mut file) = prepare(input)?;
+    let (format, mut file) = prepare(input, options)?;
     if let Some(layout) = layout(format) {
         return open_frames(layout, source, file, frames, options, progress);
     }
@@ -144,14 +188,12 @@ pub fn open<'a>(
         bail!("there is no frame {frames} in {source}: it has no frames");
     }
     let world = read_whole(format, source, &mut file, options, progress)?;
-    Ok(Worlds {
-        rest: Rest::World(Some(Box::new(world))),
-    })
+    Ok(Rest::World(Some(Box::new(world))))
 }
 
 /// Opens an input, and returns its format: the one that the caller chose, or else the one that the contents or the
 /// name tells.
-fn prepare(input: &Input) -> Result<(Format, Source)> {
+fn prepare(input: &Input, options: &ReadOptions) -> Result<(Format, Source)> {
     let mut file = Source::open(input)?;
     if let Some(format) = input.chosen() {
         return Ok((format, file));
@@ -182,8 +224,16 @@ fn prepare(input: &Input) -> Result<(Format, Source)> {
         }
         Detected::Unknown => input.format(),
     };
-    // Standard input has no name.
-    let format = format.or(matches!(input.content, Content::StandardInput).then_some(Format::Csv));
+    // Standard input has no name, and some options are for tables only.
+    let is_table = options
+        .separator
+        .is_some_and(|separator| separator != Separator::Comma)
+        || options
+            .columns
+            .as_ref()
+            .is_some_and(|given| given.all().is_some())
+        || matches!(input.content, Content::StandardInput);
+    let format = format.or(is_table.then_some(Format::Csv));
     Ok((format.ok_or_else(|| input.unknown())?, file))
 }
 
@@ -241,7 +291,7 @@ pub(crate) fn open_alone<'a>(
     seen: Seen,
 ) -> Result<Opened<'a>> {
     let source = input.name();
-    let (format, mut file) = prepare(input)?;
+    let (format, mut file) = prepare(input, options)?;
     let Some(layout) = layout(format) else {
         let world = read_whole(format, source, &mut file, options, progress)?;
         return Ok(Opened::World(Some(Box::new(world))));
@@ -262,7 +312,7 @@ pub(crate) fn count(input: &Input, options: &ReadOptions, progress: &dyn Progres
              the beginning of the series"
         );
     }
-    let (format, mut file) = prepare(input)?;
+    let (format, mut file) = prepare(input, options)?;
     let Some(layout) = layout(format) else {
         return Ok(1);
     };
@@ -279,7 +329,7 @@ fn open_frames<'a>(
     frames: Frames,
     options: &ReadOptions,
     progress: &'a dyn Progress,
-) -> Result<Worlds<'a>> {
+) -> Result<Rest<'a>> {
     let cannot_read = || format!("cannot read {source}");
     let (mut count, mut mark) = (0, None);
     if frames.count_from_the_end() {
@@ -317,13 +367,11 @@ fn open_frames<'a>(
         end: 0,
         step: 1,
     };
-    Ok(Worlds {
-        rest: Rest::Frames {
-            trajectory: Box::new(trajectory),
-            frames,
-            span: frames.resolve(count).unwrap_or(nothing),
-            found: false,
-        },
+    Ok(Rest::Frames {
+        trajectory: Box::new(trajectory),
+        frames,
+        span: frames.resolve(count).unwrap_or(nothing),
+        found: false,
     })
 }
 

@@ -212,7 +212,7 @@ impl World {
         let Some(cell) = given.cell.filter(|_| !options.says_so()) else {
             return Ok(());
         };
-        if cell.is_flat() {
+        if cell.is_flat() && given.periodic.is_none_or(|periodic| periodic[2]) {
             let first = self.spheres.first().map(|sphere| sphere.center[2]);
             let is_flat = |sphere: &HardSphere| Some(sphere.center[2]) == first;
             if self.leaves_plane || !self.spheres.iter().all(is_flat) {
@@ -237,6 +237,8 @@ impl World {
             away.abs() <= 1e-6 * domain.edges()[2][2]
         };
         let count = self.spheres.iter().filter(is_middle).count();
+        let first = self.spheres[0].center[2];
+        let is_plane = self.spheres.iter().all(|sphere| sphere.center[2] == first);
         let is_layer = count == self.spheres.len() && !self.leaves_plane;
         self.is_layer = Some(is_layer);
         if is_layer {
@@ -246,7 +248,7 @@ impl World {
                  two-dimensional, and open along z; --periodic says otherwise"
                     .to_owned(),
             );
-        } else if 2 * count >= self.spheres.len() {
+        } else if is_plane || 2 * count >= self.spheres.len() {
             self.notes.push(
                 "the box is thin, but not all centres are and stay in its middle, so the world is \
                  three-dimensional, and periodic along z; --periodic ab says otherwise"

@@ -226,6 +226,20 @@ fn read_comment(comment: &[u8], line: u64) -> Result<Head, String> {
         let what = "the comment has pbc without `=`; write it as pbc=\"T T T\"";
         given.wrong_periodic = Some((line, what.to_owned()));
     }
+    let is_other_name = |pair: &&Pair| {
+        pair.value.is_some() && words::is_periodicity(&String::from_utf8_lossy(&pair.key))
+    };
+    if given.cell.is_some()
+        && given.periodic.is_none()
+        && given.wrong_periodic.is_none()
+        && let Some(pair) = pairs.iter().find(is_other_name)
+    {
+        let what = format!(
+            "the comment has the key `{}`, but carom reads the periodic edges from pbc: write it as pbc=\"T T T\"",
+            number::shown(&pair.key)
+        );
+        given.wrong_periodic = Some((line, what));
+    }
     given.is_certain = given.periodic.is_some();
     Ok(Head {
         line: 0,
