@@ -236,6 +236,17 @@ fn triple_of(names: &[String]) -> Option<(usize, Motion)> {
         let place = lower.iter().position(|name| name == "u")?;
         return Some((place, Motion::Velocity));
     }
+    // Around an axis or a centre.
+    for (radial, others) in [
+        ("v_r", ["v_theta", "v_phi"]),
+        ("vr", ["vt", "vtan"]),
+        ("v_r", ["v_t", "v_tan"]),
+    ] {
+        if all.contains(radial) && others.iter().any(|other| all.contains(other)) {
+            let place = lower.iter().position(|name| name == radial)?;
+            return Some((place, Motion::Velocity));
+        }
+    }
     for (k, name) in lower.iter().enumerate() {
         for (at, first) in name.char_indices() {
             let others = match first {
@@ -536,6 +547,8 @@ mod tests {
             "vmag",
             "langevin_velocity_x",
             "v_r,v_theta,v_z",
+            "vr,vtheta,vz",
+            "vr,vt",
         ] {
             assert_eq!(motion(names), Some(Motion::Velocity), "{names}");
         }
@@ -571,6 +584,7 @@ mod tests {
             "pressure",
             "v_x",
             "c_1[1],c_1[2],c_1[3]",
+            "v_theta,c_r",
             "vecx,vecy,vecz",
             "ix,iy,iz",
             "mux,muy,muz",
