@@ -2646,6 +2646,32 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
         ),
         ("a.png", b"\x89PNG\r\n\x1a\n", &["a picture"]),
         (
+            "a.txyz",
+            b"2 title\n1 H 0 0 0 1 2\n2 H 1 0 0 1 1\n",
+            &["Tinker", "format='TXYZ'"],
+        ),
+        (
+            "b.xyz",
+            b"2\n1 H 0 0 0 1 2\n2 H 1 0 0 1 1\n",
+            &["Tinker", "format='TXYZ'"],
+        ),
+        (
+            "XDATCAR",
+            b"Si\n1.0\n5.4 0 0\n0 5.4 0\n0 0 5.4\nSi\n1\nDirect configuration= 1\n0 0 0\n",
+            &["XDATCAR", "ase convert -i vasp-xdatcar"],
+        ),
+        (
+            "OUTCAR",
+            b" vasp.5.4.4.18Apr17\n",
+            &["OUTCAR", "ase convert -i vasp-out"],
+        ),
+        (
+            "vasprun.xml",
+            b"<?xml version=\"1.0\"?>\n<modeling>\n",
+            &["vasprun.xml", "ase convert -i vasp-xml"],
+        ),
+        ("a.cfg", b"Number of particles = 2\n", &["AtomEye", "OVITO"]),
+        (
             "a.parquet",
             b"PAR1\x15\x04",
             &["a Parquet file", "pandas.read_parquet('"],
@@ -2842,6 +2868,21 @@ fn data_files_of_lammps_are_read() -> Test {
         (
             good.replace("2 atoms", "3 atoms"),
             &["line 26", "1 field,", "id type x y z"],
+        ),
+        (
+            good.replace("2 atoms", "1 atoms"),
+            &["line 24", "section Atoms has more lines than the 1 atoms"],
+        ),
+        (
+            good.replace("1 -0.5 0 0 0 0 1", "1 -0.5 0 0 0 0 1\n3 0 0 0"),
+            &[
+                "line 30",
+                "section Velocities has more lines than the 2 atoms",
+            ],
+        ),
+        (
+            good.replace("0 4 xlo xhi\n0 4 ylo yhi # b\n0.0 4.0 zlo zhi\n", ""),
+            &["lacks the box", "--box"],
         ),
         (
             good.replace("2 2 3.875", "2 2 far"),

@@ -52,13 +52,15 @@ const SQLITE: &str = "if ASE wrote it, `ase convert -i db INPUT out.xyz` convert
 const JSON: &str = "if ASE wrote it, `ase convert -i json INPUT out.xyz` converts it; otherwise load it with the \
                     program that wrote it, and write CSV, or save the arrays in Python: `numpy.savez('out.npz', \
                     position=…, radius=…, velocity=…)`";
+const TINKER: &str = "convert it with Python (`pip install MDAnalysis`): `python -c \"import MDAnalysis; \
+                      MDAnalysis.Universe('INPUT', format='TXYZ').atoms.write('out.xyz')\"`";
 const PICTURE: &str = "give the file with the numbers instead";
 /// `COUNT` is the number of spheres of a frame.
 const MERCURY: &str = "take its last frame as a table: `tail -n COUNT INPUT > out.txt`, and read that with \
                        --format csv --separator space --columns x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
 
 /// Magic bytes, and where they are, of formats that are not read.
-const MAGIC: [(usize, &[u8], &str, &str); 42] = [
+const MAGIC: [(usize, &[u8], &str, &str); 43] = [
     (0, b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", "a GSD file", GSD),
     (4, b"CORD", "a DCD trajectory", WITH_MDANALYSIS),
     (0, b"\x00\x00\x07\xcb", "an XTC trajectory", WITH_MDANALYSIS),
@@ -95,6 +97,12 @@ const MAGIC: [(usize, &[u8], &str, &str); 42] = [
     (0, b"\x80\x05", "a pickle of Python", WITH_NUMPY),
     (0, b"\x7fELF", "a program", PICTURE),
     (0, b"#F A ", "an IMD file", WITH_OVITO),
+    (
+        0,
+        b"Number of particles =",
+        "a CFG file of AtomEye",
+        WITH_OVITO,
+    ),
     (
         257,
         b"ustar",
@@ -239,6 +247,20 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         let way_out = MERCURY.replace("COUNT", &String::from_utf8_lossy(count));
         return Detected::Foreign("a data file of MercuryDPM", way_out);
     }
+    // Tinker numbers the atoms, and has the symbol before the position.
+    let is_tinker_atom = |k: usize| {
+        let words = words(k);
+        words.len() >= 6
+            && words[0] == k.to_string().as_bytes()
+            && !is_number(&words[1])
+            && words[2..6].iter().all(is_number)
+    };
+    if first.first().is_some_and(|count| is_whole(count))
+        && is_tinker_atom(1)
+        && (*first[0] == *b"1" || is_tinker_atom(2))
+    {
+        return foreign("an XYZ file of Tinker", TINKER);
+    }
     if let [count] = *first
         && is_whole(count)
         && (words(2).len() >= 4 || lines.len() < 3 || count == b"0")
@@ -260,7 +282,7 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     let is_count = |words: &Vec<&[u8]>| matches!(**words, [count, b"atoms"] if is_whole(count));
     let is_bound =
         |words: &Vec<&[u8]>| words.ends_with(&[b"xlo", b"xhi"]) || words.ends_with(&[b"avec"]);
-    if header.iter().any(is_count) && header.iter().any(is_bound) {
+    if header.iter().any(is_count) && (header.iter().any(is_bound) || any(&["Atoms"])) {
         return Detected::Format(Format::LammpsData);
     }
     if any(&["ATOM  ", "HETATM", "CRYST1"]) {
@@ -268,6 +290,12 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     }
     if any(&["data_"]) && any(&["_cell_length_a", "_atom_site", "loop_"]) {
         return of_ase("a CIF file", "cif");
+    }
+    if any(&["Direct configuration="]) {
+        return of_ase("an XDATCAR file of VASP", "vasp-xdatcar");
+    }
+    if line(0).starts_with(b" vasp.") {
+        return of_ase("an OUTCAR file of VASP", "vasp-out");
     }
     let is_scale = matches!(*words(1), [word] if is_number(&word));
     let counts = |k: usize| !words(k).is_empty() && words(k).iter().all(|word| is_whole(word));
@@ -325,7 +353,9 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     {
         return foreign("a mesh", MESH);
     }
-    if line(0).starts_with(b"{") || line(0).trim_ascii() == b"[" || line(0).starts_with(b"[[") {
+    let opens =
+        line(0).starts_with(b"{") || line(0).trim_ascii() == b"[" || line(0).starts_with(b"[[");
+    if opens && std::str::from_utf8(line(0)).is_ok() && !line(0).contains(&0) {
         return foreign("a JSON file", JSON);
     }
     if any(&["CRYSTAL", "PRIMVEC"]) && any(&["PRIMCOORD"]) {
@@ -337,6 +367,9 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     {
         if any(&["<VTKFile", "<Xdmf"]) {
             return foreign("a VTK or XDMF file", PARAVIEW);
+        }
+        if any(&["<modeling>"]) {
+            return of_ase("a vasprun.xml file of VASP", "vasp-xml");
         }
         return foreign("an XML file", WITH_NUMPY);
     }
