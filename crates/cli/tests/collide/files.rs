@@ -2475,6 +2475,12 @@ fn lines_before_the_header_of_a_table_are_skipped() {
     for (text, args) in [
         ("# made by a program, 2026\nx,y,z\n0,0,0\n1,0,0\n", &[][..]),
         ("# made by a program\n# x,y,z\n0,0,0\n1,0,0\n", &[]),
+        ("## made by a program\n## x,y,z\n0,0,0\n1,0,0\n", &[]),
+        ("x,y,z\n# m,m,m\n0,0,0\n1,0,0\n", &[]),
+        (
+            "sep=\t\nx\ty\tz\n0\t0\t0\n1\t0\t0\n",
+            &["--separator", "tab"],
+        ),
         ("# first, second\n#x,y,z\n# m,m,m\n0,0,0\n1,0,0\n", &[]),
         (
             "#Points:0,b,c\n0,0,0\n1,0,0\n",

@@ -73,7 +73,8 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     }
     let mut moment = Moment::of(&names);
     while has_row {
-        if has_header || !is_comment(&record) {
+        let may_be_comment = !has_header || world.spheres.is_empty();
+        if !(may_be_comment && is_comment(&record)) {
             let place = text.place().line;
             if record.len() != names.len() {
                 let what = format!(
@@ -135,11 +136,12 @@ fn begin(
     has_header: bool,
 ) -> Result<Begin> {
     let mut has_row = next(text, record, separator)?;
-    // Excel reads such a line.
-    if let Some(other) = text.line().strip_prefix(b"sep=").filter(|_| has_row) {
-        if other != [separator.byte()] {
+    // Excel reads such a line. A tabulator at its end is trimmed.
+    let other = text.line().strip_prefix(b"sep=");
+    if let Some(other) = other.filter(|other| has_row && other.len() <= 1) {
+        if other != [separator.byte()].trim_ascii() {
             return Err(text.wrong(&format!(
-                "the line says that `{}` separates the columns, so give it with --separator",
+                "the line says what separates the columns (`{}`), so give it with --separator",
                 number::shown(other)
             )));
         }
@@ -262,8 +264,11 @@ fn next(
 /// NumPy's `savetxt` writes the header as a comment.
 fn names(header: &ByteRecord) -> Vec<String> {
     let name = |(k, field): (usize, &[u8])| {
-        let field = field.strip_prefix(b"#").filter(|_| k == 0).unwrap_or(field);
-        String::from_utf8_lossy(field.trim_ascii()).into_owned()
+        let marks = field
+            .iter()
+            .take_while(|&&byte| k == 0 && byte == b'#')
+            .count();
+        String::from_utf8_lossy(field[marks..].trim_ascii()).into_owned()
     };
     // In a table with spaces, a `#` may stand by itself.
     let is_name = |&(k, field): &(usize, &[u8])| k > 0 || field.trim_ascii() != b"#";
@@ -299,9 +304,9 @@ fn of_yade(line: &ByteRecord) -> Option<String> {
         _ => "_",
     };
     let names: Vec<&str> = format.split('_').take(20).map(known).collect();
+    let names = names.contains(&"x").then(|| names.join(","))?;
     Some(format!(
-        "this is a table of Yade: add --separator tab --columns {}",
-        names.join(",")
+        "this is a table of Yade: add --separator tab --columns {names}"
     ))
 }
 
@@ -350,7 +355,7 @@ fn hint(line: &ByteRecord, separator: Separator) -> Option<String> {
         return Some(format!(
             "the columns are separated by {found}, but must be separated by commas unless \
              --separator {name} is given, under a header such as x,y,z,radius,vx,vy,vz unless \
-             --columns names them; {savetxt}"
+             --columns names them; a line of text before the header must be removed; {savetxt}"
         ));
     }
     line.iter().all(is_number).then(|| {
