@@ -2071,7 +2071,7 @@ fn archives_that_are_not_read_name_a_remedy() -> Test {
     for (bytes, parts) in [
         (
             other_method,
-            &["array position", "compressed in a way", "numpy.savez"][..],
+            &["array position", "encrypted in a way", "numpy.savez"][..],
         ),
         (
             zip_of(&[]),
@@ -2104,6 +2104,22 @@ fn archives_that_are_not_read_name_a_remedy() -> Test {
         let run = neighbors(&[&input, "--cutoff", "1"])?;
         run.expect_error(&format!("{parts:?}"), 1, parts);
         run.expect_error(&format!("{parts:?}"), 1, &[&input]);
+    }
+    // A wrong byte in the first header, in the data, and in the last one.
+    let whole = npz(&[position(), ("radius", "<f8", "(2,)", f8(&[1.0, 1.0]))]);
+    for place in [2, 26, 60, 100, whole.len() / 2, whole.len() - 60] {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 0x20;
+        let input = folder.file("a.npz", &damaged)?;
+        let run = collide(&[&input, "--dt", "1"])?;
+        run.expect_error(&format!("byte {place}"), 1, &[&input]);
+        for word in ["zip", "Zip archive:", "stream", "checksum", "::"] {
+            assert!(
+                !run.stderr.replace(&input, "").contains(word),
+                "{}",
+                run.stderr
+            );
+        }
     }
     let of_box = |name| (name, "<f8", "(3,)", f8(&[4.0, 4.0, 4.0]));
     let flags = |name, dtype| (name, dtype, "(3,)", b"FFF".to_vec());

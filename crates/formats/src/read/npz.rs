@@ -1,7 +1,8 @@
 //! Reader of NumPy archives of named arrays (`.npz`).
 
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 
+use zip::read::ZipFile;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
@@ -235,16 +236,35 @@ fn name_of(archive: &ZipArchive<impl Read + Seek>, known: &[&str]) -> Result<Str
     }
 }
 
+/// A file in an archive, whose errors are in the words of the tool.
+struct File<'a, R: Read>(ZipFile<'a, R>);
+
+const DAMAGED: &str = "the archive is damaged or cut off; copy or write it again";
+
+impl<R: Read> Read for File<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(told)
+    }
+}
+
+/// Returns an error in the words of the tool, unless it is one of the operating system.
+fn told(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        None if error.kind() != io::ErrorKind::Interrupted => io::Error::new(error.kind(), DAMAGED),
+        _ => error,
+    }
+}
+
 fn open<'a, R: Read + Seek>(
     source: &str,
     archive: &'a mut ZipArchive<R>,
     name: &str,
-) -> Result<zip::read::ZipFile<'a, R>> {
+) -> Result<File<'a, R>> {
     let unsupported = || {
         Error::of(
             ErrorKind::Unsupported,
             format!(
-                "the array {name} of {source} is compressed in a way that is not read; save the archive with \
+                "the array {name} of {source} is compressed or encrypted in a way that is not read; save the archive with \
                  numpy.savez or numpy.savez_compressed"
             ),
         )
@@ -254,10 +274,13 @@ fn open<'a, R: Read + Seek>(
         ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
             unsupported()
         }
-        error => Error::caused(format!("cannot read array {name} of {source}"), error),
+        ZipError::Io(error) => {
+            Error::caused(format!("cannot read array {name} of {source}"), told(error))
+        }
+        _ => Error::new(format!("cannot read array {name} of {source}: {DAMAGED}")),
     })?;
     match file.compression() {
-        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(file),
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(File(file)),
         _ => Err(unsupported()),
     }
 }
