@@ -5,12 +5,11 @@ use std::io::{BufRead, Read};
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
-use crate::error::{Error, Result, bail};
+use crate::error::{Error, Result, at, bail};
 use crate::read::cell;
 use crate::read::columns::{Columns, Moment, Names};
+use crate::read::frame_text::fields;
 use crate::read::text::{Place, Text};
-use crate::read::trajectory::fields;
-use crate::read::world::at;
 use crate::read::{ReadOptions, Separator, World, number, words};
 
 /// Reads spheres from CSV. The header names the columns, in any order: `x`, `y`, `z`; `radius` or `diameter`,

@@ -7,10 +7,10 @@ use ::csv::ByteRecord;
 use carom::HardSphere;
 use py_literal::Value;
 
-use crate::error::{Context, Error, Result, bail};
+use crate::error::{Context, Error, Result, at, bail};
 use crate::read::cell;
 use crate::read::columns::{Columns, MOST_COLUMNS, Moment, Names, of_vector};
-use crate::read::world::{UNREAD, at};
+use crate::read::world::UNREAD;
 use crate::read::{ReadOptions, World, number};
 
 /// Maximum length of the header of a `.npy` file in bytes, as in NumPy.

@@ -8,7 +8,7 @@ use std::io::BufRead;
 use crate::error::{Result, bail};
 use crate::read::cell::{self, Cell, Given};
 use crate::read::columns::{Columns, MOST_COLUMNS, Names, of_vector};
-use crate::read::trajectory::{FrameText, fields};
+use crate::read::frame_text::{FrameText, fields};
 use crate::read::{ReadOptions, World, number, words};
 
 pub(crate) struct Head {
