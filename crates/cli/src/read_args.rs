@@ -62,9 +62,10 @@ impl ReadArgs {
     /// format.
     pub(crate) fn input(&self, paths: &[PathBuf]) -> Result<Input, String> {
         let input = inputs(paths, self.format);
-        if self.radius_by_type.is_some() && is_array(&input) {
+        if self.radius_by_type.is_some() && is_archive(&input) {
             return Err(
-                "`--radius-by-type` needs a column type, which arrays lack; use `--radius`".into(),
+                "`--radius-by-type` needs a column type, which .npz archives lack; use `--radius`"
+                    .into(),
             );
         }
         Ok(input)
@@ -92,9 +93,9 @@ pub(crate) fn inputs(paths: &[PathBuf], format: Option<Format>) -> Input {
     }
 }
 
-/// Returns whether an input consists of NumPy arrays, which have no ids and no types of spheres.
-pub(crate) fn is_array(input: &Input) -> bool {
-    matches!(input.format(), Some(read::Format::Npy | read::Format::Npz))
+/// Returns whether an input is an archive of NumPy arrays, which have no ids and no types of spheres.
+pub(crate) fn is_archive(input: &Input) -> bool {
+    input.format() == Some(read::Format::Npz)
 }
 
 pub(crate) fn time_step(text: &str) -> carom_formats::Result<f64> {

@@ -7,7 +7,7 @@ use carom::{Backend, Domain};
 use carom_formats::read::{self, ColumnNames, Frames, Input, ReadOptions, Separator};
 use clap::ValueEnum;
 
-use crate::read_args::is_array;
+use crate::read_args::is_archive;
 
 /// Command-line options about the input: the frames of a trajectory file to read, the columns with
 /// the ids and types of the spheres, and the domain (the periodic box).
@@ -34,7 +34,7 @@ pub(crate) struct WorldArgs {
     ///
     /// LAMMPS may write its atoms in a different order in each frame, so only an id identifies a sphere in
     /// several frames. In the list of pairs, the first id of a pair is the smaller one (except in a full
-    /// neighbour list). Two spheres with the same id are an error. The option --ids is for CSV, LAMMPS dumps and XYZ.
+    /// neighbour list). Two spheres with the same id are an error. The option --ids is not for .npz archives.
     #[arg(long, help_heading = "Reading")]
     pub(crate) ids: bool,
 
@@ -42,12 +42,12 @@ pub(crate) struct WorldArgs {
     /// `type_i` and `type_j` in lists of neighbours)
     ///
     /// Without a column `type`, the types are those in the column `element` or `species`. They are whole numbers from 0
-    /// to 2147483647, or names of at most 16 bytes. The option --types is for CSV, LAMMPS dumps
-    /// and XYZ.
+    /// to 2147483647, or names of at most 16 bytes. The option --types is not for .npz
+    /// archives.
     #[arg(long, help_heading = "Reading")]
     pub(crate) types: bool,
 
-    /// Names of columns of a CSV file, dump or XYZ file: `x=Points:0,vx=5`, or `x,y,z,radius` for all in their order
+    /// Names of columns of a CSV file, dump, XYZ file or structured NumPy array: `x=Points:0,vx=5`, or `x,y,z,radius` for all in their order
     ///
     /// NAME=COLUMN gives a name to a column, which has another name in the file, or its number from 1. A list of names
     /// without `=` names all columns of a file without a header, or of a dump whose ITEM: ATOMS names none; `_` is a
@@ -112,16 +112,15 @@ impl WorldArgs {
         }
         for (option, asked, column) in [("--ids", self.ids, "id"), ("--types", self.types, "type")]
         {
-            if asked && is_array(input) {
+            if asked && is_archive(input) {
                 return Err(format!(
-                    "`{option}` needs a column {column}, which arrays lack: leave out `{option}`"
+                    "`{option}` needs a column {column}, which .npz archives lack: leave out `{option}`"
                 ));
             }
         }
-        if self.columns.is_some() && is_array(input) {
+        if self.columns.is_some() && is_archive(input) {
             return Err(
-                "`--columns` is for CSV, dumps and XYZ: the arrays of NumPy have fixed names"
-                    .into(),
+                "`--columns` is not for .npz archives: their arrays have fixed names".into(),
             );
         }
         if self.open && self.periodic.is_some() && self.given.is_none() {

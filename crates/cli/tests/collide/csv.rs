@@ -100,7 +100,7 @@ fn errors_in_csv_name_file_line_and_field() -> Test {
         (
             "column twice",
             "x,y,z,radius,X\n1,2,3,4,5\n",
-            &["line 1", "more than one column x"],
+            &["line 1", "more than one column x", "--columns x=1"],
         ),
         (
             "word",

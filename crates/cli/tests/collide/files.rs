@@ -653,7 +653,16 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
         );
         assert!(found.contains("0,0,0,0,1,"), "{text}");
     }
-    with_images(&layer.replace("-0.5 0.5", "-0.5 0.75"), &args);
+    // All are in one plane, but not in the middle.
+    let text = layer.replace("-0.5 0.5", "-0.5 0.75");
+    let found = list(
+        &folder,
+        "a.dump",
+        &text,
+        &args,
+        &["three-dimensional", "--periodic ab"],
+    );
+    assert!(found.contains("0,0,0,0,1,"), "{text}");
     with_images(&layer.replace("-0.5 0.5", "-3 3"), &["--cutoff", "6"]);
     with_images(&layer, &["--cutoff", "2.5", "--periodic", "abc"]);
     let one = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n-1 1\n-1 1\n-1 1\n\
@@ -751,7 +760,37 @@ fn two_dimensional_files_are_read_with_a_note() -> Test {
         1,
         &["line 10", "field vz is 3", "no column z", "z=NAME"],
     );
+    // Unless the file itself says that the world is open along z, as ASE does for slabs and molecules.
     let heights = frame("0 0", "x y z", " 0").replace("9.5 1 0", "9.5 1 2");
+    let slab = heights.replace("pp pp pp", "pp pp ff");
+    let two = "0,1,0,0,0,1.0,0.0,0.0,1.0\n";
+    assert_eq!(
+        list(&folder, "a.dump", &slab, &["--cutoff", "1.25"], &[]),
+        two
+    );
+    for (head, expected) in [
+        (
+            "Lattice=\"10 0 0 0 10 0 0 0 0\" pbc=\"T T F\"",
+            "0,1,0,0,0,0.0,0.0,0.5,0.5\n0,2,-1,0,0,-0.5,0.0,0.0,0.5\n",
+        ),
+        (
+            "Lattice=\"10 0 0 0 0 0 0 0 0\" pbc=\"T F F\"",
+            "0,1,0,0,0,0.0,0.0,0.5,0.5\n0,2,-1,0,0,-0.5,0.0,0.0,0.5\n",
+        ),
+        (
+            "Lattice=\"0 0 0 0 0 0 0 0 0\" pbc=\"F F F\"",
+            "0,1,0,0,0,0.0,0.0,0.5,0.5\n",
+        ),
+    ] {
+        let text = format!(
+            "3\n{head} Properties=species:S:1:pos:R:3\nA 0.25 5 0\nA 0.25 5 0.5\nA 9.75 5 0\n"
+        );
+        assert_eq!(
+            list(&folder, "a.xyz", &text, &["--cutoff", "0.625"], &[]),
+            expected,
+            "{head}"
+        );
+    }
     let parts = ["no height", "one z", "--periodic"];
     expect_error(&folder, "a.dump", &heights, &[], &parts);
     list(
@@ -902,6 +941,15 @@ fn options_replace_a_box_that_cannot_be_read() {
         &[],
         &["line 2", "pbc is `pp pp pp`", "--periodic"],
     );
+    let other = xyz("Lattice=\"4 0 0 0 4 0 0 0 4\" periodic=\"F F F\"");
+    expect_error(
+        &folder,
+        "a.xyz",
+        &other,
+        &[],
+        &["line 2", "key `periodic`", "pbc=\"T T T\"", "--periodic"],
+    );
+    assert_eq!(list(&folder, "a.xyz", &other, &edges, &[]), PAIR);
     assert_eq!(list(&folder, "a.xyz", &bad, &open, &[]), "");
     assert_eq!(list(&folder, "a.xyz", &bad, &edges, &[]), PAIR);
     assert_eq!(list(&folder, "a.xyz", &bad, &given, &[]), PAIR);
@@ -932,6 +980,21 @@ fn options_replace_a_box_that_cannot_be_read() {
         &[],
         &["line 8", "three lines of bounds", "-0.5 0.5"],
     );
+    // Scaled coordinates are fractions of the given box, if the file has none.
+    let scaled =
+        near("ITEM: BOX BOUNDS pp pp pp").replace("ITEM: BOX BOUNDS pp pp pp\n0 4\n0 4\n0 4\n", "");
+    let scaled = scaled
+        .replace("x y z", "xs ys zs")
+        .replace("0.125", "0.03125")
+        .replace("3.875", "0.96875");
+    let parts = [
+        "line 5",
+        "scaled",
+        "no ITEM: BOX BOUNDS",
+        "--box and --periodic",
+    ];
+    expect_error(&folder, "a.dump", &scaled, &[], &parts);
+    assert_eq!(list(&folder, "a.dump", &scaled, &given, &[]), PAIR);
     // Comments of plain XYZ that are the numbers of a box.
     for comment in ["4.0 4.0 4.0", "0 4 0 4 0 4", "4 0 0 0 4 0 0 0 4"] {
         let text = near_xyz(comment);
@@ -1074,11 +1137,30 @@ fn motion_of_xyz_files_is_not_lost() {
             "mass:R:1:species:S:1:pos:R:3:momenta:R:3",
             ["2 A 0 0 0 2 0 0", "4 B 5 0 0 -4 0 0"],
         ),
+        (
+            "mass:R:1:species:S:1:pos:R:3:momenta:R:3:masses:R:1",
+            ["2 A 0 0 0 2 0 0 2.0001", "4 B 5 0 0 -4 0 0 4"],
+        ),
+        // Deuterium and tritium.
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["D 0 0 0 2.014101777844 0 0", "T 5 0 0 -3.01604928132 0 0"],
+        ),
     ] {
         let notes = ["momenta divided by masses", "10.18 fs"];
         let found = collisions(&folder, "a.xyz", &xyz(properties, atoms), &STEP, &notes);
         assert_eq!(found, MEETING, "{properties}");
     }
+    // A velocity without z.
+    let without_z = xyz(
+        "species:S:1:pos:R:3:velo:R:2",
+        ["A 0 0 0 1 0", "A 5 0 0 -1 0"],
+    );
+    let note = ["no column vz", "taken as 0"];
+    assert_eq!(
+        collisions(&folder, "a.xyz", &without_z, &STEP, &note),
+        MEETING
+    );
     // Velocities go before momenta.
     let both = xyz(
         "species:S:1:pos:R:3:momenta:R:3:velo:R:3",
@@ -1090,6 +1172,26 @@ fn motion_of_xyz_files_is_not_lost() {
             "species:S:1:pos:R:3:momenta:R:3",
             ["A 0 0 0 1 0 0", "A 5 0 0 -1 0 0"],
             &["line 3", "field species", "`A`", "mass", "--at-rest"][..],
+        ),
+        (
+            "species:S:1:pos:R:3:momenta:R:3",
+            ["Na 0 0 0 1 0 0", "NA 5 0 0 -1 0 0"],
+            &["line 4", "field species", "`NA`", "must be an element"],
+        ),
+        (
+            "mass:R:1:species:S:1:pos:R:3:momenta:R:3:masses:R:1",
+            ["2 A 0 0 0 2 0 0 2", "4 B 5 0 0 -4 0 0 4.01"],
+            &[
+                "line 4",
+                "field mass is 4",
+                "masses is 4.01",
+                "--columns _=masses",
+            ],
+        ),
+        (
+            "species:S:1:pos:R:3:velo:R:3:vel:R:3",
+            ["A 0 0 0 1 0 0 1 0 0", "A 5 0 0 1 0 0 1 0 0"],
+            &["line 2", "column vx (columns 5 and 8)", "--columns vx=5"],
         ),
         (
             "Z:I:1:pos:R:3:momenta:R:3",
@@ -1545,6 +1647,7 @@ fn compressed_files_that_are_cut_off_keep_the_frames_before() -> Test {
 
 #[test]
 fn what_is_wrong_with_compressed_files_is_named() -> Test {
+    use std::io::Write;
     let folder = Folder::new("wrong-packed")?;
     let dump = near("ITEM: BOX BOUNDS pp pp pp");
     let expect = |bytes: &[u8], parts: &[&str]| -> Test {
@@ -1573,6 +1676,28 @@ fn what_is_wrong_with_compressed_files_is_named() -> Test {
         // The signature is left, and what follows is no header or block.
         let damaged = [&bytes[..6], &[0xff; 64]].concat();
         expect(&damaged, &[&format!("the {name} data are damaged")])?;
+    }
+    // Data that are not compressed well: a wrong byte is found in the text before the checksum is.
+    let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    stored.write_all(dump.repeat(2).as_bytes())?;
+    let stored = stored.finish()?;
+    for (wrong, what) in [
+        ("ITEM: BOX", "line 5"),
+        ("ITEM: TIMESTEP", "line 1"),
+        ("3.875", "line 11"),
+    ] {
+        let mut damaged = stored.clone();
+        let place = damaged
+            .windows(wrong.len())
+            .position(|part| part == wrong.as_bytes());
+        damaged[place.ok_or("no place")?] = b'?';
+        let input = folder.file("a.dump", &damaged)?;
+        let run = neighbors(&[&input, "--cutoff", "1", "--frame", "0"])?;
+        run.expect_error(wrong, 1, &[what, "The cause: the gzip data are damaged"]);
+        let run = neighbors(&[&input, "--cutoff", "1", "--frame", "-2"])?;
+        run.expect_error(wrong, 1, &["the gzip data are damaged"]);
+        let series = neighbors(&[&input, &input, "--cutoff", "1", "--frame", "0"])?;
+        series.expect_error(wrong, 1, &[what, "The cause: the gzip data are damaged"]);
     }
     expect(b"", &["is empty"])?;
     for (bytes, what) in [
@@ -1711,6 +1836,335 @@ fn npz(arrays: &[(&str, &str, &str, Vec<u8>)]) -> Vec<u8> {
 
 fn f8(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+#[test]
+fn a_table_with_several_frames_is_an_error() -> Test {
+    let folder = Folder::new("moments")?;
+    for (name, other) in [("frame", "1"), ("Time", "0.5"), ("t", "1"), ("step", "20")] {
+        let text = |last: &str| format!("x,y,z,{name}\n0,0,0,0\n5,0,0,0\n0.5,0,0,{last}\n");
+        let parts = [
+            "line 4",
+            &format!("field {name} is `{other}`"),
+            "several frames",
+            &format!("_={name}"),
+        ];
+        expect_error(&folder, "a.csv", &text(other), &[], &parts);
+        let pair = "0,2,0,0,0,0.5,0.0,0.0,0.5\n";
+        let ignored = ["--cutoff", "1", "--columns", &format!("_={name}")];
+        assert_eq!(list(&folder, "a.csv", &text(other), &ignored, &[]), pair);
+        assert_eq!(
+            list(&folder, "a.csv", &text("0"), &["--cutoff", "1"], &[]),
+            pair
+        );
+    }
+    // A temperature.
+    assert_eq!(
+        list(
+            &folder,
+            "a.csv",
+            "x,y,T\n0,0,1\n0.5,0,2\n",
+            &["--cutoff", "1"],
+            &["two-dimensional"]
+        ),
+        "0,1,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+    let array = records("('x', '<f8'), ('y', '<f8'), ('frame', '<i4')", 2, &[0; 39]);
+    let mut array = array;
+    array.push(1);
+    let input = folder.file("a.npy", &array)?;
+    neighbors(&[&input, "--cutoff", "1"])?.expect_error(
+        "npy",
+        1,
+        &["row 1", "field frame", "several frames"],
+    );
+    Ok(())
+}
+
+/// Returns a structured array: its fields as Python writes them, the number of its records, and their bytes.
+fn records(fields: &str, count: usize, bytes: &[u8]) -> Vec<u8> {
+    let header =
+        format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({count},), }}\n");
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [&b"\x93NUMPY\x01\x00"[..], &length, header.as_bytes(), bytes].concat()
+}
+
+#[test]
+fn structured_arrays_are_tables() -> Test {
+    let folder = Folder::new("records")?;
+    let find = |array: &[u8], args: &[&str], notes: &[&str]| {
+        let input = folder.file("a.npy", array).unwrap();
+        rows(
+            &collide(&[&[&input, "--dt", "3", "--output", "-"], args].concat()).unwrap(),
+            notes,
+        )
+    };
+    // The names count, not the order.
+    let scalars = "('vx', '<f8'), ('z', '<f8'), ('x', '<f8'), ('y', '<f8'), ('vy', '<f8'), ('vz', '<f8'), \
+                   ('radius', '<f8')";
+    let numbers = f8(&[
+        1.0, 0.0, 0.0, 0.1, 0.0, 0.0, 1.0, -1.0, 0.0, 5.0, 0.1, 0.0, 0.0, 1.0,
+    ]);
+    assert_eq!(
+        find(&records(scalars, 2, &numbers), &[], &[]),
+        "0,1,1.5,0.0\n"
+    );
+    // Vectors, bytes between fields, ids, types, a complex number that is not read, and both orders of bytes.
+    let fields = "('pos', '>f4', (3,)), ('', '|V3'), ('id', '<i2'), ('species', '<U2'), ('c', '<c16'), \
+                  (('a title', 'velocity'), '<f8', (3,)), ('label', '|S3'), ('r', '<u1')";
+    let mut bytes = Vec::new();
+    for (x, id, name, v) in [(0.0_f32, 300_i16, "Ar", 1.0), (5.0, 7, "H", -1.0)] {
+        bytes.extend([x, 0.1, 0.2].map(f32::to_be_bytes).concat());
+        bytes.extend(b"???");
+        bytes.extend(id.to_le_bytes());
+        let mut letters = name.chars().map(u32::from).chain([0, 0]);
+        bytes.extend(
+            [letters.next(), letters.next()]
+                .map(|c| c.unwrap().to_le_bytes())
+                .concat(),
+        );
+        bytes.extend([0xff; 16]);
+        bytes.extend(f8(&[v, 0.0, 0.0]));
+        bytes.extend(b"x\0\0\x01");
+    }
+    let array = records(fields, 2, &bytes);
+    let args = ["--columns", "radius=r", "--ids", "--types"];
+    assert_eq!(find(&array, &args, &[]), "7,300,H,Ar,1.5,0.0\n");
+    // Numbers of float32 stay float32: 0.1 + 0.2 there is not 0.3 of float64.
+    let narrow = "('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('mass', '<f8')";
+    let [mut near, mut record] = [Vec::new(), Vec::new()];
+    for x in [0.0_f32, 0.3] {
+        record.clear();
+        record.extend([x, 0.0, 0.0].map(f32::to_le_bytes).concat());
+        record.extend(1_f64.to_le_bytes());
+        near.extend(&record);
+    }
+    let input = folder.file("a.npy", records(narrow, 2, &near))?;
+    let run = neighbors(&[&input, "--cutoff", "0.3", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,0,0,0,0.3,0.0,0.0,0.3\n");
+    let flat = records("('x', '<f8'), ('y', '<f8')", 2, &f8(&[0.0, 0.0, 0.5, 0.0]));
+    let input = folder.file("a.npy", flat)?;
+    let run = neighbors(&[&input, "--cutoff", "1", "--output", "-"])?;
+    assert_eq!(
+        rows(&run, &["two-dimensional"]),
+        "0,1,0,0,0,0.5,0.0,0.0,0.5\n"
+    );
+
+    for (array, parts) in [
+        (
+            records(scalars, 3, &numbers),
+            &["row 2 of 3", "cut off"][..],
+        ),
+        (records(scalars, 1, &numbers), &["goes on after the end"]),
+        (
+            records("('x', '<f8'), ('y', '|O')", 1, &[0; 16]),
+            &["dtype |O", "is not read"],
+        ),
+        (
+            records("('p', [('x', '<f8'), ('y', '<f8')])", 1, &[0; 16]),
+            &["plain array", "fields of numbers"],
+        ),
+        (
+            records("('x', '<f8', (99999999999,)), ('y', '<f8')", 1, &[0; 16]),
+            &["1048576 bytes"],
+        ),
+        (
+            records("('x', '|S1000000000')", 1, &[0; 16]),
+            &["1048576 bytes"],
+        ),
+        (
+            records("('x', '<f8'), ('y', '<c16')", 1, &[0; 24]),
+            &["row 0", "field y", "`dtype c16`"],
+        ),
+        (
+            records("('x', '<f8'), ('y', '<f8')", 1, &f8(&[0.0, f64::NAN])),
+            &["row 0", "field y", "`NaN`"],
+        ),
+        (
+            records("('u', '<f8'), ('v', '<f8')", 1, &f8(&[0.0, 0.0])),
+            &["no column x", "are u, v"],
+        ),
+    ] {
+        let input = folder.file("a.npy", &array)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(&String::from_utf8_lossy(&array), 1, parts);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_radius_beside_another_diameter_is_an_error() -> Test {
+    let folder = Folder::new("both-sizes")?;
+    let of =
+        |diameter: &str| format!("x,y,z,radius,diameter\n0,0,0,0.75,1.5\n1,0,0,0.75,{diameter}\n");
+    let find = |diameter: &str, args: &[&str]| {
+        let args = [&["--dt", "0"], args].concat();
+        collisions(&folder, "a.csv", &of(diameter), &args, &["at rest"])
+    };
+    // At the distance 1, the spheres overlap by 2 × 0.75 − 1. With the radii 0.75 and 0.125, they do not touch.
+    let pair = "0,1,0.0,0.5\n";
+    assert_eq!(find("1.5", &[]), pair);
+    assert_eq!(find("1.50001", &[]), pair);
+    assert_eq!(find("0.25", &["--columns", "_=diameter"]), pair);
+    assert_eq!(find("0.25", &["--columns", "_=radius"]), "");
+    let input = folder.file("a.csv", of("0.25"))?;
+    let parts = [
+        "line 3",
+        "field diameter is 0.25",
+        "radius is 0.75",
+        "_=diameter",
+    ];
+    collide(&[&input, "--dt", "0"])?.expect_error("csv", 1, &parts);
+    let array = |diameters: &[f64]| {
+        npz(&[
+            (
+                "position",
+                "<f8",
+                "(2, 3)",
+                f8(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+            ),
+            ("radius", "<f8", "(2,)", f8(&[0.75, 0.75])),
+            ("diameter", "<f8", "(2,)", f8(diameters)),
+        ])
+    };
+    let input = folder.file("a.npz", array(&[1.5, 1.5]))?;
+    let run = collide(&[&input, "--dt", "0", "--output", "-"])?;
+    assert_eq!(rows(&run, &["at rest"]), pair);
+    let input = folder.file("a.npz", array(&[1.5, 0.25]))?;
+    let parts = ["row 1", "diameter is 0.25", "radius is 0.75"];
+    collide(&[&input, "--dt", "0"])?.expect_error("npz", 1, &parts);
+    Ok(())
+}
+
+#[test]
+fn archives_that_are_not_read_name_a_remedy() -> Test {
+    use std::io::Write;
+    let folder = Folder::new("archives")?;
+    let position = || {
+        (
+            "position",
+            "<f8",
+            "(2, 3)",
+            f8(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
+        )
+    };
+    let named = |name| (name, "<f8", "(2, 3)", f8(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]));
+    let zip_of = |files: &[&str]| {
+        let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for name in files {
+            archive
+                .start_file(*name, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            archive.write_all(b"1\n\nH 0 0 0\n").unwrap();
+        }
+        archive.finish().unwrap().into_inner()
+    };
+    // Both headers of a file in the archive have the method of its compression, 12 for bzip2.
+    let mut other_method = npz(&[position()]);
+    for (signature, at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
+        let begin = other_method
+            .windows(4)
+            .position(|four| four == signature)
+            .unwrap();
+        other_method[begin + at] = 12;
+    }
+    for (bytes, parts) in [
+        (
+            other_method,
+            &["array position", "encrypted in a way", "numpy.savez"][..],
+        ),
+        (
+            zip_of(&[]),
+            &["empty archive", "save the arrays position, radius"],
+        ),
+        (zip_of(&["a.xyz"]), &["zip archive with a.xyz", "unzip it"]),
+        (
+            zip_of(&["[Content_Types].xml", "xl/workbook.xml"]),
+            &["spreadsheet", "as CSV"],
+        ),
+        (
+            npz(&[position(), named("positions")]),
+            &["position, positions", "same meaning"],
+        ),
+        (npz(&[position(), named("POSITION")]), &["same meaning"]),
+        (
+            npz(&[("position", "|O", "(2, 3)", vec![0; 48])]),
+            &["array position", "|O", "objects of Python", "a.tolist()"],
+        ),
+        (
+            npz(&[("position", "<c16", "(1, 3)", vec![0; 48])]),
+            &["complex", "a.real"],
+        ),
+        (
+            npz(&[("position", "<i8", "(1, 3)", vec![0; 24])]),
+            &["<i8", "a.astype(np.float64)"],
+        ),
+    ] {
+        let input = folder.file("a.npz", &bytes)?;
+        let run = neighbors(&[&input, "--cutoff", "1"])?;
+        run.expect_error(&format!("{parts:?}"), 1, parts);
+        run.expect_error(&format!("{parts:?}"), 1, &[&input]);
+    }
+    // A wrong byte in the first header, in the data, and in the last one.
+    let whole = npz(&[position(), ("radius", "<f8", "(2,)", f8(&[1.0, 1.0]))]);
+    for place in [2, 26, 60, 100, whole.len() / 2, whole.len() - 60] {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 0x20;
+        let input = folder.file("a.npz", &damaged)?;
+        let run = collide(&[&input, "--dt", "1"])?;
+        run.expect_error(&format!("byte {place}"), 1, &[&input]);
+        for word in ["zip", "Zip archive:", "stream", "checksum", "::"] {
+            assert!(
+                !run.stderr.replace(&input, "").contains(word),
+                "{}",
+                run.stderr
+            );
+        }
+    }
+    let of_box = |name| (name, "<f8", "(3,)", f8(&[4.0, 4.0, 4.0]));
+    let flags = |name, dtype| (name, dtype, "(3,)", b"FFF".to_vec());
+    for (arrays, parts) in [
+        (
+            vec![position(), of_box("L")],
+            &["array L may be the box", "--box"][..],
+        ),
+        (vec![position(), of_box("Lx")], &["array Lx may be the box"]),
+        (
+            vec![position(), of_box("cell"), flags("periodic", "|b1")],
+            &["array periodic", "array pbc", "--periodic"],
+        ),
+        (
+            vec![position(), of_box("cell"), flags("pbc", "|S1")],
+            &["array pbc", "|S1", "np.array([True])"],
+        ),
+    ] {
+        let input = folder.file("a.npz", npz(&arrays))?;
+        neighbors(&[&input, "--cutoff", "1"])?.expect_error(&format!("{parts:?}"), 1, parts);
+    }
+    // A molecule of ASE, which has no box.
+    let molecule = npz(&[
+        (
+            "positions",
+            "<f8",
+            "(2, 3)",
+            f8(&[0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+        ),
+        ("cell", "<f8", "(3, 3)", f8(&[0.0; 9])),
+        ("pbc", "|b1", "(3,)", vec![0; 3]),
+    ]);
+    let input = folder.file("a.npz", molecule)?;
+    let run = neighbors(&[&input, "--cutoff", "1", "--output", "-"])?;
+    assert_eq!(rows(&run, &[]), "0,1,0,0,0,0.0,0.0,1.0,1.0\n");
+    let velocities = npz(&[position(), named("velocity"), named("vel")]);
+    let input = folder.file("a.npz", velocities)?;
+    let run = collide(&[&input, "--dt", "1", "--radius", "1"])?;
+    run.expect_error("velocities", 1, &["velocity, vel", "same meaning"]);
+    let mut array = records("('x', '<f8'), ('y', '<f8')", 0, b"");
+    array[12] = 0xff;
+    let input = folder.file("a.npy", &array)?;
+    let run = neighbors(&[&input, "--cutoff", "1"])?;
+    run.expect_error("damaged", 1, &["byte 10", "the header is damaged"]);
+    Ok(())
 }
 
 #[test]
@@ -1956,8 +2410,151 @@ fn tables_may_have_other_separators() {
         "a.csv",
         "x;y;z\n0,5;0;0\n",
         &["--separator", "semicolon"],
-        &["line 2", "`0,5`"],
+        &["line 2", "`0,5`", "decimal point"],
     );
+    for (text, args, parts) in [
+        (
+            yade,
+            &[][..],
+            &[
+                "line 1",
+                "a table of Yade",
+                "--separator tab --columns x,y,z,radius",
+            ][..],
+        ),
+        (
+            "#format id_x_y_z_r_matId\n0\t0\t0\t0\t1\t0\n",
+            &["--separator", "tab"],
+            &["line 1", "--columns id,x,y,z,radius,_"],
+        ),
+        (
+            "2 0 0 0 0 1 1 1\n0 0 0 1\n",
+            &[
+                "--format",
+                "csv",
+                "--separator",
+                "space",
+                "--columns",
+                "x,y,z,radius",
+            ],
+            &["line 1", "names 4 columns, but there are 8", "tail -n +2 "],
+        ),
+        (
+            "x,y,z\n\"1,000.5\",0,0\n",
+            &[],
+            &["line 2", "`1,000.5`", "without commas"],
+        ),
+        (
+            "x|y|z\n0|0|0\n",
+            &["--format", "csv"],
+            &["line 1", "separated by `|`", "tr '|' ,"],
+        ),
+        ("x,y,z\nm,m,m\n0,0,0\n", &[], &["line 2", "`m`", "units"]),
+        (
+            "x,y,z\n0,0,0\n# end\n",
+            &[],
+            &["line 3", "1 field,", "before the first row", "remove it"],
+        ),
+        (
+            "x,y,z\n0,0,0\n",
+            &["--columns", "x,y,z"],
+            &["line 1", "`x`", "leave out --columns"],
+        ),
+        (
+            "sep=;\nx;y;z\n0;0;0\n",
+            &["--format", "csv"],
+            &["line 1", "`;`", "--separator"],
+        ),
+        (
+            "# a\n# b\n",
+            &["--format", "csv"],
+            &["line 2", "no column x"],
+        ),
+        (
+            "#a\n",
+            &["--format", "csv", "--columns", "x,y"],
+            &["line 1", "names 2 columns"],
+        ),
+        (
+            "x y z\n0 0 0\n",
+            &[],
+            &["line 1", "separated by spaces", "--separator space"],
+        ),
+    ] {
+        expect_error(&folder, "a.txt", text, args, parts);
+    }
+}
+
+#[test]
+fn lines_before_the_header_of_a_table_are_skipped() {
+    let folder = Folder::new("before-header").unwrap();
+    for (text, args) in [
+        ("# made by a program, 2026\nx,y,z\n0,0,0\n1,0,0\n", &[][..]),
+        ("# made by a program\n# x,y,z\n0,0,0\n1,0,0\n", &[]),
+        ("## made by a program\n## x,y,z\n0,0,0\n1,0,0\n", &[]),
+        ("x,y,z\n# m,m,m\n0,0,0\n1,0,0\n", &[]),
+        (
+            "sep=\t\nx\ty\tz\n0\t0\t0\n1\t0\t0\n",
+            &["--separator", "tab"],
+        ),
+        ("# first, second\n#x,y,z\n# m,m,m\n0,0,0\n1,0,0\n", &[]),
+        (
+            "#Points:0,b,c\n0,0,0\n1,0,0\n",
+            &["--columns", "x=Points:0,y=b,z=c"],
+        ),
+        (
+            "# made\nPoints:0,b,c\n0,0,0\n1,0,0\n",
+            &["--columns", "x=Points:0,y=b,z=c"],
+        ),
+        ("sep=,\nx,y,z\n0,0,0\n1,0,0\n", &[]),
+        (
+            "sep=;\nx;y;z\n0;0;0\n1;0;0\n",
+            &["--separator", "semicolon"],
+        ),
+        ("# made\n0,0,0\n# amid\n1,0,0\n", &["--columns", "x,y,z"]),
+        ("# x y z\n0 0 0\n1 0 0\n", &["--separator", "space"]),
+    ] {
+        let args = [&["--cutoff", "1", "--format", "csv"], args].concat();
+        assert_eq!(
+            list(&folder, "a.txt", text, &args, &[]),
+            "0,1,0,0,0,1.0,0.0,0.0,1.0\n",
+            "{text}"
+        );
+    }
+    // An empty table, and one that ends without a line end.
+    let boxed = "# box: 4 4 4\nx,y,z\n0.125,0,0\n3.875,0,0\n";
+    let parts = [
+        "line 1",
+        "key `box` with 3 numbers",
+        "--box and --periodic",
+        "--open",
+    ];
+    expect_error(&folder, "a.csv", boxed, &[], &parts);
+    assert_eq!(
+        list(&folder, "a.csv", boxed, &["--cutoff", "1", "--open"], &[]),
+        ""
+    );
+    let given = ["--cutoff", "1", "--box", "0 0 0 4 4 4", "--periodic", "abc"];
+    assert_eq!(list(&folder, "a.csv", boxed, &given, &[]), PAIR);
+    let columns = "x,y,z,Lx,Ly,Lz\n0.125,0,0,4,4,4\n3.875,0,0,4,4,4\n";
+    let note = ["lx, ly, lz may be the box", "--box and --periodic"];
+    assert_eq!(
+        list(&folder, "a.csv", columns, &["--cutoff", "1"], &note),
+        ""
+    );
+    assert_eq!(list(&folder, "a.csv", columns, &given, &[]), PAIR);
+    for text in ["# a\nx,y,z\n", "#x,y,z\n", "x,y,z\n"] {
+        assert_eq!(list(&folder, "a.csv", text, &["--cutoff", "1"], &[]), "");
+    }
+    let note = ["last line", "no line end"];
+    let found = list(
+        &folder,
+        "a.csv",
+        "# a\nx,y,z\n0,0,0\n1,0,0",
+        &["--cutoff", "1"],
+        &note,
+    );
+    assert_eq!(found, "0,1,0,0,0,1.0,0.0,0.0,1.0\n");
 }
 
 #[test]
@@ -1999,6 +2596,18 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
     let yaml = "---\ncreator: LAMMPS\ntimestep: 0\n";
     let gsd = [&b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65"[..], &[0; 300]].concat();
     let dcd = [&b"T\x00\x00\x00CORD"[..], &[0; 300]].concat();
+    let old_dump = {
+        let whole = [100_i64.to_le_bytes(), 2_i64.to_le_bytes()].concat();
+        let flags = [0_i32, 0, 0, 1, 1, 2, 2].map(i32::to_le_bytes).concat();
+        [whole, flags, f8(&[0.0, 1.0])].concat()
+    };
+    let cube = "title\n\n 2 0 0 0\n 10 1 0 0\n 10 0 1 0\n 10 0 0 1\n 1 1.0 0 0 0\n 1 1.0 0 0 1\n";
+    let config = "title\n 2 1 2 0.5\n 9 0 0\n 0 9 0\n 0 0 9\nAr 1\n 0 0 0\n 1 0 0\nAr 2\n";
+    let sdf =
+        "\n  program\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n    0.0    0.0    0.0 O   0  0\n";
+    let mercury =
+        "2 0.5 0 0 0 10 10 10\n0 0 0 1 0 0 0.5 0 0 0 0 0 0 0\n4 0 0 -1 0 0 0.5 0 0 0 0 0 0 0\n";
+    let columns = "x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
     for (name, bytes, parts) in [
         ("a.pdb", pdb.as_bytes(), &["a PDB file", "ase convert"][..]),
         (
@@ -2029,12 +2638,134 @@ fn files_of_formats_that_are_not_read_name_a_conversion() -> Test {
             b"# vtk DataFile Version 3.0\n",
             &["a VTK file", "--columns"],
         ),
+        ("old.bin", &old_dump, &["binary LAMMPS dump", "binary2txt"]),
+        (
+            "a.trr",
+            b"\0\0\x07\xc9\0",
+            &["a TRR", "velocities=u.atoms.velocities"],
+        ),
+        (
+            "a.cube",
+            cube.as_bytes(),
+            &["a cube", "ase convert -i cube"],
+        ),
+        ("CONFIG", config.as_bytes(), &["DL_POLY", "OVITO"]),
+        ("a.sdf", sdf.as_bytes(), &["SDF", "ase convert -i sdf"]),
+        (
+            "a.xsf",
+            b"ATOMS\n1 0 0 0\n1 1 0 0\n",
+            &["an XSF file", "ase convert -i xsf"],
+        ),
+        (
+            "a.in",
+            b"&control\n/\nATOMIC_POSITIONS angstrom\nH 0 0 0\n",
+            &["Quantum ESPRESSO", "ase convert -i espresso-in"],
+        ),
+        (
+            "a.pcd",
+            b"VERSION .7\nFIELDS x y z\n",
+            &["a PCD", "CloudCompare"],
+        ),
+        ("a.png", b"\x89PNG\r\n\x1a\n", &["a picture"]),
+        (
+            "a.txyz",
+            b"2 title\n1 H 0 0 0 1 2\n2 H 1 0 0 1 1\n",
+            &["Tinker", "format='TXYZ'"],
+        ),
+        (
+            "b.xyz",
+            b"2\n1 H 0 0 0 1 2\n2 H 1 0 0 1 1\n",
+            &["Tinker", "format='TXYZ'"],
+        ),
+        (
+            "XDATCAR",
+            b"Si\n1.0\n5.4 0 0\n0 5.4 0\n0 0 5.4\nSi\n1\nDirect configuration= 1\n0 0 0\n",
+            &["XDATCAR", "ase convert -i vasp-xdatcar"],
+        ),
+        (
+            "OUTCAR",
+            b" vasp.5.4.4.18Apr17\n",
+            &["OUTCAR", "ase convert -i vasp-out"],
+        ),
+        (
+            "vasprun.xml",
+            b"<?xml version=\"1.0\"?>\n<modeling>\n",
+            &["vasprun.xml", "ase convert -i vasp-xml"],
+        ),
+        ("a.cfg", b"Number of particles = 2\n", &["AtomEye", "OVITO"]),
+        (
+            "a.parquet",
+            b"PAR1\x15\x04",
+            &["a Parquet file", "pandas.read_parquet('"],
+        ),
+        (
+            "a.mat",
+            b"MATLAB 5.0 MAT-file",
+            &["a MATLAB file", "scipy.io.loadmat"],
+        ),
+        ("a.pkl", b"\x80\x04\x95", &["a pickle", "numpy.savez"]),
+        (
+            "a.json",
+            b"{\n \"x\": 1\n}\n",
+            &["a JSON file", "CSV", "ase convert -i json"],
+        ),
+        (
+            "a.xml",
+            b"<?xml version=\"1.0\"?>\n<hoomd_xml>\n",
+            &["an XML file", "numpy.savez"],
+        ),
+        (
+            "a.vtu",
+            b"<?xml version=\"1.0\"?>\n<VTKFile>\n",
+            &["VTK", "--columns"],
+        ),
+        (
+            "a.imd",
+            b"#F A 0 0 0 3 0 0\n#C x y z\n",
+            &["an IMD file", "OVITO"],
+        ),
+        (
+            "a.stl",
+            b"solid a\n  facet normal 0 0 1\n",
+            &["a mesh", "--mesh"],
+        ),
+        (
+            "a.obj",
+            b"# a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+            &["a mesh", "--mesh"],
+        ),
+        (
+            "a.data",
+            mercury.as_bytes(),
+            &["MercuryDPM", "tail -n 2 ", columns],
+        ),
+        (
+            "a.dat",
+            b"0 0 0\n",
+            &["neither", "--separator space --columns x,y,z"],
+        ),
     ] {
         let input = folder.file(name, bytes)?;
         let run = neighbors(&[&input, "--cutoff", "1"])?;
         run.expect_error(name, 1, parts);
         run.expect_error(name, 1, &[&input]);
     }
+    // What the error about MercuryDPM says: the last frame, as `tail -n 2` prints it.
+    let (_, table) = mercury.split_once('\n').unwrap();
+    let args = [
+        "--format",
+        "csv",
+        "--separator",
+        "space",
+        "--columns",
+        columns,
+        "--dt",
+        "3",
+    ];
+    assert_eq!(
+        collisions(&folder, "out.txt", table, &args, &[]),
+        "0,1,1.5,0.0\n"
+    );
     Ok(())
 }
 
@@ -2158,7 +2889,22 @@ fn data_files_of_lammps_are_read() -> Test {
         ),
         (
             good.replace("2 atoms", "3 atoms"),
-            &["line 26", "1 fields", "id type x y z"],
+            &["line 26", "1 field,", "id type x y z"],
+        ),
+        (
+            good.replace("2 atoms", "1 atoms"),
+            &["line 24", "section Atoms has more lines than the 1 atoms"],
+        ),
+        (
+            good.replace("1 -0.5 0 0 0 0 1", "1 -0.5 0 0 0 0 1\n3 0 0 0"),
+            &[
+                "line 30",
+                "section Velocities has more lines than the 2 atoms",
+            ],
+        ),
+        (
+            good.replace("0 4 xlo xhi\n0 4 ylo yhi # b\n0.0 4.0 zlo zhi\n", ""),
+            &["lacks the box", "--box"],
         ),
         (
             good.replace("2 2 3.875", "2 2 far"),

@@ -133,7 +133,7 @@ fn errors_in_dumps_name_file_line_and_field() -> Test {
         (
             "part of a box",
             good.replace("0 100\n0 100\n0 100", "0 100\n0\n0 100"),
-            &["line 7", "1 numbers", "2"],
+            &["line 7", "1 number,", "2"],
         ),
         (
             "word in a box",

@@ -50,7 +50,7 @@ fn wrong_usage_exits_with_2() -> Test {
             &["world.dump", "--frames", "0:2", "--plot", "world.png"],
             "one frame",
         ),
-        (&["world.npy", "--ids"], "column id"),
+        (&["world.npz", "--ids"], "column id"),
         (&["world.npz", "--types"], "column type"),
         (&["world.npz", "--radius-by-type", "1=2"], "column type"),
         (

@@ -246,6 +246,7 @@ fn arrays_written_by_numpy_are_read_correctly() -> Test {
         "fortran-f4-big.npy",
         "fortran-f8-big.npy",
         "version-2.npy",
+        "records.npy",
         "plain.npz",
         "packed.npz",
         "savetxt.csv",
@@ -253,7 +254,9 @@ fn arrays_written_by_numpy_are_read_correctly() -> Test {
         // A list of spheres in float32 is in float32. `savetxt` has written nine digits.
         let found = list(&folder, name, &[])?;
         match name {
-            name if name.contains("f4") => assert_eq!(found, narrow, "{name}"),
+            name if name.contains("f4") || name == "records.npy" => {
+                assert_eq!(found, narrow, "{name}")
+            }
             "savetxt.csv" => {
                 assert_eq!(found.len(), truth.len());
                 for (line, truth) in found.iter().zip(&truth) {
@@ -283,7 +286,6 @@ fn arrays_written_by_numpy_are_read_correctly() -> Test {
 fn errors_about_unreadable_files_name_a_remedy() -> Test {
     for (name, parts) in [
         ("integers.npy", ["<i8", "float64", "astype"]),
-        ("records.npy", ["structured", "float32", "byte 10"]),
         (
             "savetxt-spaces.csv",
             ["line 1", "spaces", "delimiter=\",\""],

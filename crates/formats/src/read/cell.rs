@@ -68,8 +68,8 @@ impl Cell {
             let fields: Vec<&[u8]> = fields(line).collect();
             if fields.len() != columns {
                 let what = format!(
-                    "this line of ITEM: BOX BOUNDS has {} numbers, but must have {columns}",
-                    fields.len()
+                    "this line of ITEM: BOX BOUNDS has {}, but must have {columns}",
+                    number::counted(fields.len(), "number")
                 );
                 return Err((k, what));
             }

@@ -12,7 +12,7 @@ const KNOWN: [&str; 23] = [
 ];
 
 /// Begins the name of a column whose name was given to another column.
-const REPLACED: &str = "(replaced) ";
+pub(crate) const REPLACED: &str = "(replaced) ";
 
 /// Returns the name that a scaled coordinate of a LAMMPS dump keeps if it gets the name of the same coordinate, or
 /// `None` if the column `old` is not scaled. The name of anything else would take a fraction for a length.

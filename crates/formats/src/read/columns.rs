@@ -4,10 +4,14 @@
 use carom::{Field, HardSphere};
 
 use crate::read::cell::Cell;
+use crate::read::column_names::REPLACED;
 use crate::read::words::{self, Motion};
 use crate::read::{Radii, ReadOptions, Type, elements, number};
 
 const MOST_SHOWN: usize = 200;
+
+/// Largest number of columns of vectors, so that an invalid one does not fill the memory.
+pub(crate) const MOST_COLUMNS: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
@@ -66,6 +70,8 @@ pub(crate) struct Columns {
 enum Size {
     Radius(usize),
     Diameter(usize),
+    /// A radius and a diameter, which must agree.
+    Both(usize, usize),
     Constant(f64),
     Kind(usize, Radii),
 }
@@ -74,6 +80,8 @@ enum Size {
 #[derive(Clone, Copy, Debug)]
 enum Mass {
     Column(usize),
+    /// Two columns of masses, which must agree.
+    Columns(usize, usize),
     Symbol(usize),
     Number(usize),
 }
@@ -270,6 +278,17 @@ impl Columns {
             &Size::Diameter(column) => {
                 number::halve(number(column, "diameter")?).map_err(bad("diameter"))?
             }
+            &Size::Both(column, other) => {
+                let (radius, diameter) = (number(column, "radius")?, number(other, "diameter")?);
+                if !number::agree(2.0 * radius, diameter) {
+                    let what = format!(
+                        "is {diameter}, but the radius is {radius}; leave out one of them with --columns \
+                         _=diameter or --columns _=radius"
+                    );
+                    return Err(bad("diameter")(what));
+                }
+                radius
+            }
             &Size::Constant(radius) => radius,
             Size::Kind(column, radii) => {
                 let kind = kind(*column)?;
@@ -339,7 +358,20 @@ impl Columns {
         })
     }
 
-    fn note_of_motion(&self) -> Option<String> {
+    /// Returns the columns of numbers that are read as they are, or `None` if velocities are divided by masses.
+    pub(crate) fn numbers(&self) -> Option<impl Iterator<Item = usize>> {
+        let size = match self.size {
+            Size::Radius(column) | Size::Diameter(column) | Size::Both(column, _) => Some(column),
+            Size::Constant(_) | Size::Kind(..) => None,
+        };
+        let centers = self.centers().map(|(_, column)| column);
+        let all = centers
+            .chain(size)
+            .chain(self.velocity.into_iter().flatten());
+        self.mass.is_none().then_some(all)
+    }
+
+    pub(crate) fn note_of_motion(&self) -> Option<String> {
         if self.centers_only || self.at_rest {
             return None;
         }
@@ -368,17 +400,29 @@ impl Mass {
     fn of<'a>(self, field: impl Fn(usize) -> &'a [u8]) -> Result<f64, (&'static str, String)> {
         let unknown = |text: &[u8]| {
             format!(
-                "is `{}`, an element whose mass is not known, so its momentum gives no velocity; \
-                 add a column mass, or take all spheres as at rest with --at-rest",
+                "is `{}`, but must be an element, such as Ar or H, whose mass turns the momentum into a \
+                 velocity; correct it, add a column mass, or take all spheres as at rest with --at-rest",
                 number::shown(text)
             )
         };
+        let mass = |column| match number::parse(field(column)) {
+            Ok(mass) if mass > 0.0 => Ok(mass),
+            Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
+            Err(what) => Err(("mass", what)),
+        };
         match self {
-            Self::Column(column) => match number::parse(field(column)) {
-                Ok(mass) if mass > 0.0 => Ok(mass),
-                Ok(mass) => Err(("mass", format!("is {mass}, but must be larger than 0"))),
-                Err(what) => Err(("mass", what)),
-            },
+            Self::Column(column) => mass(column),
+            Self::Columns(column, other) => {
+                let (one, other) = (mass(column)?, mass(other)?);
+                if !number::agree(one, other) {
+                    let what = format!(
+                        "is {one}, but the field masses is {other}; leave out one of them with --columns _=masses \
+                         or --columns _=mass"
+                    );
+                    return Err(("mass", what));
+                }
+                Ok(one)
+            }
             Self::Symbol(column) => {
                 let symbol = field(column).trim_ascii();
                 elements::mass_of_symbol(symbol).ok_or_else(|| ("species", unknown(symbol)))
@@ -389,6 +433,55 @@ impl Mass {
                 elements::mass_of_number(number).ok_or_else(|| ("Z", unknown(text)))
             }
         }
+    }
+}
+
+/// A column of a table that seems to number frames or times. A table is one frame, so it must not change.
+pub(crate) struct Moment {
+    name: String,
+    column: usize,
+    first: Option<Vec<u8>>,
+}
+
+impl Moment {
+    pub(crate) fn of(names: &[String]) -> Option<Self> {
+        let is_moment = |name: &String| {
+            let known = [
+                "frame",
+                "frames",
+                "frame_id",
+                "timestep",
+                "time_step",
+                "step",
+                "time",
+                "snapshot",
+            ];
+            name == "t" || known.contains(&&*name.to_ascii_lowercase())
+        };
+        let column = names.iter().position(is_moment)?;
+        Some(Self {
+            name: names[column].clone(),
+            column,
+            first: None,
+        })
+    }
+
+    /// Checks a row, whose texts `field` returns.
+    pub(crate) fn check<'a>(
+        &mut self,
+        field: impl Fn(usize) -> Option<&'a [u8]>,
+    ) -> Result<(), String> {
+        let now = field(self.column).unwrap_or_default();
+        let first = self.first.get_or_insert_with(|| now.to_vec());
+        if now == first {
+            return Ok(());
+        }
+        let [now, first] = [now, first].map(number::shown);
+        let name = number::printable(&self.name, 40);
+        Err(format!(
+            "field {name} is `{now}`, but `{first}` in the first row, so the table seems to have several frames, \
+             but is read as one; keep the rows of one frame, or ignore the column with --columns _={name}"
+        ))
     }
 }
 
@@ -411,7 +504,10 @@ fn motion(names: &[String], is_flat: bool) -> Result<([Option<usize>; 3], Option
             }
             Ok(None)
         };
-        let mass = if let Some(column) = first(&["mass", "masses"])? {
+        let masses = [position(names, "mass")?, position(names, "masses")?];
+        let mass = if let [Some(one), Some(other)] = masses {
+            Mass::Columns(one, other)
+        } else if let [Some(column), _] | [_, Some(column)] = masses {
             Mass::Column(column)
         } else if let Some(column) = first(&["species", "element", "symbols"])? {
             Mass::Symbol(column)
@@ -451,12 +547,48 @@ fn motion(names: &[String], is_flat: bool) -> Result<([Option<usize>; 3], Option
 }
 
 /// Name of the column of atomic numbers in extended XYZ, which is `Z` there.
-pub(crate) const ATOMIC_NUMBER: &str = "atomic number";
+const ATOMIC_NUMBER: &str = "atomic number";
+
+/// Returns the names of the columns of a vector in extended XYZ or in a structured array. The message of an error is
+/// written to follow what names the vector.
+pub(crate) fn of_vector(name: &str, count: usize) -> Result<Vec<String>, String> {
+    let three = match &*name.to_ascii_lowercase() {
+        "pos" | "position" | "positions" => Some(Names::PLAIN.center),
+        "velo" | "vel" | "vels" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
+        _ => None,
+    };
+    Ok(match (three, count) {
+        // A vector of two numbers lacks z.
+        (Some(names), 2 | 3) => names
+            .iter()
+            .take(count)
+            .map(|&name| name.to_owned())
+            .collect(),
+        (Some(_), _) => {
+            return Err(format!(
+                "gives {} {count} columns, but it must have 3, or 2 in a two-dimensional world",
+                number::printable(name, 40)
+            ));
+        }
+        (None, 2 | 3) if ["momentum", "momenta"].contains(&&*name.to_ascii_lowercase()) => {
+            (1..=count).map(|k| format!("momenta {k}")).collect()
+        }
+        // `Z`, but not `z`, which is a coordinate.
+        (None, 1) if name == "Z" => vec![ATOMIC_NUMBER.to_owned()],
+        (None, 1) => vec![name.to_owned()],
+        (None, _) => (1..=count).map(|k| format!("{name} {k}")).collect(),
+    })
+}
 
 fn size(names: &[String], radii: &Radii) -> Result<(&'static str, Size), String> {
     let radius = position(names, "radius")?.map(|at| ("radius", Size::Radius(at)));
     let diameter = position(names, "diameter")?.map(|at| ("diameter", Size::Diameter(at)));
-    let in_file = radius.or(diameter);
+    let in_file = match (&radius, &diameter) {
+        (&Some((name, Size::Radius(one))), &Some((_, Size::Diameter(other)))) => {
+            Some((name, Size::Both(one, other)))
+        }
+        _ => radius.or(diameter),
+    };
     let option = match radii {
         Radii::InFile => {
             return in_file.ok_or_else(|| {
@@ -535,7 +667,11 @@ fn kind_column(names: &[String], kinds: &[&str]) -> Result<Option<usize>, String
 }
 
 fn missing(what: &str, names: &[String]) -> String {
-    let all = names.join(", ");
+    let replaced = |name: &String| match name.strip_prefix(REPLACED) {
+        Some(name) => format!("{name} (replaced by --columns)"),
+        None => name.clone(),
+    };
+    let all = names.iter().map(replaced).collect::<Vec<_>>().join(", ");
     let cut = number::printable(&all, MOST_SHOWN);
     let more = if all.chars().nth(MOST_SHOWN).is_some() {
         " ..."
@@ -561,9 +697,11 @@ fn position(names: &[String], name: &str) -> Result<Option<usize>, String> {
     let of = |is_name: &dyn Fn(&str) -> bool| {
         let mut found = (0..names.len()).filter(|&k| is_name(&names[k]));
         let first = found.next();
-        if found.next().is_some() {
+        if let (Some(first), Some(second)) = (first, found.next()) {
+            let [first, second] = [first, second].map(|k| k + 1);
             return Err(format!(
-                "there is more than one column {name}; rename or remove the others"
+                "there is more than one column {name} (columns {first} and {second}); say which is read with \
+                 --columns {name}={first} or --columns {name}={second}"
             ));
         }
         Ok(first)

@@ -62,12 +62,20 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
     let mut ended = true;
     let mut within_header = true;
     let mut labels = false;
+    // A section that has been read, after which another one must begin.
+    let mut complete = None;
     while text.next()? {
         ended = text.is_ended();
         let line = content(&text).to_vec();
         let words: Vec<&[u8]> = fields(&line).collect();
         let Some(first) = words.first() else { continue };
         if !first.first().is_some_and(u8::is_ascii_alphabetic) {
+            if let (Some(section), Some(count)) = (complete, head.count) {
+                return Err(text.wrong(&format!(
+                    "the section {section} has more lines than the {count} atoms that the header says; correct the \
+                     number or the section"
+                )));
+            }
             if within_header {
                 head.read(&words, text.place().line);
             } else if labels
@@ -79,6 +87,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
             continue;
         }
         within_header = false;
+        complete = None;
         labels = words == [&b"Atom"[..], b"Type", b"Labels"];
         match *words {
             [b"Atoms"] => {
@@ -86,6 +95,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
                     return Err(text.wrong("this is a second section Atoms"));
                 }
                 world = Some(atoms(&mut text, &head, options)?);
+                complete = Some("Atoms");
             }
             [b"Velocities"] => {
                 let Some(world) = &mut world else {
@@ -93,6 +103,7 @@ pub fn read(source: &str, input: impl BufRead, options: &ReadOptions) -> Result<
                 };
                 velocities(&mut text, world)?;
                 has_velocities = true;
+                complete = Some("Velocities");
             }
             _ => {}
         }
@@ -289,8 +300,8 @@ fn atoms(text: &mut Text<impl BufRead>, head: &Head, options: &ReadOptions) -> R
         // Three image flags may follow.
         if record.len() != names.len() && record.len() != names.len() + 3 {
             let what = format!(
-                "the line has {} fields, but an atom has {} ({}), and perhaps three image flags",
-                record.len(),
+                "the line has {}, but an atom has {} ({}), and perhaps three image flags",
+                number::counted(record.len(), "field"),
                 names.len(),
                 names.join(" ")
             );
@@ -366,8 +377,8 @@ fn velocities(text: &mut Text<impl BufRead>, atoms: &mut Atoms) -> Result<()> {
         // The angular velocity or momentum, or the radial velocity of an electron, may follow.
         if velocity.len() < 3 {
             let what = format!(
-                "the line has {} fields, but a velocity has id vx vy vz",
-                words.len()
+                "the line has {}, but a velocity has id vx vy vz",
+                number::counted(words.len(), "field")
             );
             return Err(unless_cut(text, true, &what));
         }

@@ -3,27 +3,32 @@
 use crate::read::{Format, number};
 
 /// What the first bytes of an input tell.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Detected {
     Format(Format),
     /// A format that is not read: its name, and how to convert the input.
-    Foreign(&'static str, &'static str),
+    Foreign(&'static str, String),
     Unknown,
 }
 
 /// Number of bytes from which the format is recognised.
 pub(crate) const ENOUGH: usize = 1 << 14;
 
-const WITH_ASE: &str = "convert it with ASE (`pip install ase`): `ase convert INPUT out.xyz`";
-const GRO: &str = "convert it with ASE (`pip install ase`): `ase convert -i gromacs INPUT out.xyz`";
+/// `FORMAT` is ASE's name of the format.
+const WITH_ASE: &str =
+    "convert it with ASE (`pip install ase`): `ase convert -i FORMAT INPUT out.xyz`";
 const GSD: &str = "convert it with Python (`pip install gsd`): `python -c \"import gsd.hoomd, numpy; \
                    f = gsd.hoomd.open('INPUT')[-1]; p = f.particles; numpy.savez('out.npz', \
                    position=p.position, velocity=p.velocity, diameter=p.diameter, \
                    box=f.configuration.box)\"`";
 const WITH_MDANALYSIS: &str = "convert a frame with Python (`pip install MDAnalysis`): `python -c \"import \
                                MDAnalysis, numpy; u = MDAnalysis.Universe('TOPOLOGY', 'INPUT'); \
-                               numpy.savez('out.npz', positions=u.atoms.positions, \
+                               u.trajectory[-1]; numpy.savez('out.npz', positions=u.atoms.positions, \
                                dimensions=u.dimensions)\"`";
+const TRR: &str = "convert a frame with Python (`pip install MDAnalysis`): `python -c \"import MDAnalysis, numpy; u = \
+                   MDAnalysis.Universe('TOPOLOGY', 'INPUT'); u.trajectory[-1]; numpy.savez('out.npz', \
+                   positions=u.atoms.positions, velocities=u.atoms.velocities, \
+                   dimensions=u.dimensions)\"` (without velocities=… if it has none)";
 const BINARY_DUMP: &str = "convert it with LAMMPS's tool `binary2txt INPUT`, or write a text dump";
 const RESTART: &str = "convert it with LAMMPS: `lmp -restart2data INPUT out.data`";
 const TEXT_DUMP: &str = "write a text dump instead: `dump 1 all custom 100 dump.txt id type x y z`";
@@ -32,18 +37,39 @@ const PARAVIEW: &str = "save it from ParaView as CSV (File, Save Data), and read
 const WITH_OVITO: &str = "export it as a LAMMPS dump or as extended XYZ, for example with OVITO";
 
 const WITH_CLOUD_COMPARE: &str = "save it as CSV, for example with CloudCompare";
+const TRAJ: &str = "convert it with ASE (`pip install ase`): `ase convert -i traj INPUT out.xyz`";
+const MESH: &str = "give the mesh of a wall with --mesh (STL or OBJ), or save its points as CSV";
+const PARQUET: &str = "convert it with Python (`pip install pandas pyarrow`): `python -c \"import pandas; \
+                       pandas.read_parquet('INPUT').to_csv('out.csv', index=False)\"`";
+const FEATHER: &str = "convert it with Python (`pip install pandas pyarrow`): `python -c \"import pandas; \
+                       pandas.read_feather('INPUT').to_csv('out.csv', index=False)\"`";
+const MATLAB: &str = "convert it with Python (`pip install scipy`): `python -c \"import scipy.io, numpy; m = \
+                      scipy.io.loadmat('INPUT'); numpy.savez('out.npz', position=m['NAME'])\"`, with the names \
+                      of the file, and also with radius and velocity";
+const WITH_NUMPY: &str = "load it with the program that wrote it, and write CSV, or save the arrays in Python: \
+                          `numpy.savez('out.npz', position=…, radius=…, velocity=…)`";
+const SQLITE: &str = "if ASE wrote it, `ase convert -i db INPUT out.xyz` converts it; otherwise save its table as CSV";
+const JSON: &str = "if ASE wrote it, `ase convert -i json INPUT out.xyz` converts it; otherwise load it with the \
+                    program that wrote it, and write CSV, or save the arrays in Python: `numpy.savez('out.npz', \
+                    position=…, radius=…, velocity=…)`";
+const TINKER: &str = "convert it with Python (`pip install MDAnalysis`): `python -c \"import MDAnalysis; \
+                      MDAnalysis.Universe('INPUT', format='TXYZ').atoms.write('out.xyz')\"`";
+const PICTURE: &str = "give the file with the numbers instead";
+/// `COUNT` is the number of spheres of a frame.
+const MERCURY: &str = "take its last frame as a table: `tail -n COUNT INPUT > out.txt`, and read that with \
+                       --format csv --separator space --columns x,y,z,vx,vy,vz,radius,_,_,_,_,_,_,_";
 
 /// Magic bytes, and where they are, of formats that are not read.
-const MAGIC: [(usize, &[u8], &str, &str); 25] = [
+const MAGIC: [(usize, &[u8], &str, &str); 43] = [
     (0, b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65", "a GSD file", GSD),
     (4, b"CORD", "a DCD trajectory", WITH_MDANALYSIS),
     (0, b"\x00\x00\x07\xcb", "an XTC trajectory", WITH_MDANALYSIS),
-    (0, b"\x00\x00\x07\xc9", "a TRR trajectory", WITH_MDANALYSIS),
+    (0, b"\x00\x00\x07\xc9", "a TRR trajectory", TRR),
     (0, b"CDF\x01", "a NetCDF file", WITH_OVITO),
     (0, b"CDF\x02", "a NetCDF file", WITH_OVITO),
     (0, b"CDF\x05", "a NetCDF file", WITH_OVITO),
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", WITH_OVITO),
-    (0, b"- of Ulm", "a trajectory of ASE", WITH_ASE),
+    (0, b"- of Ulm", "a trajectory of ASE", TRAJ),
     (8, b"DUMPATOM", "a binary LAMMPS dump", BINARY_DUMP),
     (8, b"DUMPCUSTOM", "a binary LAMMPS dump", BINARY_DUMP),
     (0, b"LammpS RestartT", "a restart file of LAMMPS", RESTART),
@@ -54,6 +80,29 @@ const MAGIC: [(usize, &[u8], &str, &str); 25] = [
     (0, b"ply\r\n", "a PLY file", WITH_CLOUD_COMPARE),
     (0, b"# .PCD v", "a PCD point cloud", WITH_CLOUD_COMPARE),
     (0, b"LASF", "a LAS point cloud", WITH_CLOUD_COMPARE),
+    (0, b"ASTM-E57", "an E57 point cloud", WITH_CLOUD_COMPARE),
+    (0, b"glTF", "a glTF file", MESH),
+    (0, b"OFF\n", "an OFF mesh", MESH),
+    (0, b"\x89PNG", "a picture (PNG)", PICTURE),
+    (0, b"\xff\xd8\xff", "a picture (JPEG)", PICTURE),
+    (0, b"GIF8", "a picture (GIF)", PICTURE),
+    (0, b"%PDF", "a PDF document", PICTURE),
+    (0, b"PAR1", "a Parquet file", PARQUET),
+    (0, b"ARROW1", "an Arrow (Feather) file", FEATHER),
+    (0, b"MATLAB 5.0", "a MATLAB file", MATLAB),
+    (0, b"SQLite format 3", "an SQLite database", SQLITE),
+    (0, b"\x80\x02", "a pickle of Python", WITH_NUMPY),
+    (0, b"\x80\x03", "a pickle of Python", WITH_NUMPY),
+    (0, b"\x80\x04", "a pickle of Python", WITH_NUMPY),
+    (0, b"\x80\x05", "a pickle of Python", WITH_NUMPY),
+    (0, b"\x7fELF", "a program", PICTURE),
+    (0, b"#F A ", "an IMD file", WITH_OVITO),
+    (
+        0,
+        b"Number of particles =",
+        "a CFG file of AtomEye",
+        WITH_OVITO,
+    ),
     (
         257,
         b"ustar",
@@ -92,18 +141,49 @@ const MAGIC: [(usize, &[u8], &str, &str); 25] = [
     ),
 ];
 
+fn foreign(name: &'static str, way_out: &str) -> Detected {
+    Detected::Foreign(name, way_out.to_owned())
+}
+
+/// Returns what is said of a format that ASE reads under the name `format`.
+fn of_ase(name: &'static str, format: &str) -> Detected {
+    Detected::Foreign(name, WITH_ASE.replace("FORMAT", format))
+}
+
+/// Returns whether the bytes are a binary dump as LAMMPS wrote it before the year 2021: without a name of the format, it
+/// begins with the time step, the number of atoms, and whether the box is triclinic and its six boundaries.
+fn is_old_dump(begin: &[u8]) -> bool {
+    let long = |at: usize| {
+        let bytes = begin.get(at..at + 8)?.try_into().ok()?;
+        Some(i64::from_le_bytes(bytes))
+    };
+    let flag = |k: usize| {
+        let at = 16 + 4 * k;
+        let bytes = begin.get(at..at + 4)?.try_into().ok()?;
+        Some(i32::from_le_bytes(bytes))
+    };
+    let is_step = long(0).is_some_and(|step| (0..1 << 48).contains(&step));
+    let is_count = long(8).is_some_and(|count| (1..1 << 48).contains(&count));
+    let are_flags = (0..7).all(|k| flag(k).is_some_and(|flag| (0..4).contains(&flag)));
+    is_step && is_count && are_flags
+}
+
 /// Recognises the format of an input from its first bytes, after decompression. `is_whole` tells whether these are all.
 pub(crate) fn detect(begin: &[u8], is_whole: bool) -> Detected {
     if begin.starts_with(b"\x93NUMPY") {
         return Detected::Format(Format::Npy);
     }
-    if begin.starts_with(b"PK\x03\x04") {
+    // An archive without files has only its end.
+    if begin.starts_with(b"PK\x03\x04") || begin.starts_with(b"PK\x05\x06") {
         return Detected::Format(Format::Npz);
     }
     for (at, magic, name, way_out) in MAGIC {
         if begin.get(at..).is_some_and(|rest| rest.starts_with(magic)) {
-            return Detected::Foreign(name, way_out);
+            return foreign(name, way_out);
         }
+    }
+    if is_old_dump(begin) {
+        return foreign("a binary LAMMPS dump", BINARY_DUMP);
     }
     let text = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin);
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
@@ -138,7 +218,7 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         return Detected::Format(Format::Lammps);
     }
     if first == [b"---"] && any(&["creator: LAMMPS"]) {
-        return Detected::Foreign("a YAML dump of LAMMPS", TEXT_DUMP);
+        return foreign("a YAML dump of LAMMPS", TEXT_DUMP);
     }
     // Fixed columns, after a title and the number of atoms.
     let number_at = |from: usize, to: usize| {
@@ -154,7 +234,32 @@ fn of_text(lines: &[&[u8]]) -> Detected {
         && number_at(28, 36)
         && number_at(36, 44)
     {
-        return Detected::Foreign("a GRO file of GROMACS", GRO);
+        return of_ase("a GRO file of GROMACS", "gromacs");
+    }
+    // The number of spheres, the time and the box, and rows of 14 numbers.
+    let all_numbers = |k| words(k).iter().all(is_number);
+    if let [count, _, _, _, _, _, _, _] = *first
+        && is_whole(count)
+        && words(1).len() == 14
+        && all_numbers(0)
+        && all_numbers(1)
+    {
+        let way_out = MERCURY.replace("COUNT", &String::from_utf8_lossy(count));
+        return Detected::Foreign("a data file of MercuryDPM", way_out);
+    }
+    // Tinker numbers the atoms, and has the symbol before the position.
+    let is_tinker_atom = |k: usize| {
+        let words = words(k);
+        words.len() >= 6
+            && words[0] == k.to_string().as_bytes()
+            && !is_number(&words[1])
+            && words[2..6].iter().all(is_number)
+    };
+    if first.first().is_some_and(|count| is_whole(count))
+        && is_tinker_atom(1)
+        && (*first[0] == *b"1" || is_tinker_atom(2))
+    {
+        return foreign("an XYZ file of Tinker", TINKER);
     }
     if let [count] = *first
         && is_whole(count)
@@ -177,25 +282,100 @@ fn of_text(lines: &[&[u8]]) -> Detected {
     let is_count = |words: &Vec<&[u8]>| matches!(**words, [count, b"atoms"] if is_whole(count));
     let is_bound =
         |words: &Vec<&[u8]>| words.ends_with(&[b"xlo", b"xhi"]) || words.ends_with(&[b"avec"]);
-    if header.iter().any(is_count) && header.iter().any(is_bound) {
+    if header.iter().any(is_count) && (header.iter().any(is_bound) || any(&["Atoms"])) {
         return Detected::Format(Format::LammpsData);
     }
     if any(&["ATOM  ", "HETATM", "CRYST1"]) {
-        return Detected::Foreign("a PDB file", WITH_ASE);
+        return of_ase("a PDB file", "proteindatabank");
     }
     if any(&["data_"]) && any(&["_cell_length_a", "_atom_site", "loop_"]) {
-        return Detected::Foreign("a CIF file", WITH_ASE);
+        return of_ase("a CIF file", "cif");
+    }
+    if any(&["Direct configuration="]) {
+        return of_ase("an XDATCAR file of VASP", "vasp-xdatcar");
+    }
+    if line(0).starts_with(b" vasp.") {
+        return of_ase("an OUTCAR file of VASP", "vasp-out");
     }
     let is_scale = matches!(*words(1), [word] if is_number(&word));
     let counts = |k: usize| !words(k).is_empty() && words(k).iter().all(|word| is_whole(word));
     if is_scale && (2..5).all(|k| is_vector(k) && words(k).len() == 3) && (counts(5) || counts(6)) {
-        return Detected::Foreign("a POSCAR file of VASP", WITH_ASE);
+        return of_ase("a POSCAR file of VASP", "vasp");
+    }
+    // A cube of Gaussian: after two titles, four lines of a whole number and a vector.
+    let is_count_and_vector = |k| {
+        let words = words(k);
+        let count = words
+            .first()
+            .map(|word| word.strip_prefix(b"-").unwrap_or(word));
+        (4..=5).contains(&words.len()) && count.is_some_and(is_whole) && words.iter().all(is_number)
+    };
+    if (2..6).all(is_count_and_vector) && words(6).len() == 5 && all_numbers(6) {
+        return of_ase("a cube file of Gaussian", "cube");
+    }
+    // CONFIG of DL_POLY: after a title, two keys of one digit, and often the number of atoms.
+    if let [levels, images, ..] = *words(1)
+        && (2..=5).contains(&words(1).len())
+        && [levels, images]
+            .iter()
+            .all(|word| word.len() == 1 && is_whole(word))
+        && (2..5).all(|k| is_vector(k) && words(k).len() == 3)
+        && (1..=2).contains(&words(5).len())
+        && !is_vector(5)
+        && is_vector(6)
+    {
+        return foreign("a CONFIG file of DL_POLY", WITH_OVITO);
+    }
+    if lines.iter().take(4).any(|line| {
+        let line = line.trim_ascii_end();
+        line.ends_with(b"V2000") || line.ends_with(b"V3000")
+    }) {
+        return of_ase("an SDF or MOL file", "sdf");
+    }
+    if first == [b"TITLE"] && any(&["POSITION"]) {
+        return of_ase("a GROMOS96 file", "gromos");
+    }
+    if any(&["ATOMIC_POSITIONS"]) {
+        return of_ase("an input of Quantum ESPRESSO", "espresso-in");
+    }
+    if any(&["atom "]) && lines.iter().all(|line| !line.contains(&b',')) && any(&["lattice_vector"])
+    {
+        return of_ase("a geometry of FHI-aims", "aims");
+    }
+    if first == [b"ATOMS"] && words(1).len() >= 4 {
+        return of_ase("an XSF file", "xsf");
+    }
+    if first.first() == Some(&&b"VERSION"[..]) && any(&["FIELDS"]) {
+        return foreign("a PCD point cloud", WITH_CLOUD_COMPARE);
+    }
+    if (first.first() == Some(&&b"solid"[..]) && any(&["facet", " facet", "  facet", "\tfacet"]))
+        || (any(&["v "]) && any(&["f "]))
+    {
+        return foreign("a mesh", MESH);
+    }
+    let opens =
+        line(0).starts_with(b"{") || line(0).trim_ascii() == b"[" || line(0).starts_with(b"[[");
+    if opens && std::str::from_utf8(line(0)).is_ok() && !line(0).contains(&0) {
+        return foreign("a JSON file", JSON);
     }
     if any(&["CRYSTAL", "PRIMVEC"]) && any(&["PRIMCOORD"]) {
-        return Detected::Foreign("an XSF file", WITH_ASE);
+        return of_ase("an XSF file", "xsf");
     }
-    if first.first().is_some_and(|word| word.starts_with(b"<?xml")) && any(&["<VTKFile"]) {
-        return Detected::Foreign("a VTK file", PARAVIEW);
+    if first
+        .first()
+        .is_some_and(|word| word.starts_with(b"<?xml") || *word == b"<Xdmf")
+    {
+        if any(&["<VTKFile", "<Xdmf"]) {
+            return foreign("a VTK or XDMF file", PARAVIEW);
+        }
+        if any(&["<modeling>"]) {
+            return of_ase("a vasprun.xml file of VASP", "vasp-xml");
+        }
+        return foreign("an XML file", WITH_NUMPY);
+    }
+    // Yade names its columns so.
+    if line(0).starts_with(b"#format ") {
+        return Detected::Format(Format::Csv);
     }
     // A header with x and y.
     let header = line(0).trim_ascii().strip_prefix(b"#").unwrap_or(line(0));
@@ -209,6 +389,16 @@ fn of_text(lines: &[&[u8]]) -> Detected {
             .any(|other| other.strip_prefix(b"\"").unwrap_or(other).starts_with(name))
     };
     if names.len() >= 2 && has(b"x") && has(b"y") {
+        return Detected::Format(Format::Csv);
+    }
+    // Between other separators, the names must be whole. The reader says which separator to give.
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b";|\"".contains(byte);
+    let has = |name: &[u8]| {
+        header
+            .split(is_end)
+            .any(|other| other.eq_ignore_ascii_case(name))
+    };
+    if has(b"x") && has(b"y") {
         return Detected::Format(Format::Csv);
     }
     Detected::Unknown

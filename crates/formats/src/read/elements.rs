@@ -31,10 +31,15 @@ const ELEMENTS: [(&str, f64); 118] = [
     ("Mc", 289.194), ("Lv", 293.204), ("Ts", 293.208), ("Og", 294.214),
 ];
 
-/// Returns the mass of the element with a symbol such as `Ar`.
+/// Symbols and masses of deuterium and tritium (M. Wang et al., "The AME 2020 atomic mass evaluation", Chinese Physics C
+/// 45, 030003, 2021, <https://doi.org/10.1088/1674-1137/abddaf>).
+const ISOTOPES: [(&str, f64); 2] = [("D", 2.014101777844), ("T", 3.01604928132)];
+
+/// Returns the mass of the element with a symbol such as `Ar`, or of an isotope of hydrogen.
 pub(crate) fn mass_of_symbol(symbol: &[u8]) -> Option<f64> {
     let found = ELEMENTS
         .iter()
+        .chain(&ISOTOPES)
         .find(|(other, _)| other.as_bytes() == symbol);
     found.map(|&(_, mass)| mass)
 }
@@ -62,6 +67,8 @@ mod tests {
             assert_eq!(mass_of_number(number), Some(mass), "{symbol}");
             assert_eq!(mass_of_symbol(symbol.as_bytes()), Some(mass), "{symbol}");
         }
+        assert_eq!(mass_of_symbol(b"D"), Some(2.014_101_777_844));
+        assert_eq!(mass_of_symbol(b"T"), Some(3.016_049_281_32));
         assert_eq!(mass_of_number(0), None);
         assert_eq!(mass_of_number(119), None);
         for symbol in ["", "A", "AR", "X", "Ar1"] {

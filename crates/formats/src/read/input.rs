@@ -139,7 +139,8 @@ impl Input {
                 "neither the contents of {} nor its name tells the format: choose it with --format \
                  csv, lammps, lammps-data, xyz, npy or npz, or use one of the names *.csv, *.lammpstrj, *.dump, \
                  dump.*, *.xyz, *.extxyz, *.npy and *.npz (all but *.npz may be followed by .gz, \
-                 .zst, .bz2 or .xz)",
+                 .zst, .bz2 or .xz); a table of numbers without a header is read with --format csv --separator \
+                 space --columns x,y,z,radius",
                 self.name
             ),
         )

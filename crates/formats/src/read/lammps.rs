@@ -328,10 +328,15 @@ fn columns(from: &FrameText<impl BufRead>, head: &Head, options: &ReadOptions) -
     if !columns.are_scaled() {
         return Ok(columns);
     }
-    let Some(cell) = head.given.cell else {
+    let of_options = || {
+        let domain = options.cell?;
+        Some(Cell::new(domain.origin(), domain.edges()))
+    };
+    let Some(cell) = head.given.cell.or_else(of_options) else {
         let (line, what) = head.given.wrong_cell.clone().unwrap_or_default();
         let what = format!(
-            "the coordinates are scaled, so they need ITEM: BOX BOUNDS before ITEM: ATOMS, but {what}"
+            "the coordinates are scaled, so they need ITEM: BOX BOUNDS before ITEM: ATOMS, but {what}; give the \
+             box with --box and --periodic"
         );
         return Err(at(from.text.source(), "line", line, &what));
     };

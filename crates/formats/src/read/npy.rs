@@ -3,12 +3,13 @@
 
 use std::io::{BufReader, ErrorKind, Read};
 
+use ::csv::ByteRecord;
 use carom::HardSphere;
 use py_literal::Value;
 
 use crate::error::{Context, Error, Result, at, bail};
 use crate::read::cell;
-use crate::read::columns::Names;
+use crate::read::columns::{Columns, MOST_COLUMNS, Moment, Names, of_vector};
 use crate::read::world::UNREAD;
 use crate::read::{ReadOptions, World, number};
 
@@ -19,15 +20,23 @@ const LONGEST_HEADER: usize = 10_000;
 /// recursive parser. The header of a plain array has depth 2.
 const DEEPEST: usize = 4;
 
+/// Largest number of bytes of a record of a structured array.
+const LARGEST_RECORD: usize = 1 << 20;
+
 /// Reads spheres from an array of float32 or float64 with one row for each sphere. The columns are
 /// `x y z radius vx vy vz`, or `x y z radius` for spheres at rest. If the options give the radius,
 /// the columns are `x y z vx vy vz` or `x y z`. If only the centres are read, the first three columns
-/// must be `x y z`. `source` names the file in messages.
+/// must be `x y z`. The fields of a structured array are columns with names, as in CSV; a field with several numbers is a
+/// vector, as in extended XYZ. `source` names the file in messages.
 ///
 /// # Errors
 /// Returns an error if the array cannot be read, with the row and the field of an invalid number.
 pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> Result<World> {
-    let array = Array::open(source, input)?;
+    let mut array = Array::open_any(source, input, Accepted::Records)?;
+    if let Some(record) = array.record.take() {
+        return read_records(array, record, options);
+    }
+    without_names(source, options)?;
     let mut world = World::new(source, Names::PLAIN, "row");
     world.domain = cell::domain(None, [false; 3], false, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
@@ -81,6 +90,249 @@ pub fn read(source: &str, input: impl Read, options: &ReadOptions) -> Result<Wor
     Ok(world)
 }
 
+/// Returns an error if the options ask for what arrays without named columns do not have.
+pub(crate) fn without_names(source: &str, options: &ReadOptions) -> Result<()> {
+    for (asked, what) in [(options.ids, "ids"), (options.types, "types")] {
+        if asked {
+            bail!("{source}: NumPy arrays have no {what} of spheres; read it without {what}");
+        }
+    }
+    if options.columns.is_some() {
+        bail!("{source}: the columns of NumPy arrays have no names, so leave out --columns");
+    }
+    Ok(())
+}
+
+/// Reads the spheres of a structured array.
+fn read_records(
+    mut array: Array<'_, impl Read>,
+    record: Record,
+    options: &ReadOptions,
+) -> Result<World> {
+    let source = array.source;
+    let wrong = |what: String| Error::new(format!("{source}: {what}"));
+    let &[rows] = &*array.shape else {
+        return Err(wrong(format!(
+            "the array is structured and has the shape {}, but must have the shape (N,): save a.ravel()",
+            array.shape()
+        )));
+    };
+    let Record { mut names, fields } = record;
+    if let Some(given) = &options.columns {
+        given.apply(&mut names, false, false).map_err(wrong)?;
+    }
+    let columns = Columns::find(&names, &[Names::PLAIN.center], options).map_err(wrong)?;
+    let mut world = World::new(source, columns.names, "row");
+    world.domain = cell::domain(None, [false; 3], columns.is_flat(), options).map_err(wrong)?;
+    world.notes.extend(columns.notes());
+    world.notes.extend(columns.note_of_momenta());
+    let mut moment = Moment::of(&names);
+    let narrow: Vec<bool> = fields.iter().flat_map(Scalar::are_narrow).collect();
+    let is_narrow = |column: usize| narrow.get(column) == Some(&true);
+    world.float32 = columns.numbers().is_some_and(|mut all| all.all(is_narrow));
+    let mut bytes = vec![0; fields.iter().map(Scalar::bytes).sum()];
+    let (mut texts, mut text) = (ByteRecord::new(), Vec::new());
+    for row in 0..rows {
+        array.exact_with(&mut bytes, || format!("row {row} of {rows}"))?;
+        texts.clear();
+        let mut rest = &*bytes;
+        for field in &fields {
+            for _ in 0..field.named {
+                let (number, after) = rest.split_at(field.size);
+                rest = after;
+                text.clear();
+                field.write(number, &mut text);
+                texts.push_field(&text);
+            }
+            rest = &rest[field.size * (field.count - field.named)..];
+        }
+        if let Some(moment) = &mut moment {
+            moment
+                .check(|column| texts.get(column))
+                .map_err(|what| at(source, "row", row, &what))?;
+        }
+        world.parse(row, &columns, |column| texts.get(column))?;
+    }
+    array.end()?;
+    world.check_ids()?;
+    Ok(world)
+}
+
+/// The fields of a structured array, and the names of their columns.
+struct Record {
+    names: Vec<String>,
+    fields: Vec<Scalar>,
+}
+
+/// A field of a structured array.
+struct Scalar {
+    /// Kind of NumPy, such as `f`, and size in bytes of each number or text of the field.
+    kind: u8,
+    size: usize,
+    big_endian: bool,
+    count: usize,
+    /// Number of columns: `count`, or 0 for the bytes between fields.
+    named: usize,
+}
+
+impl Record {
+    /// Parses the fields, such as `('pos', '<f8', (3,))`.
+    fn of(entries: &[Value]) -> Result<Self, String> {
+        let mut record = Self {
+            names: Vec::new(),
+            fields: Vec::new(),
+        };
+        let mut bytes = 0_usize;
+        for entry in entries {
+            let (name, dtype, lengths) = match entry {
+                Value::Tuple(parts) => match &**parts {
+                    [name, Value::String(dtype)] => (name, dtype, &[][..]),
+                    [name, Value::String(dtype), Value::Tuple(lengths)] => {
+                        (name, dtype, &**lengths)
+                    }
+                    _ => return Err(NESTED.to_owned()),
+                },
+                _ => return Err(NESTED.to_owned()),
+            };
+            // A field may have a title and a name.
+            let name = match name {
+                Value::Tuple(both) => both.last(),
+                name => Some(name),
+            };
+            let Some(Value::String(name)) = name else {
+                return Err(NESTED.to_owned());
+            };
+            let mut field = Scalar::of(dtype).ok_or_else(|| {
+                let dtype = number::shown(dtype.as_bytes());
+                format!(
+                    "a field has the dtype {dtype}, which is not read: save the array without it"
+                )
+            })?;
+            let count = lengths.iter().try_fold(1_usize, |count, length| {
+                let length = length.as_integer()?;
+                count.checked_mul(usize::try_from(length).ok()?)
+            });
+            field.count = count.filter(|&n| n <= MOST_COLUMNS).unwrap_or(usize::MAX);
+            bytes = bytes.saturating_add(field.size.saturating_mul(field.count));
+            if bytes > LARGEST_RECORD {
+                return Err(format!(
+                    "a record has more than {LARGEST_RECORD} bytes or {MOST_COLUMNS} numbers"
+                ));
+            }
+            // Padding has no name.
+            if !name.is_empty() {
+                field.named = field.count;
+                record.names.extend(match lengths {
+                    [] => vec![name.clone()],
+                    _ => {
+                        of_vector(name, field.count).map_err(|what| format!("the dtype {what}"))?
+                    }
+                });
+                if record.names.len() > MOST_COLUMNS {
+                    return Err(format!("a record has more than {MOST_COLUMNS} numbers"));
+                }
+            }
+            record.fields.push(field);
+        }
+        Ok(record)
+    }
+}
+
+/// What is wrong with fields of fields.
+const NESTED: &str = "the array has fields of fields, but must have fields of numbers: save \
+                      numpy.lib.recfunctions.structured_to_unstructured(a) or one array for each of them";
+
+impl Scalar {
+    /// Parses a dtype such as `<f8`.
+    fn of(dtype: &str) -> Option<Self> {
+        let (order, rest) = dtype.split_at_checked(1)?;
+        let (kind, rest) = rest.split_at_checked(1)?;
+        let digits = rest.find('[').map_or(rest, |end| &rest[..end]);
+        let size: usize = digits.parse().ok()?;
+        let kind = *kind.as_bytes().first()?;
+        let size = match kind {
+            b'U' => size.checked_mul(4)?,
+            b'f' | b'i' | b'u' | b'b' | b'S' | b'V' | b'c' | b'M' | b'm' => size,
+            _ => return None,
+        };
+        let is_order = ["<", ">", "|"].contains(&order);
+        let has_order = order != "|" || size == 1 || b"SV".contains(&kind);
+        (is_order && has_order).then_some(Self {
+            kind,
+            size,
+            big_endian: order == ">",
+            count: 1,
+            named: 0,
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.size * self.count
+    }
+
+    /// Returns whether the columns of the field are float32.
+    fn are_narrow(&self) -> impl Iterator<Item = bool> {
+        std::iter::repeat_n((self.kind, self.size) == (b'f', 4), self.named)
+    }
+
+    /// Writes a number or text with all its digits.
+    fn write(&self, bytes: &[u8], text: &mut Vec<u8>) {
+        let mut little = [0; 8];
+        for (k, byte) in little.iter_mut().enumerate().take(bytes.len()) {
+            *byte = if self.big_endian {
+                bytes[bytes.len() - 1 - k]
+            } else {
+                bytes[k]
+            };
+        }
+        let whole = u64::from_le_bytes(little);
+        match (self.kind, self.size) {
+            (b'f', 8) => text.extend(format!("{:?}", f64::from_le_bytes(little)).bytes()),
+            (b'f', 4) => {
+                let [a, b, c, d, ..] = little;
+                let x = f64::from(f32::from_le_bytes([a, b, c, d]));
+                text.extend(format!("{x:?}").bytes());
+            }
+            (b'u' | b'b', 1..=8) => text.extend(whole.to_string().bytes()),
+            (b'i', size @ 1..=8) => {
+                let shift = 64 - 8 * size;
+                let whole = (whole << shift).cast_signed() >> shift;
+                text.extend(whole.to_string().bytes());
+            }
+            (b'S', _) => {
+                let end = bytes
+                    .iter()
+                    .rposition(|&byte| byte != 0)
+                    .map_or(0, |last| last + 1);
+                text.extend(&bytes[..end]);
+            }
+            (b'U', _) => {
+                for letter in bytes.chunks_exact(4) {
+                    let mut code = [letter[0], letter[1], letter[2], letter[3]];
+                    if self.big_endian {
+                        code.reverse();
+                    }
+                    let letter = char::from_u32(u32::from_le_bytes(code)).unwrap_or('\u{fffd}');
+                    if letter != '\0' {
+                        text.extend(letter.encode_utf8(&mut [0; 4]).bytes());
+                    }
+                }
+            }
+            (kind, size) => text.extend(format!("dtype {}{size}", char::from(kind)).bytes()),
+        }
+    }
+}
+
+/// What the elements of an array may be.
+#[derive(Clone, Copy, PartialEq)]
+enum Accepted {
+    Floats,
+    /// Also integers and flags.
+    Integers,
+    /// Floats, or records with fields.
+    Records,
+}
+
 /// A `.npy` file of which only the header has been read.
 pub(crate) struct Array<'a, R> {
     source: &'a str,
@@ -95,15 +347,16 @@ pub(crate) struct Array<'a, R> {
     wide: bool,
     /// Number of bytes of an integer or a flag, in an array of these.
     integers: Option<usize>,
+    /// The fields of a structured array.
+    record: Option<Record>,
 }
 
 impl<'a, R: Read> Array<'a, R> {
     pub(crate) fn open(source: &'a str, input: R) -> Result<Self> {
-        Self::open_any(source, input, false)
+        Self::open_any(source, input, Accepted::Floats)
     }
 
-    /// Opens an array of floating-point numbers, or also of integers or flags if `integers` is true.
-    fn open_any(source: &'a str, input: R, integers: bool) -> Result<Self> {
+    fn open_any(source: &'a str, input: R, accepted: Accepted) -> Result<Self> {
         let mut array = Self {
             source,
             input: BufReader::with_capacity(1 << 16, input),
@@ -113,6 +366,7 @@ impl<'a, R: Read> Array<'a, R> {
             big_endian: false,
             wide: false,
             integers: None,
+            record: None,
         };
         let magic = array.bytes(8)?;
         let version = match magic.strip_prefix(b"\x93NUMPY") {
@@ -147,7 +401,7 @@ impl<'a, R: Read> Array<'a, R> {
                 format!("the file ends within its header of {length} bytes; was it cut off?");
             return Err(at(source, "byte", array.byte, &what));
         }
-        array.understand(&header, integers).map_err(|what| {
+        array.understand(&header, accepted).map_err(|what| {
             at(
                 source,
                 "byte",
@@ -158,13 +412,16 @@ impl<'a, R: Read> Array<'a, R> {
         Ok(array)
     }
 
-    fn understand(&mut self, header: &[u8], integers: bool) -> Result<(), String> {
-        let text = std::str::from_utf8(header).map_err(|_| "the header is not text".to_owned())?;
+    fn understand(&mut self, header: &[u8], accepted: Accepted) -> Result<(), String> {
+        let text = std::str::from_utf8(header)
+            .map_err(|_| "the header is damaged: not all its bytes are text".to_owned())?;
         // A header with a backslash (an escape sequence) is rejected, because the header of a plain array has
         // none.
         let fit = depth(text) <= DEEPEST && !text.contains('\\');
         let Some(Ok(Value::Dict(entries))) = fit.then(|| text.trim_end().parse()) else {
-            return Err("the header does not describe a plain array".into());
+            return Err(
+                "the header does not describe a plain array, or one with fields of numbers".into(),
+            );
         };
         let entry = |name: &str| {
             let named = |(key, _): &&(Value, Value)| matches!(key, Value::String(k) if k == name);
@@ -179,32 +436,51 @@ impl<'a, R: Read> Array<'a, R> {
         };
         let length = |value: &Value| value.as_integer().and_then(|n| u64::try_from(n).ok());
         let shape: Option<Vec<u64>> = shape.iter().map(length).collect();
-        let Value::String(descr) = entry("descr")? else {
-            return Err(
-                "the dtype is structured, but must be float32 or float64: save \
-                        numpy.lib.recfunctions.structured_to_unstructured(a)"
-                    .into(),
-            );
+        self.shape = shape.ok_or("the shape must consist of whole numbers from 0 to 2^64 - 1")?;
+        self.by_columns = by_columns;
+        let descr = match entry("descr")? {
+            Value::String(descr) => descr,
+            Value::List(fields) if accepted == Accepted::Records => {
+                self.record = Some(Record::of(fields)?);
+                return Ok(());
+            }
+            _ => {
+                return Err(
+                    "the dtype is structured, but must be float32 or float64: save the \
+                            fields as arrays, such as a['radius']"
+                        .into(),
+                );
+            }
         };
         (self.big_endian, self.wide) = match descr.as_str() {
             "<f4" => (false, false),
             "<f8" => (false, true),
             ">f4" => (true, false),
             ">f8" => (true, true),
-            "|b1" | "|i1" | "|u1" | "<i4" | "<i8" | "<u4" if integers => {
+            "|b1" | "|i1" | "|u1" | "<i4" | "<i8" | "<u4" if accepted == Accepted::Integers => {
                 let bytes = descr.as_bytes();
                 self.integers = bytes.last().map(|digit| usize::from(digit - b'0'));
                 (false, false)
             }
             _ => {
+                let advice = match descr.as_bytes().get(1) {
+                    Some(b'O') => {
+                        "these are objects of Python: save np.array(a.tolist(), dtype=np.float64)"
+                    }
+                    Some(b'c') => {
+                        "these are complex numbers: save the part that is meant, such as a.real"
+                    }
+                    Some(b'U' | b'S') => {
+                        "these are texts: save numbers, or flags such as np.array([True])"
+                    }
+                    _ => "save a.astype(np.float64)",
+                };
                 return Err(format!(
-                    "the dtype is {}, but must be float32 or float64: save a.astype(np.float64)",
+                    "the dtype is {}, but must be float32 or float64: {advice}",
                     number::shown(descr.as_bytes())
                 ));
             }
         };
-        self.shape = shape.ok_or("the shape must consist of whole numbers from 0 to 2^64 - 1")?;
-        self.by_columns = by_columns;
         Ok(())
     }
 
@@ -250,6 +526,11 @@ impl<'a, R: Read> Array<'a, R> {
                 world.set(index, *field, x)?;
             }
         }
+        self.end()
+    }
+
+    /// Returns an error unless the file ends here.
+    fn end(&mut self) -> Result<()> {
         let mut rest = [0];
         if self.read(&mut rest)? > 0 {
             let what = format!(
@@ -267,7 +548,7 @@ impl<'a, R: Read> Array<'a, R> {
         input: R,
         most: u64,
     ) -> Result<Option<(Vec<u64>, Vec<f64>)>> {
-        let mut array = Self::open_any(source, input, true)?;
+        let mut array = Self::open_any(source, input, Accepted::Integers)?;
         let count = array
             .shape
             .iter()

@@ -1,9 +1,10 @@
 //! Reader of NumPy archives of named arrays (`.npz`).
 
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 
-use zip::ZipArchive;
+use zip::read::ZipFile;
 use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use crate::error::{Error, ErrorKind, Result, bail};
 use crate::read::cell::{self, Cell, Given};
@@ -38,7 +39,12 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     let other: Option<String> = others.map(|name| name.into_owned()).next();
     if names(&archive).is_empty() {
         let what = match other {
-            None => "is an empty archive".to_owned(),
+            None => "is an empty archive; save the arrays position, radius and, if the spheres move, velocity"
+                .to_owned(),
+            // Spreadsheets are archives, too.
+            Some(_) if archive.index_for_name("[Content_Types].xml").is_some() => {
+                "is a spreadsheet or another document, which is not read; save it as CSV".to_owned()
+            }
             Some(other) => format!(
                 "is a zip archive with {}, and not one of NumPy arrays: unzip it first",
                 number::printable(&other, 80)
@@ -54,7 +60,18 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
     let periodic = flags(source, &mut archive)?;
     let has_flat_box = cell.is_some_and(|cell| cell.is_flat());
     let says_so = options.says_so();
-    if has_flat_box && !says_so {
+    let of_file = periodic.unwrap_or([cell.is_some(); 3]);
+    let other_name = names(&archive)
+        .into_iter()
+        .find(|name| words::is_periodicity(name));
+    if let (Some(name), None, true, false) = (other_name, periodic, cell.is_some(), says_so) {
+        bail!(
+            "{source}: the array {} may say which edges are periodic, but this must be an array pbc of three flags; \
+             save it so, or say it with --periodic",
+            number::printable(&name, 40)
+        );
+    }
+    if has_flat_box && of_file[2] && !says_so {
         let note =
             "the box has no height, so the world is taken as two-dimensional, and open along z";
         world.notes.push(note.to_owned());
@@ -71,10 +88,12 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
             BOXES.join(", ")
         );
     }
-    let of_file = periodic.unwrap_or([cell.is_some(); 3]);
     world.domain = cell::domain(cell.as_ref(), of_file, has_flat_box, options)
         .map_err(|what| Error::new(format!("{source}: {what}")))?;
-    let position = name_of(&archive, &POSITIONS);
+    let name_of = |archive: &_, known: &[&str]| {
+        name_of(archive, known).map_err(|what| Error::new(format!("{source}: {what}")))
+    };
+    let position = name_of(&archive, &POSITIONS)?;
     array(
         source,
         &mut archive,
@@ -85,7 +104,7 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         &mut world,
     )?;
     let rows = Some(world.spheres.len() as u64);
-    let velocity = name_of(&archive, &VELOCITIES);
+    let velocity = name_of(&archive, &VELOCITIES)?;
     let has_velocity = has(&archive, &velocity);
     let given = Given {
         cell,
@@ -116,8 +135,8 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
         return Ok(world);
     }
     let given = options.radii.of_arrays(source)?;
-    let radius = name_of(&archive, &["radius", "radii"]);
-    let diameter = name_of(&archive, &["diameter", "diameters"]);
+    let radius = name_of(&archive, &["radius", "radii"])?;
+    let diameter = name_of(&archive, &["diameter", "diameters"])?;
     let in_file = [&radius, &diameter]
         .into_iter()
         .find(|name| has(&archive, name));
@@ -126,7 +145,15 @@ pub fn read(source: &str, input: impl Read + Seek, options: &ReadOptions) -> Res
             array(source, &mut archive, name, None, rows, 3, &mut world)?;
             world.halve_radii(&diameter)?;
         }
-        (None, _) => array(source, &mut archive, &radius, None, rows, 3, &mut world)?,
+        (None, _) => {
+            array(source, &mut archive, &radius, None, rows, 3, &mut world)?;
+            if has(&archive, &diameter) {
+                let float32 = world.float32;
+                array(source, &mut archive, &diameter, None, rows, 4, &mut world)?;
+                world.float32 = float32;
+                world.compare_radii(&diameter)?;
+            }
+        }
         (Some(radius), None) => world.set_radii(radius),
         (Some(_), Some(name)) => {
             bail!("{source}: there is an array {name}, so leave out --radius")
@@ -192,45 +219,80 @@ fn other_motion(
 const POSITIONS: [&str; 4] = ["position", "positions", "pos", "coordinates"];
 const VELOCITIES: [&str; 5] = ["velocity", "velocities", "vel", "vels", "velo"];
 
-/// Returns the name of the array that has one of these names, perhaps in another case, or else the first of the names.
-fn name_of(archive: &ZipArchive<impl Read + Seek>, known: &[&str]) -> String {
-    let all = names(archive);
-    let exact = known.iter().find(|name| has(archive, name));
-    let other = || {
-        let is_known = |name: &&String| known.iter().any(|known| known.eq_ignore_ascii_case(name));
-        all.iter().find(is_known).cloned()
-    };
-    let first = || {
-        known
+/// Returns the name of the array that has one of these names, perhaps in another case, or else the first of the names. Two
+/// such arrays are an error.
+fn name_of(archive: &ZipArchive<impl Read + Seek>, known: &[&str]) -> Result<String, String> {
+    let mut found = names(archive);
+    found.retain(|name| known.iter().any(|known| known.eq_ignore_ascii_case(name)));
+    match &mut *found {
+        [] => Ok(known
             .first()
-            .map_or(String::new(), |name| (*name).to_owned())
-    };
-    exact
-        .map(|name| (*name).to_owned())
-        .or_else(other)
-        .unwrap_or_else(first)
+            .map_or(String::new(), |name| (*name).to_owned())),
+        [name] => Ok(std::mem::take(name)),
+        names => Err(format!(
+            "the arrays {} have the same meaning; save only the one that is meant",
+            number::printable(&names.join(", "), 200)
+        )),
+    }
+}
+
+/// A file in an archive, whose errors are in the words of the tool.
+struct File<'a, R: Read>(ZipFile<'a, R>);
+
+const DAMAGED: &str = "the archive is damaged or cut off; copy or write it again";
+
+impl<R: Read> Read for File<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(told)
+    }
+}
+
+/// Returns an error in the words of the tool, unless it is one of the operating system.
+fn told(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        None if error.kind() != io::ErrorKind::Interrupted => io::Error::new(error.kind(), DAMAGED),
+        _ => error,
+    }
 }
 
 fn open<'a, R: Read + Seek>(
     source: &str,
     archive: &'a mut ZipArchive<R>,
     name: &str,
-) -> Result<zip::read::ZipFile<'a, R>> {
-    let file = archive.by_name(&format!("{name}.npy"));
-    file.map_err(|error| match error {
-        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => Error::of(
+) -> Result<File<'a, R>> {
+    let unsupported = || {
+        Error::of(
             ErrorKind::Unsupported,
             format!(
-                "the array {name} of {source} is compressed in a way that is not read; save the archive with \
+                "the array {name} of {source} is compressed or encrypted in a way that is not read; save the archive with \
                  numpy.savez or numpy.savez_compressed"
             ),
-        ),
-        error => Error::caused(format!("cannot read array {name} of {source}"), error),
-    })
+        )
+    };
+    let file = archive.by_name(&format!("{name}.npy"));
+    let file = file.map_err(|error| match error {
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+            unsupported()
+        }
+        ZipError::Io(error) => {
+            Error::caused(format!("cannot read array {name} of {source}"), told(error))
+        }
+        _ => Error::new(format!("cannot read array {name} of {source}: {DAMAGED}")),
+    })?;
+    match file.compression() {
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(File(file)),
+        _ => Err(unsupported()),
+    }
 }
 
 /// Names of arrays that are the box.
 const BOXES: [&str; 4] = ["cell", "box", "lattice", "dimensions"];
+
+/// Returns whether an array of this name may be the box, although it has none of the names of boxes.
+fn is_other_box(name: &str) -> bool {
+    let others = ["l", "lx", "h", "hmat", "side", "abc"];
+    words::is_box(name) || others.iter().any(|other| other.eq_ignore_ascii_case(name))
+}
 
 /// Returns the box of an archive. An array that is not read, but whose name says that it may be the box, is an error.
 fn cell_of(
@@ -248,8 +310,7 @@ fn cell_of(
         .collect();
     let name = match *found {
         [] => {
-            if let (Some(name), None) =
-                (names.iter().find(|name| words::is_box(name)), options.cell)
+            if let (Some(name), None) = (names.iter().find(|name| is_other_box(name)), options.cell)
             {
                 bail!(
                     "{source}: the array {} may be the box, but the box must have one of the names {}; \
@@ -309,7 +370,7 @@ fn cell_of(
 
 /// Returns the array `pbc`, if there is one.
 fn flags(source: &str, archive: &mut ZipArchive<impl Read + Seek>) -> Result<Option<[bool; 3]>> {
-    let pbc = name_of(archive, &["pbc"]);
+    let pbc = name_of(archive, &["pbc"]).map_err(|what| Error::new(format!("{source}: {what}")))?;
     if !has(archive, &pbc) {
         return Ok(None);
     }

@@ -27,8 +27,13 @@ where
             Err(format!("is `{}`, but {most}", shown(field)))
         }
         _ => Err(format!(
-            "is `{}`, but must be a finite number",
-            shown(field)
+            "is `{}`, but must be a finite number{}",
+            shown(field),
+            if field.contains(&b',') {
+                ", with a decimal point and without commas"
+            } else {
+                ""
+            }
         )),
     }
 }
@@ -45,6 +50,16 @@ pub(crate) fn finite(x: f64) -> Result<f64, String> {
     } else {
         Err(format!("is {x}, but must be a finite number"))
     }
+}
+
+/// Returns a number of things, such as `1 field`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Returns whether two numbers say the same, each rounded to a text of a few digits.
+pub(crate) fn agree(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-4 * a.abs().max(b.abs())
 }
 
 /// Parses an id from 0 to 2^63 - 1. `7.0e+00` is accepted as 7, because NumPy's `savetxt` writes integers in

@@ -9,7 +9,9 @@ use crate::read::detect::{Detected, ENOUGH, detect};
 use crate::read::input::{Bytes, Content};
 use crate::read::trajectory::Seen;
 use crate::read::unpack::{BUFFER, Text, is_packed, unpacked};
-use crate::read::{Format, Input, Layout, ReadOptions, Trajectory, World, csv, data, npy, npz};
+use crate::read::{
+    Format, Input, Layout, ReadOptions, Separator, Trajectory, World, csv, data, npy, npz,
+};
 
 /// Receives reports on the progress of reading a file. The implementation for `()` ignores the reports.
 pub trait Progress: Sync {
@@ -26,9 +28,38 @@ pub trait Progress: Sync {
 
 impl Progress for () {}
 
+/// Adds to an error that the data are compressed and damaged, if this is the cause.
+pub(crate) fn told(input: &Input, error: Error) -> Error {
+    let is_kept = match &input.content {
+        Content::Path(path) => path.is_file(),
+        Content::Bytes(_) => true,
+        Content::StandardInput | Content::Series(_) => false,
+    };
+    if !is_kept || !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Unsupported) {
+        return error;
+    }
+    let Ok(Source::Kept(kept)) = Source::open(input) else {
+        return error;
+    };
+    let unpack = || -> io::Result<()> {
+        let mut bytes = kept.read("checking", &())?;
+        if is_packed(bytes.fill_buf()?) {
+            io::copy(&mut unpacked(bytes)?, &mut io::sink())?;
+        }
+        Ok(())
+    };
+    use io::ErrorKind::{InvalidData, InvalidInput};
+    match unpack() {
+        Err(cause) if matches!(cause.kind(), InvalidData | InvalidInput) => {
+            error.and(&format!("The cause: {cause}"))
+        }
+        Ok(()) | Err(_) => error,
+    }
+}
+
 /// Opens an input, and returns its format: the one that the caller chose, or else the one that the contents or the
 /// name tells.
-pub(super) fn prepare(input: &Input) -> Result<(Format, Source)> {
+pub(super) fn prepare(input: &Input, options: &ReadOptions) -> Result<(Format, Source)> {
     let mut file = Source::open(input)?;
     if let Some(format) = input.chosen() {
         return Ok((format, file));
@@ -59,8 +90,16 @@ pub(super) fn prepare(input: &Input) -> Result<(Format, Source)> {
         }
         Detected::Unknown => input.format(),
     };
-    // Standard input has no name.
-    let format = format.or(matches!(input.content, Content::StandardInput).then_some(Format::Csv));
+    // Standard input has no name, and some options are for tables only.
+    let is_table = options
+        .separator
+        .is_some_and(|separator| separator != Separator::Comma)
+        || options
+            .columns
+            .as_ref()
+            .is_some_and(|given| given.all().is_some())
+        || matches!(input.content, Content::StandardInput);
+    let format = format.or(is_table.then_some(Format::Csv));
     Ok((format.ok_or_else(|| input.unknown())?, file))
 }
 
@@ -80,13 +119,6 @@ pub(super) fn read_whole(
     options: &ReadOptions,
     progress: &dyn Progress,
 ) -> Result<World> {
-    if matches!(format, Format::Npy | Format::Npz) {
-        for (asked, what) in [(options.ids, "ids"), (options.types, "types")] {
-            if asked {
-                bail!("{source}: NumPy arrays have no {what} of spheres; read it without {what}");
-            }
-        }
-    }
     let cannot_read = || format!("cannot read {source}");
     let text = |file: &mut Source| file.text(0, "reading", progress).with_context(cannot_read);
     match format {
@@ -101,6 +133,7 @@ pub(super) fn read_whole(
                     ),
                 ));
             }
+            npy::without_names(source, options)?;
             let bytes = file.seekable("reading", progress);
             npz::read(source, bytes.with_context(cannot_read)?, options)
         }
@@ -124,7 +157,7 @@ pub(crate) fn open_alone<'a>(
     seen: Seen,
 ) -> Result<Opened<'a>> {
     let source = input.name();
-    let (format, mut file) = prepare(input)?;
+    let (format, mut file) = prepare(input, options)?;
     let Some(layout) = layout(format) else {
         let world = read_whole(format, source, &mut file, options, progress)?;
         return Ok(Opened::World(Some(Box::new(world))));
@@ -145,7 +178,7 @@ pub(crate) fn count(input: &Input, options: &ReadOptions, progress: &dyn Progres
              the beginning of the series"
         );
     }
-    let (format, mut file) = prepare(input)?;
+    let (format, mut file) = prepare(input, options)?;
     let Some(layout) = layout(format) else {
         return Ok(1);
     };

@@ -56,6 +56,17 @@ pub enum Separator {
     Space,
 }
 
+impl Separator {
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+            Self::Space => b' ',
+        }
+    }
+}
+
 /// Where the radii of the spheres come from: the input file, or values from the caller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Radii {

@@ -21,6 +21,8 @@ pub(crate) struct Series<'a> {
     /// Number of frames of the inputs before the current one.
     before: u64,
     current: Option<Opened<'a>>,
+    /// The input that was opened last.
+    opened: Option<Input>,
     /// What is known of the frames before.
     seen: Seen,
     found: bool,
@@ -71,6 +73,7 @@ impl<'a> Series<'a> {
             span,
             before,
             current: None,
+            opened: None,
             seen: Seen::default(),
             found: false,
             step: None,
@@ -81,6 +84,10 @@ impl<'a> Series<'a> {
     pub(crate) fn read(&mut self) -> Result<Option<World>> {
         let read = self.read_next();
         read.map_err(|error| {
+            let error = match &self.opened {
+                Some(input) => open::told(input, error),
+                None => error,
+            };
             let number = self.all - self.inputs.len();
             if error.kind() != ErrorKind::CutOff || self.inputs.is_empty() {
                 return error;
@@ -98,8 +105,14 @@ impl<'a> Series<'a> {
                 let Some(input) = self.inputs.pop_front() else {
                     break;
                 };
-                let opened =
-                    open::open_alone(&input, &self.options, self.progress, self.before, self.seen)?;
+                let input = self.opened.insert(input);
+                let opened = open::open_alone(
+                    &*input,
+                    &self.options,
+                    self.progress,
+                    self.before,
+                    self.seen,
+                )?;
                 self.current = Some(opened);
                 continue;
             };

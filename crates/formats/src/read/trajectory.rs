@@ -10,7 +10,7 @@ use crate::read::cell::Given;
 use crate::read::columns::Columns;
 use crate::read::frame_text::{FrameText, fields};
 use crate::read::text::{Place, Text};
-use crate::read::{Frame, Frames, ReadOptions, World, lammps, xyz};
+use crate::read::{Frame, Frames, ReadOptions, World, lammps, number, xyz};
 
 /// A reader of a trajectory file.
 pub struct Trajectory<R> {
@@ -225,10 +225,17 @@ impl<R: BufRead> Trajectory<R> {
             };
             more_columns |= record.len() > names.len();
             if !is_right {
+                let hint = if text.line().windows(2).any(|two| two == b"\xc2\xa0") {
+                    "; it has non-breaking spaces, which must be plain ones"
+                } else if matches!(&head, Head::Xyz(head) if head.may_have_more_columns()) {
+                    "; if there are no symbols of elements, write Properties=pos:R:3 in the line before the atoms"
+                } else {
+                    ""
+                };
                 let what = format!(
-                    "the line has {} fields, but {where_from} names {} columns",
-                    record.len(),
-                    names.len()
+                    "the line has {}, but {where_from} names {}{hint}",
+                    number::counted(record.len(), "field"),
+                    number::counted(names.len(), "column")
                 );
                 if record.len() < names.len() && !text.is_ended() {
                     return Err(self.text.cut(&format!("{what}, and has no line end")));

@@ -132,7 +132,7 @@ pub(crate) fn motion_of(names: &[String]) -> Option<(usize, Motion)> {
     let alone = |name: &str| {
         let stem = Stem::of(name);
         match &*stem.words.concat() {
-            "vx" | "vy" | "vz" => Some(Motion::Velocity),
+            "vx" | "vy" | "vz" | "vtheta" | "vphi" | "vrho" => Some(Motion::Velocity),
             "px" | "py" | "pz" => Some(Motion::Momentum),
             _ => stem.motion(),
         }
@@ -236,6 +236,17 @@ fn triple_of(names: &[String]) -> Option<(usize, Motion)> {
         let place = lower.iter().position(|name| name == "u")?;
         return Some((place, Motion::Velocity));
     }
+    // Around an axis or a centre.
+    for (radial, others) in [
+        ("v_r", ["v_theta", "v_phi"]),
+        ("vr", ["vt", "vtan"]),
+        ("v_r", ["v_t", "v_tan"]),
+    ] {
+        if all.contains(radial) && others.iter().any(|other| all.contains(other)) {
+            let place = lower.iter().position(|name| name == radial)?;
+            return Some((place, Motion::Velocity));
+        }
+    }
     for (k, name) in lower.iter().enumerate() {
         for (at, first) in name.char_indices() {
             let others = match first {
@@ -322,6 +333,37 @@ fn words(name: &str) -> Vec<String> {
 /// Words whose numbers, three or more, are a box.
 const BOXES: [&str; 5] = ["lattice", "latice", "cell", "box", "dimension"];
 
+/// Returns whether a name, other than `pbc`, says which edges of the box are periodic.
+pub(crate) fn is_periodicity(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_known = |known| name == known;
+    [
+        "bc",
+        "boundary_conditions",
+        "boundary_condition",
+        "boundaries",
+        "boundary",
+    ]
+    .into_iter()
+    .any(is_known)
+        || name.contains("periodic")
+}
+
+/// Names of three lengths of a box.
+const LENGTHS: [[&str; 3]; 5] = [
+    ["lx", "ly", "lz"],
+    ["xhi", "yhi", "zhi"],
+    ["xmax", "ymax", "zmax"],
+    ["box_x", "box_y", "box_z"],
+    ["boxx", "boxy", "boxz"],
+];
+
+/// Returns three names that seem to be the lengths of a box.
+pub(crate) fn lengths_of(names: &[String]) -> Option<[&'static str; 3]> {
+    let has = |name: &&str| names.iter().any(|other| other.eq_ignore_ascii_case(name));
+    LENGTHS.into_iter().find(|three| three.iter().all(has))
+}
+
 /// Returns what in a name says that it is a box.
 pub(crate) fn is_box(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -406,29 +448,18 @@ pub(crate) fn box_of_comment(comment: &[u8]) -> Option<String> {
         let is_bounds = has_equals && ["boundary", "boundaries", "bounds"].contains(&&*lower);
         if (is_box(&lower) && count >= 3) || is_size || is_vector || is_matrix || is_bounds {
             return Some(format!(
-                "the comment has the key `{}` with {count} {}",
+                "the comment has the key `{}` with {}",
                 number::printable(word, 40),
-                if count == 1 { "number" } else { "numbers" }
+                number::counted(count, "number")
             ));
         }
         if has_equals && count == 1 {
             singles.push(lower);
         }
     }
-    let has = |triple: [&str; 3]| {
-        triple
-            .iter()
-            .all(|name| singles.iter().any(|other| other == name))
-    };
-    let triples = [
-        ["a", "b", "c"],
-        ["lx", "ly", "lz"],
-        ["xhi", "yhi", "zhi"],
-        ["xmax", "ymax", "zmax"],
-        ["box_x", "box_y", "box_z"],
-        ["boxx", "boxy", "boxz"],
-    ];
-    let found = triples.into_iter().find(|triple| has(*triple))?;
+    let edges = ["a", "b", "c"];
+    let has = |name: &&str| singles.iter().any(|other| other == name);
+    let found = lengths_of(&singles).or(edges.iter().all(has).then_some(edges))?;
     Some(format!("the comment has the keys `{}`", found.join("`, `")))
 }
 
@@ -515,6 +546,9 @@ mod tests {
             "VELX",
             "vmag",
             "langevin_velocity_x",
+            "v_r,v_theta,v_z",
+            "vr,vtheta,vz",
+            "vr,vt",
         ] {
             assert_eq!(motion(names), Some(Motion::Velocity), "{names}");
         }
@@ -550,6 +584,7 @@ mod tests {
             "pressure",
             "v_x",
             "c_1[1],c_1[2],c_1[3]",
+            "v_theta,c_r",
             "vecx,vecy,vecz",
             "ix,iy,iz",
             "mux,muy,muz",

@@ -133,6 +133,21 @@ impl World {
         Ok(())
     }
 
+    /// Checks that the radii agree with the diameters, which were read from the array `name` into the first components of
+    /// the velocities. These are 0 afterwards.
+    pub(crate) fn compare_radii(&mut self, name: &str) -> Result<(), Error> {
+        for row in 0..self.spheres.len() {
+            let sphere = &mut self.spheres[row];
+            let (radius, diameter) = (sphere.radius, std::mem::take(&mut sphere.velocity[0]));
+            if !number::agree(2.0 * radius, diameter) {
+                let what =
+                    format!("is {diameter}, but the radius is {radius}; save only one of them");
+                return Err(self.bad_field(row, name, &what));
+            }
+        }
+        Ok(())
+    }
+
     fn bad_field(&self, row: usize, name: &str, what: &str) -> Error {
         let message = format!("field {name} {what}");
         at(&self.source, self.unit, row as u64, &message)
@@ -197,7 +212,7 @@ impl World {
         let Some(cell) = given.cell.filter(|_| !options.says_so()) else {
             return Ok(());
         };
-        if cell.is_flat() {
+        if cell.is_flat() && given.periodic.is_none_or(|periodic| periodic[2]) {
             let first = self.spheres.first().map(|sphere| sphere.center[2]);
             let is_flat = |sphere: &HardSphere| Some(sphere.center[2]) == first;
             if self.leaves_plane || !self.spheres.iter().all(is_flat) {
@@ -222,6 +237,8 @@ impl World {
             away.abs() <= 1e-6 * domain.edges()[2][2]
         };
         let count = self.spheres.iter().filter(is_middle).count();
+        let first = self.spheres[0].center[2];
+        let is_plane = self.spheres.iter().all(|sphere| sphere.center[2] == first);
         let is_layer = count == self.spheres.len() && !self.leaves_plane;
         self.is_layer = Some(is_layer);
         if is_layer {
@@ -231,7 +248,7 @@ impl World {
                  two-dimensional, and open along z; --periodic says otherwise"
                     .to_owned(),
             );
-        } else if 2 * count >= self.spheres.len() {
+        } else if is_plane || 2 * count >= self.spheres.len() {
             self.notes.push(
                 "the box is thin, but not all centres are and stay in its middle, so the world is \
                  three-dimensional, and periodic along z; --periodic ab says otherwise"

@@ -7,7 +7,7 @@ use std::iter::FusedIterator;
 use crate::error::{Context, Result, bail};
 use crate::read::frames::Span;
 use crate::read::input::Content;
-use crate::read::open::{Progress, Source, layout, prepare, read_whole};
+use crate::read::open::{Progress, Source, layout, prepare, read_whole, told};
 use crate::read::series::Series;
 use crate::read::unpack::Text;
 use crate::read::{Frames, Input, Layout, ReadOptions, Trajectory, World};
@@ -17,6 +17,7 @@ use crate::read::{Frames, Input, Layout, ReadOptions, Trajectory, World};
 /// The error names the file, the line (or row) and the field. The iterator ends after an error.
 pub struct Worlds<'a> {
     rest: Rest<'a>,
+    input: Input,
 }
 
 enum Rest<'a> {
@@ -63,7 +64,8 @@ impl Iterator for Worlds<'_> {
     type Item = Result<World>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.read().transpose();
+        let next = self.read().map_err(|error| told(&self.input, error));
+        let next = next.transpose();
         if !matches!(next, Some(Ok(_))) {
             self.rest = Rest::World(None);
         }
@@ -108,13 +110,26 @@ pub fn open<'a>(
     options: &ReadOptions,
     progress: &'a dyn Progress,
 ) -> Result<Worlds<'a>> {
+    let rest = opened(input, frames, options, progress).map_err(|error| told(input, error))?;
+    Ok(Worlds {
+        rest,
+        input: input.clone(),
+    })
+}
+
+fn opened<'a>(
+    input: &Input,
+    frames: Frames,
+    options: &ReadOptions,
+    progress: &'a dyn Progress,
+) -> Result<Rest<'a>> {
     if let Content::Series(inputs) = &input.content {
-        return Ok(Worlds {
-            rest: Rest::Series(Box::new(Series::new(inputs, frames, options, progress)?)),
-        });
+        return Ok(Rest::Series(Box::new(Series::new(
+            inputs, frames, options, progress,
+        )?)));
     }
     let source = input.name();
-    let (format, mut file) = prepare(input)?;
+    let (format, mut file) = prepare(input, options)?;
     if let Some(layout) = layout(format) {
         return open_frames(layout, source, file, frames, options, progress);
     }
@@ -123,9 +138,7 @@ pub fn open<'a>(
         bail!("there is no frame {frames} in {source}: it has no frames");
     }
     let world = read_whole(format, source, &mut file, options, progress)?;
-    Ok(Worlds {
-        rest: Rest::World(Some(Box::new(world))),
-    })
+    Ok(Rest::World(Some(Box::new(world))))
 }
 
 fn open_frames<'a>(
@@ -135,7 +148,7 @@ fn open_frames<'a>(
     frames: Frames,
     options: &ReadOptions,
     progress: &'a dyn Progress,
-) -> Result<Worlds<'a>> {
+) -> Result<Rest<'a>> {
     let cannot_read = || format!("cannot read {source}");
     let (mut count, mut mark) = (0, None);
     if frames.count_from_the_end() {
@@ -173,12 +186,10 @@ fn open_frames<'a>(
         end: 0,
         step: 1,
     };
-    Ok(Worlds {
-        rest: Rest::Frames {
-            trajectory: Box::new(trajectory),
-            frames,
-            span: frames.resolve(count).unwrap_or(nothing),
-            found: false,
-        },
+    Ok(Rest::Frames {
+        trajectory: Box::new(trajectory),
+        frames,
+        span: frames.resolve(count).unwrap_or(nothing),
+        found: false,
     })
 }

@@ -7,13 +7,9 @@ use std::io::BufRead;
 
 use crate::error::{Result, bail};
 use crate::read::cell::{self, Cell, Given};
-use crate::read::columns::{ATOMIC_NUMBER, Columns, Names};
-use crate::read::frame_text::FrameText;
+use crate::read::columns::{Columns, MOST_COLUMNS, Names, of_vector};
+use crate::read::frame_text::{FrameText, fields};
 use crate::read::{ReadOptions, World, number, words};
-
-/// Maximum number of columns in an XYZ file, so that an invalid value of `Properties` does not fill the
-/// memory.
-const MOST_COLUMNS: usize = 1 << 16;
 
 pub(crate) struct Head {
     /// Number of the line that holds the number of atoms, counted from 1.
@@ -82,11 +78,18 @@ pub(crate) fn head(from: &mut FrameText<impl BufRead>) -> Result<Option<Head>> {
 
 /// Returns the error message for a line of an XYZ file that should have the number of atoms of frame `next`.
 fn stray(line: &[u8], next: u64) -> String {
+    let mut words = fields(line);
+    let word = words.next().unwrap_or_default();
     let line = number::shown(line);
     if next == 0 {
+        let advice = if number::parse(word).is_ok() && words.all(|word| number::parse(word).is_ok())
+        {
+            "a table of numbers is read with --format csv --separator space --columns x,y,z"
+        } else {
+            "write it alone on the first line, then a line with a comment, and for each atom SYMBOL X Y Z"
+        };
         format!(
-            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number; a \
-             table of numbers is read with --format csv --separator space --columns x,y,z"
+            "the line is `{line}`, but an XYZ file begins with the number of atoms, a whole number; {advice}"
         )
     } else {
         format!(
@@ -147,7 +150,9 @@ pub(crate) fn world(
             if is_flat { "a and b" } else { "all edges" }
         ));
     }
-    if !columns.are_moving() && !options.centers_only && !options.at_rest {
+    if columns.are_moving() {
+        world.notes.extend(columns.note_of_motion());
+    } else if !options.centers_only && !options.at_rest {
         world.notes.push(
             "there is no property velo, vel, velocities or momenta: every sphere is at rest"
                 .to_owned(),
@@ -220,6 +225,20 @@ fn read_comment(comment: &[u8], line: u64) -> Result<Head, String> {
     if given.cell.is_some() && pairs.iter().any(is_other_pbc) {
         let what = "the comment has pbc without `=`; write it as pbc=\"T T T\"";
         given.wrong_periodic = Some((line, what.to_owned()));
+    }
+    let is_other_name = |pair: &&Pair| {
+        pair.value.is_some() && words::is_periodicity(&String::from_utf8_lossy(&pair.key))
+    };
+    if given.cell.is_some()
+        && given.periodic.is_none()
+        && given.wrong_periodic.is_none()
+        && let Some(pair) = pairs.iter().find(is_other_name)
+    {
+        let what = format!(
+            "the comment has the key `{}`, but carom reads the periodic edges from pbc: write it as pbc=\"T T T\"",
+            number::shown(&pair.key)
+        );
+        given.wrong_periodic = Some((line, what));
     }
     given.is_certain = given.periodic.is_some();
     Ok(Head {
@@ -325,14 +344,10 @@ fn lattice(text: &[u8], is_flat: bool) -> Result<[[f64; 3]; 3], String> {
             Err(format!(
                 "Lattice has {}{of}, but must have 9 (three edges of three numbers){flat}, in quotes, as in \
                  Lattice=\"10 0 0 0 10 0 0 0 10\"",
-                numbers_of(all.len())
+                number::counted(all.len(), "number")
             ))
         }
     }
-}
-
-fn numbers_of(count: usize) -> String {
-    format!("{count} {}", if count == 1 { "number" } else { "numbers" })
 }
 
 /// Parses three numbers, or two in a flat world.
@@ -343,7 +358,7 @@ fn vector(key: &str, text: &[u8], is_flat: bool) -> Result<[f64; 3], String> {
         [x, y] if is_flat => Ok([x, y, 0.0]),
         _ => Err(format!(
             "{key} has {}, but must have 3, in quotes, as in {key}=\"0 0 0\"",
-            numbers_of(numbers.len())
+            number::counted(numbers.len(), "number")
         )),
     }
 }
@@ -452,30 +467,7 @@ fn names(text: &[u8]) -> Result<Vec<String>, String> {
         if count > MOST_COLUMNS || names.len() + count > MOST_COLUMNS {
             return Err(format!("Properties names more than {MOST_COLUMNS} columns"));
         }
-        let three = match &*name.to_ascii_lowercase() {
-            "pos" | "position" | "positions" => Some(Names::PLAIN.center),
-            "velo" | "vel" | "vels" | "velocity" | "velocities" => Some(Names::PLAIN.velocity),
-            _ => None,
-        };
-        match (three, count) {
-            // A vector of two numbers lacks z.
-            (Some(names_of), 2 | 3) => {
-                names.extend(names_of.iter().take(count).map(|&name| name.to_owned()));
-            }
-            (Some(_), _) => {
-                return Err(format!(
-                    "Properties gives {shown} {count} columns, but it must have 3, or 2 in a \
-                     two-dimensional world"
-                ));
-            }
-            (None, 2 | 3) if ["momentum", "momenta"].contains(&&*name.to_ascii_lowercase()) => {
-                names.extend((1..=count).map(|k| format!("momenta {k}")));
-            }
-            // `Z`, but not `z`, which is a coordinate.
-            (None, 1) if name == "Z" => names.push(ATOMIC_NUMBER.to_owned()),
-            (None, 1) => names.push(name.to_owned()),
-            (None, _) => names.extend((1..=count).map(|k| format!("{name} {k}"))),
-        }
+        names.extend(of_vector(name, count).map_err(|what| format!("Properties {what}"))?);
     }
     Ok(names)
 }
