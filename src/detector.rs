@@ -13,7 +13,7 @@ use crate::outcome::StepOutcome;
 use crate::reuse::ReusedVec;
 use crate::step::UncheckedStep;
 use crate::threads;
-use crate::wide::{Enclosed, EnclosedMemory, decide, decide_at_walls};
+use crate::wide::{Enclosed, EnclosedMemory, WallsMemory, decide, decide_at_walls};
 use crate::{
     Backend, Collision64, Collisions, Domain, Error, Hits, NeighborList, NeighborSearch, Number,
     Options, Sphere, Spheres, Statistics, Step, WallCollision64, Walls,
@@ -466,7 +466,7 @@ impl Detector {
         &mut self,
         enclosed: &Enclosed<'_>,
         walls: &Walls<f64>,
-        memory: &mut ReusedVec<Sphere>,
+        memory: &mut WallsMemory,
         hits: &mut Hits<WallCollision64>,
     ) -> Result<(), Error> {
         let enclosing = enclosed.at_walls(walls, memory)?;
@@ -478,6 +478,7 @@ impl Detector {
         let mut found = WallHits::default();
         self.finish_at_walls(&step, &enclosing.walls, search, more, &mut found)?;
         decide_at_walls(enclosed, walls, &enclosing, &found, hits)?;
+        enclosing.keep();
         limits.allow_pairs(hits.len() as u64)
     }
 

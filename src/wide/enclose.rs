@@ -5,6 +5,7 @@ use std::array::from_fn;
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::walls::WallsMemory;
 use super::{WideSphere, without_groups};
 use crate::error::Field;
 use crate::lattice::{MAX_CELLS, duals, reduce};
@@ -34,8 +35,7 @@ pub(crate) struct EnclosedMemory {
     packed: ReusedVec<WideSphere>,
     spheres: ReusedVec<Sphere>,
     wraps: ReusedVec<[i32; 3]>,
-    /// The enclosing spheres of steps with walls.
-    pub(crate) at_walls: ReusedVec<Sphere>,
+    pub(crate) at_walls: WallsMemory,
 }
 
 impl EnclosedMemory {
@@ -545,14 +545,13 @@ impl WideFrame {
             rounded.iter().sum()
         });
         let share = cell.map_or(0.0, |cell| {
-            let longest = cell
+            // The number of edges along which a pair is displaced, for each unit of its distance. The squares of unscaled
+            // vectors might overflow. 1.01 covers the errors of the reciprocal vectors.
+            let lengths = cell
                 .duals
                 .iter()
-                .fold(0.0, |most: f64, dual| most.max(dual.length()));
-            // The number of edges along which a pair is displaced, for each unit of its distance. 1.01 covers the errors
-            // of the reciprocal vectors.
-            let edges = 1.01 * longest / scale.length;
-            edges * rounded_edges
+                .map(|&dual| (dual / scale.length).length());
+            1.01 * lengths.fold(0.0, f64::max) * rounded_edges
         });
         Self {
             origin: sample.origin,

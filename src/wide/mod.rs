@@ -18,7 +18,7 @@ use bytemuck::{Pod, Zeroable};
 pub(crate) use self::decide::decide;
 pub(crate) use self::enclose::{Enclosed, EnclosedMemory, WideScale, check, to_one};
 pub(crate) use self::pair::displaced;
-pub(crate) use self::walls::decide_at_walls;
+pub(crate) use self::walls::{WallsMemory, decide_at_walls};
 use crate::HardSphere;
 use crate::number::sealed::PackedSphere;
 
