@@ -323,8 +323,8 @@ mutant 'float64: the enclosing spheres do not cover the rounding of wrapped cent
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
     'error + self.share * (reach + radius)' 'error' --test float64
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
-    'let margin = off + slip + frame.share * reach + LEAST;' \
-    'let margin = 0.0 * (off + slip + frame.share * reach + LEAST);' --test float64_walls exact
+    'let margin = kept.off + slip + frame.share * reach + LEAST;' \
+    'let margin = 0.0 * (kept.off + slip + frame.share * reach + LEAST);' --test float64_walls exact
 mutant 'float64: the spheres at walls do not cover the rounding of directions' src/wide/walls.rs \
     'const DIRECTION: f64 = 1.0 / (1 << 23) as f64;' 'const DIRECTION: f64 = 0.0;' --test float64_walls points
 mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
@@ -333,13 +333,13 @@ mutant 'float64: a time is rounded although its error leaves it open' src/wide/p
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
     '(x + y).next_up()' 'x + y' --test neighbors a_skin_that_float32
-mutant 'a list is valid until a particle has moved by the whole skin' src/skin.rs \
+mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors/skin.rs \
     'let half = self.skin / 2.0;' 'let half = self.skin;' --test neighbors a_list_is_valid
-mutant 'a list survives a cell that shrinks' src/skin.rs \
+mutant 'a list survives a cell that shrinks' src/neighbors/skin.rs \
     'self.stretch * (reach + moved)' '(reach + moved)' --test neighbors a_list_is_valid
 mutant 'images follow the wrong particle' src/neighbors.rs \
     'image[k] + i[k] - j[k]' 'image[k] + j[k] - i[k]' --test neighbors no_pair_is_lost
-mutant 'the move relative to the cell is not counted' src/skin.rs \
+mutant 'the move relative to the cell is not counted' src/neighbors/skin.rs \
     'let moved = rest.length() +' 'let moved = 0.0 * rest.length() +' --test neighbors a_list_is_valid
 mutant 'the images of one particle are not sorted' src/neighbors.rs \
     '.enumerate().rev()' '.enumerate()' --test neighbors lists_have_all_pairs
