@@ -15,7 +15,7 @@ use crate::reuse::ReusedVec;
 use crate::statistics::StepOutcome;
 use crate::step::UncheckedStep;
 use crate::threads;
-use crate::wide::{Enclosed, EnclosedMemory, decide, decide_at_walls};
+use crate::wide::{Enclosed, EnclosedMemory, WallsMemory, decide, decide_at_walls};
 use crate::{
     Backend, Collision64, Collisions, Domain, Error, Hits, NeighborList, NeighborSearch, Number,
     Options, Sphere, Spheres, Statistics, Step, WallCollision64, Walls,
@@ -43,6 +43,7 @@ pub struct Detector {
     bounded_walls: BoundedWalls,
     touching: Collisions,
     enclosed: EnclosedMemory,
+    enclosed_walls: WallsMemory,
 }
 
 /// A step, and where its collisions go.
@@ -116,6 +117,7 @@ impl Detector {
             bounded_walls: BoundedWalls::default(),
             touching: Collisions::default(),
             enclosed: EnclosedMemory::default(),
+            enclosed_walls: WallsMemory::default(),
         })
     }
 
@@ -470,7 +472,6 @@ impl Detector {
         wait: Wait,
     ) -> Result<Collisions<f64>, Error> {
         let clock = Instant::now();
-        let mut at_walls = std::mem::take(&mut memory.at_walls);
         let enclosed = Enclosed::new(step, memory)?;
         let enclosing = clock.elapsed();
         let walls = step.walls().filter(|walls| !walls.is_empty());
@@ -501,14 +502,13 @@ impl Detector {
             }
             Some(walls) => {
                 let clock = Instant::now();
-                self.find_at_walls(&enclosed, walls, &mut at_walls, &mut hits)
+                self.find_at_walls(&enclosed, walls, &mut hits)
                     .map_err(|error| explain(error, limits, &enclosed.domain))?;
                 statistics.stages.push(("walls", clock.elapsed()));
             }
         }
         let (spheres, sets) = (enclosed.step.spheres.len(), enclosed.step.sets);
-        memory.at_walls = at_walls;
-        statistics.memory += memory.bytes() as u64;
+        statistics.memory += (memory.bytes() + self.enclosed_walls.bytes()) as u64;
         self.touching = found;
         let mut collisions = Collisions::new(pairs, spheres, sets, statistics);
         collisions.walls = hits;
@@ -520,16 +520,18 @@ impl Detector {
         &mut self,
         enclosed: &Enclosed<'_>,
         walls: &Walls<f64>,
-        memory: &mut ReusedVec<Sphere>,
         hits: &mut Hits<WallCollision64>,
     ) -> Result<(), Error> {
-        let enclosing = enclosed.at_walls(walls, memory)?;
+        let mut memory = std::mem::take(&mut self.enclosed_walls);
+        let enclosing = enclosed.at_walls(walls, &mut memory)?;
         let (step, limits) = (enclosing.step, self.limits());
         let more = limits.for_enclosing();
         threads::run(step.spheres.len(), || step.check().map(drop))?;
         let mut found = WallHits::default();
         self.at_walls(&step, &enclosing.walls, more, &mut found)?;
         decide_at_walls(enclosed, walls, &enclosing, &found, hits)?;
+        enclosing.keep();
+        self.enclosed_walls = memory;
         limits.allow_pairs(hits.len() as u64)
     }
 

@@ -290,9 +290,100 @@ impl World {
     }
 }
 
+/// Returns two spheres that touch or nearly so, in a way that the bounds of the arithmetic are made for. Most numbers have all
+/// digits. The radii are about `unit`, the relative speed is about `speed`, and the first sphere is at `place`.
+fn hard_pair(rng: &mut Rng, place: [f64; 3], unit: f64, speed: f64) -> [HardSphere; 2] {
+    let power = |rng: &mut Rng, most: i32| (-f64::from(rng.i32(0..=most))).exp2();
+    let radii = [0; 2].map(|_| (1.0 + rng.f64()) * [1.0, 1.0, 1e-3][rng.usize(0..3)]);
+    let r = radii[0] + radii[1];
+    let normal = DVec3::from(vector(rng, 1.0)).normalize_or(DVec3::X);
+    // The second sphere approaches steeply, or hardly at all.
+    let steep = power(rng, 50);
+    let velocity = (normal.any_orthonormal_vector() - normal * steep) * (0.5 + rng.f64());
+    let away = if rng.bool() {
+        // A gap or a depth at the start.
+        normal * (r - r * power(rng, 50) * unit_sign(rng))
+    } else {
+        let miss = [0.0, unit_sign(rng) * power(rng, 52)][rng.usize(0..2)];
+        let time = [
+            (16.0 * rng.f64()).exp2(),
+            4.0 * rng.f64(),
+            steep * rng.f64(),
+        ][rng.usize(0..3)];
+        normal * (r + miss) - velocity * time
+    };
+    let first = HardSphere::new(place, radii[0] * unit).with_velocity(vector(rng, speed));
+    let other = HardSphere::new(plus(place, (away * unit).to_array()), radii[1] * unit)
+        .with_velocity(plus(first.velocity, (velocity * speed).to_array()));
+    [first, other]
+}
+
+fn unit_sign(rng: &mut Rng) -> f64 {
+    if rng.bool() { 1.0 } else { -1.0 }
+}
+
+fn plus(x: [f64; 3], y: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|k| x[k] + y[k])
+}
+
+/// Pairs that the bounds of the arithmetic are made for: just before or after the first touch, grazing, in the last digits,
+/// far from all other spheres so that the enclosing spheres are coarse, or with squares that underflow.
+#[test]
+fn hard_pairs_are_exact() -> Test {
+    let mut rng = Rng::with_seed(8);
+    let mut detector = detector()?;
+    let (mut touching, mut by_integers) = (0, 0);
+    let exp = |rng: &mut Rng, from: i32, to: i32| f64::from(rng.i32(from..=to)).exp2();
+    for round in 0..60_000 {
+        // The lengths and the speed of a pair, those of the other spheres, and the time.
+        let (unit, speed, others, time) = match round % 8 {
+            0 => (exp(&mut rng, -545, -190), 0.0, 1.0, 1.0),
+            1 => {
+                let unit = exp(&mut rng, -540, -180);
+                (unit, unit, 1.0, 1.0)
+            }
+            2 => {
+                let unit = exp(&mut rng, -1000, -420);
+                (unit, unit, unit, 1.0)
+            }
+            3 => {
+                let (unit, time) = (exp(&mut rng, -199, -190), exp(&mut rng, 120, 150));
+                (unit, unit / time, unit, time)
+            }
+            _ => (1.0, 1.0, exp(&mut rng, 0, 24), 1.0),
+        };
+        let place = vector(&mut rng, if round % 8 < 2 { 0.0 } else { others });
+        let mut spheres: Vec<_> = hard_pair(&mut rng, place, unit, speed).into();
+        for k in 1..4 {
+            let center = [3.0, 5.0, 7.0].map(|x| x * f64::from(k) * others);
+            spheres.push(HardSphere::new(center, 0.0));
+        }
+        let length = (-f64::from(rng.i32(0..20))).exp2() * 4e4 * time;
+        let world = World {
+            groups: vec![0; spheres.len()],
+            first: None,
+            dt: if round % 8 == 0 {
+                0.0
+            } else {
+                length * rng.f64()
+            },
+            domain: Domain::open(),
+            spheres,
+        };
+        let found = world.detect(&mut detector)?;
+        touching += world.check(&found);
+        by_integers += found.statistics.grazing_by_integers;
+    }
+    assert!(
+        touching > 20_000 && by_integers > 1_000,
+        "{touching} {by_integers}"
+    );
+    Ok(())
+}
+
 /// The unit of length and the unit of time of a world.
 fn units(rng: &mut Rng) -> (f64, f64) {
-    let power = |rng: &mut Rng| 10_f64.powi(rng.i32(-90..90));
+    let power = |rng: &mut Rng| 10_f64.powi(rng.i32(-160..90));
     match rng.u8(0..4) {
         0 => (power(rng), 1.0),
         1 => {
@@ -454,6 +545,141 @@ fn far_centres_that_just_touch_are_found() -> Test {
         checked += 1;
     }
     assert!(checked > 1_500, "{checked}");
+    Ok(())
+}
+
+/// Coordinates and displacements may be much larger than the spheres. They cancel, and what is left has few digits of each.
+#[test]
+fn far_images_that_cancel_are_exact() -> Test {
+    let mut rng = Rng::with_seed(9);
+    let mut detector = detector()?;
+    let (mut touching, mut apart) = (0, 0);
+    for round in 0..12_000 {
+        // The displacement along x is n·e + m·f. With n·e = i·2⁻³² + j·2⁻⁵² and a coordinate of i·2⁻³², the distance is about
+        // as small as m·f.
+        let few = 1_i64 << 20;
+        let n = 2 * rng.i64(few / 8..few / 4) + 1;
+        let inverse = (0..5).fold(n, |x, _| x.wrapping_mul(2 - n.wrapping_mul(x)));
+        let base = (1_i64 << 52) + rng.i64(0..1 << 51);
+        let j = rng.i64(0..8);
+        let e = base
+            + (j - n.wrapping_mul(base))
+                .wrapping_mul(inverse)
+                .rem_euclid(few);
+        let at = (i128::from(n) * i128::from(e) - i128::from(j)) >> 20;
+        let small = if round % 2 == 0 {
+            -51
+        } else {
+            rng.i32(-30..-8)
+        };
+        let m = rng.i32(1 << 17..1 << 18);
+        let f = unit(&mut rng) * f64::from(small - 18).exp2();
+        let unit_of = |power: i32| f64::from(power).exp2();
+        #[allow(clippy::cast_precision_loss, reason = "few digits")]
+        let [edge, at] = [e as f64 * unit_of(-52), at as f64 * unit_of(-32)];
+        let domain =
+            Domain::triclinic_f64([0.0; 3], [[edge, 0.0, 0.0], [f, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+        let image = [-i32::try_from(n)?, -m, 0];
+        let rest = -f64::from(m) * f - f64::from(i32::try_from(j)?) * unit_of(-52);
+        let centers = [[0.0, 0.5, 0.5], [at, 0.5 + f64::from(m), 0.5]];
+        let gap = unit_sign(&mut rng) * (-f64::from(rng.i32(0..40))).exp2();
+        let radius = rest.abs() * (1.0 - gap);
+        let speed = [0.0, rest][rng.usize(0..2)];
+        let spheres = [
+            HardSphere::new(centers[0], radius).with_velocity([speed, 0.0, 0.0]),
+            HardSphere::new(centers[1], 0.0),
+        ];
+        let motion = Motion::new(&spheres[0], &spheres[1], &domain, image);
+        let dt = 2.0 * rng.f64();
+        let found = detector.detect(&Step::new(&spheres, dt).in_domain(&domain))?;
+        let listed = found
+            .pairs
+            .iter_with_images()
+            .find(|found| found.1 == image);
+        assert_eq!(
+            listed.is_some(),
+            motion.collide(dt),
+            "{spheres:?} {domain:?}"
+        );
+        if let Some((pair, _)) = listed {
+            touching += 1;
+            assert!(
+                motion.is_nearest(pair.toi, pair.depth),
+                "{pair:?} {spheres:?} {domain:?}"
+            );
+        } else {
+            apart += 1;
+        }
+        let cutoff = 2.0 * radius.max(rest.abs());
+        let list = detector
+            .find_neighbors(&NeighborSearch::within(&spheres, cutoff).in_domain(&domain))?;
+        let entry = list
+            .pairs()
+            .iter_with_images()
+            .position(|(_, of)| of == image);
+        let entry = entry.expect("a distance less than the cutoff");
+        let [vector, distance] = [list.vectors()[entry], [list.distances()[entry]; 3]];
+        for (axis, x) in vector.into_iter().enumerate() {
+            assert!(
+                motion.component_against(axis, x.next_down()).is_ge(),
+                "{vector:?}"
+            );
+            assert!(
+                motion.component_against(axis, x.next_up()).is_le(),
+                "{vector:?}"
+            );
+        }
+        assert!((distance[0] / vector[0].abs() - 1.0).abs() < 1e-15);
+    }
+    assert!(touching > 4_000 && apart > 2_000, "{touching} {apart}");
+    Ok(())
+}
+
+/// A list is valid only as long as it has all neighbours, even if the moves of two particles are measured with errors of the
+/// last digit.
+#[test]
+fn valid_lists_have_all_neighbours() -> Test {
+    let mut rng = Rng::with_seed(10);
+    let mut detector = detector()?;
+    let mut check = |old: [[f64; 3]; 2], new: [[f64; 3]; 2], cutoff: f64, skin: f64| {
+        let [old, new] = [old, new].map(|places| places.map(|place| HardSphere::new(place, 0.0)));
+        let search = NeighborSearch::within(&old, cutoff).with_skin(skin);
+        let list = detector.find_neighbors(&search)?;
+        let search = NeighborSearch::within(&new, cutoff).with_skin(skin);
+        if !list.is_valid_for(&search) {
+            return Ok::<_, carom::Error>(false);
+        }
+        let motion = Motion::new(&new[0], &new[1], &Domain::open(), [0; 3]);
+        let is_near = motion.distance_against(cutoff).is_le();
+        assert!(
+            !is_near || list.len() == 1,
+            "{old:?} {new:?} {cutoff:e} {skin:e}"
+        );
+        Ok(is_near)
+    };
+    let mut valid = 0;
+    for _ in 0..20_000 {
+        // Both particles move towards one another by half the skin. It is just less than a power of two, so the last digit of
+        // the reach is small.
+        let half = 1.0 - 0.01 * rng.f64();
+        let moved = DVec3::from(vector(&mut rng, 1.0)).normalize_or(DVec3::X) * half;
+        let moved = moved * (1.0 + 0.5_f64.powi(52) * unit(&mut rng));
+        let cutoff = 0.5_f64.powi(30) * rng.f64();
+        let beside = moved * (1.0 + cutoff / half * (1.0 - 1e-14));
+        let old = [[0.0; 3], (beside + moved).to_array()];
+        valid += u32::from(check(
+            old,
+            [moved.to_array(), beside.to_array()],
+            cutoff,
+            2.0 * half,
+        )?);
+    }
+    assert!(valid > 2_000, "{valid}");
+    // The sum of the cutoff and the skin is rounded.
+    let (steps, off) = (0.5_f64.powi(45), 0.5_f64.powi(55));
+    let old = [[-off, 0.0, 0.0], [1.0 + 2.0 * steps, 0.0, 0.0]];
+    let new = [[steps, 0.0, 0.0], [1.0 + steps, 0.0, 0.0]];
+    assert!(check(old, new, 1.0, 2.0 * (steps + off))?);
     Ok(())
 }
 
@@ -642,7 +868,7 @@ fn neighbours_are_exact() -> Test {
     let mut entries = 0;
     for round in 0..3_000 {
         let size = if round % 3 == 0 {
-            10_f64.powi(rng.i32(-90..90))
+            10_f64.powi(rng.i32(-160..90))
         } else {
             1.0
         };

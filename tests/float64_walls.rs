@@ -800,6 +800,53 @@ fn points_on_walls_are_found() -> Test {
     Ok(())
 }
 
+/// A detector that keeps the meshes of its last step finds what a new one finds, also if spheres and meshes move far away, meshes
+/// are replaced, or their order changes.
+#[test]
+fn steps_with_kept_meshes_are_exact() -> Test {
+    let mut rng = Rng::with_seed(6);
+    let mut kept = detector()?;
+    let mut touching = 0;
+    for round in 0..60 {
+        let mut world = World::random(&mut rng, 1.0, 1.0, round % 2 == 1);
+        world.walls.push_mesh(World::mesh(&mut rng, 1.0, [0.0; 3]));
+        world.walls.push_mesh(World::mesh(&mut rng, 1.0, [0.0; 3]));
+        for step in 0..12 {
+            let found = world.detect(&mut kept, false)?;
+            touching += world.check(&found);
+            // Meshes that spheres ignore.
+            let mut others = world.clone();
+            for mesh in others.walls.meshes_mut() {
+                *mesh = mesh.clone().with_groups([0, 1][rng.usize(0..2)], 0);
+            }
+            let listed = others.detect(&mut kept, false)?.walls;
+            assert_eq!(listed, others.detect(&mut detector()?, false)?.walls);
+            let meshes = world.walls.meshes_mut();
+            match rng.u8(0..6) {
+                0 => meshes.reverse(),
+                1 => meshes[0] = World::mesh(&mut rng, 1.0, [0.0; 3]),
+                2 => meshes[0] = meshes[0].clone().with_velocity(vector(&mut rng, 1.0)),
+                3 => meshes[0] = meshes[1].clone(),
+                _ => {}
+            }
+            let far = if step == 6 { 1e4 } else { 0.1 };
+            for sphere in &mut world.spheres {
+                let moved = vector(&mut rng, far);
+                sphere.center = plus(sphere.center, moved);
+                sphere.velocity = plus(sphere.velocity, vector(&mut rng, far));
+            }
+            if rng.u8(0..4) == 0 {
+                world.dt = rng.f64();
+            }
+            if far > 1.0 && !world.domain.is_open() {
+                break;
+            }
+        }
+    }
+    assert!(touching > 2_000, "{touching}");
+    Ok(())
+}
+
 /// The list of walls does not depend on the backend.
 #[test]
 fn backends_agree() -> Test {

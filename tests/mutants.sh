@@ -323,14 +323,58 @@ mutant 'float64: the enclosing spheres do not cover the rounding of wrapped cent
 mutant 'float64: the enclosing spheres do not cover the rounding of the edges' src/wide/enclose.rs \
     'error + self.share * (reach + radius)' 'error' --test float64
 mutant 'float64: the spheres at triangles do not cover the rounding of their corners' src/wide/walls.rs \
-    'let margin = off + slip + frame.share * reach + LEAST;' \
-    'let margin = 0.0 * (off + slip + frame.share * reach + LEAST);' --test float64_walls exact
+    'let margin = kept.off + slip + frame.share * reach + LEAST;' \
+    'let margin = 0.0 * (kept.off + slip + frame.share * reach + LEAST);' --test float64_walls exact
 mutant 'float64: the spheres at walls do not cover the rounding of directions' src/wide/walls.rs \
     'const DIRECTION: f64 = 1.0 / (1 << 23) as f64;' 'const DIRECTION: f64 = 0.0;' --test float64_walls points
 mutant 'float64: the quick test rounds a time although its error leaves it open' src/wide/quick.rs \
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64 lists_in_open
 mutant 'float64: a time is rounded although its error leaves it open' src/wide/pair.rs \
     'low.simd_eq(high)' 'low.simd_le(high)' --test float64
+mutant 'float64: the quick test multiplies all digits of an estimate' src/wide/quick.rs \
+    '(toi * splat(self.dt)) & splat(DIGITS)' '(toi * splat(self.dt))' --test float64 hard_pairs
+mutant 'float64: the quick test multiplies all digits of a speed' src/wide/quick.rs \
+    'let long = vh[k] & splat(DIGITS);' 'let long = vh[k];' --test float64 hard_pairs
+mutant 'float64: the grid of the quick test is too fine for exact squares' src/wide/quick.rs \
+    '* splat(GRID);' '* splat(GRID / 64.0);' --test float64 hard_pairs
+mutant 'float64: the grid of the quick test is so coarse that lower parts are large' src/wide/quick.rs \
+    '* splat(GRID);' '* splat(GRID * 1024.0);' --test float64 hard_pairs
+mutant 'float64: the quick test does not count the error of the residual' src/wide/quick.rs \
+    'splat(RESIDUAL) * all * inverse' 'splat(0.0 * RESIDUAL) * all * inverse' --test float64 lists_in_open
+mutant 'float64: the quick test does not count the error of a step' src/wide/quick.rs \
+    'step.abs() * splat(STEP_OFF)' 'step.abs() * splat(0.0 * STEP_OFF)' --test float64 hard_pairs
+mutant 'float64: the quick test takes slopes whose squares underflow' src/wide/quick.rs \
+    'splat(LEAST[1])' 'splat(0.0 * LEAST[1])' --test float64 hard_pairs
+mutant 'float64: the quick test takes numbers whose products overflow' src/wide/enclose.rs \
+    '<= MODERATE' '<= f64::MAX * MODERATE' --test float64 lists_in_open
+mutant 'float64: the sign of a difference counts although rounding may have changed it' src/wide/pair.rs \
+    'told & outside.abs().simd_ge(splat(SIGN) * all)' 'told & outside.abs().simd_ge(splat(0.0 * SIGN) * all)' --test float64 hard_pairs
+mutant 'float64: squares that underflow decide' src/wide/pair.rs \
+    '& all.simd_ge(splat(SHORT))' '' --test float64 hard_pairs
+mutant 'float64: squares that underflow are equal' src/wide/pair.rs \
+    '|| square >= SHORT' '|| square >= 0.0 * SHORT' --test float64 hard_pairs
+mutant 'float64: rounded squares that are equal count as exact' src/wide/pair.rs \
+    'exact && pp == rr' 'pp == rr' --test float64 hard_pairs
+mutant 'float64: the sign of a discriminant counts although rounding may have changed it' src/wide/pair.rs \
+    'splat(SIGN) * around' 'splat(0.0 * SIGN) * around' --test float64 hard_pairs
+mutant 'float64: the error of the residual does not count' src/wide/pair.rs \
+    'splat(RESIDUAL) * terms' 'splat(0.0 * RESIDUAL) * terms' --test float64 hard_pairs
+mutant 'float64: the error of a displaced position does not count' src/wide/pair.rs \
+    ' + dot(size, off)' '' --test float64 far_images
+mutant 'float64: the bend of the residual does not count' src/wide/pair.rs \
+    'splat(4.0) * bend * step * step' 'splat(0.0) * bend * step * step' --test float64 hard_pairs
+mutant 'float64: a subnormal result is rounded twice' src/wide/pair.rs \
+    'splat(f64::MIN_POSITIVE)' 'splat(0.0 * f64::MIN_POSITIVE)' --test float64 hard_pairs
+mutant 'float64: vectors to far images keep what cancels' src/wide/pair.rs \
+    '(1_u64 << 40) as f64 >= terms' '(1_u128 << 100) as f64 >= terms' --test float64 far_images
+mutant 'float64: distances decide although rounding may have changed them' src/neighbors.rs \
+    'reach * (1.0 / (1_u64 << 44) as f64)' '0.0 * reach' --test float64 neighbours
+mutant 'float64: the reach of a list is rounded down' src/number.rs \
+    '(1_u64 << 46) as f64)).next_up()' '(1_u64 << 46) as f64))' --test float64 valid_lists
+mutant 'float64: the squares of short distances underflow' src/number.rs \
+    'square < f64::MIN_POSITIVE * 1e40' 'square < 0.0 * 1e40' --test float64 neighbours
+mutant 'float64: the test before the integers has no margin at walls' src/walls/wide.rs \
+    'MARGIN * (of_sphere' '0.0 * MARGIN * (of_sphere' --test float64_walls contacts_in_open
 mutant 'the reach of a neighbour list is rounded to nearest' src/number.rs \
     '(x + y).next_up()' 'x + y' --test neighbors a_skin_that_float32
 mutant 'a list is valid until a particle has moved by the whole skin' src/neighbors/skin.rs \

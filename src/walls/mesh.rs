@@ -1,6 +1,7 @@
 //! Meshes of triangles.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
@@ -34,12 +35,22 @@ use crate::{Error, MAX_MAGNITUDE, Number, Sphere};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Mesh<T = f32> {
-    vertices: Vec<[T; 3]>,
-    triangles: Vec<[u32; 3]>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "shared"))]
+    vertices: Arc<Vec<[T; 3]>>,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "shared"))]
+    triangles: Arc<Vec<[u32; 3]>>,
     velocity: [T; 3],
     groups: u32,
     #[cfg_attr(feature = "serde", serde(skip))]
     around: Surrounding,
+}
+
+#[cfg(feature = "serde")]
+fn shared<T: serde::Serialize, S: serde::Serializer>(
+    items: &Arc<Vec<T>>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&**items, to)
 }
 
 /// What finds the triangles of a mesh near a sphere. Empty for a mesh in float64, which a step encloses by one in float32.
@@ -92,20 +103,20 @@ impl<T: Number> Mesh<T> {
             let checked = corners.and_then(|corners| check_corners(&corners, indices));
             checked.map_err(|problem| Error::InvalidTriangle { triangle, problem })?;
         }
-        Self::unchecked(vertices, triangles)
+        Self::unchecked(vertices, Arc::new(triangles))
     }
 
     /// Returns the mesh of triangles that have vertices with valid numbers, but perhaps no area.
     pub(crate) fn unchecked(
         vertices: Vec<[T; 3]>,
-        triangles: Vec<[u32; 3]>,
+        triangles: Arc<Vec<[u32; 3]>>,
     ) -> Result<Self, Error> {
         Ok(Self {
             around: match T::split::<Vertices<'_>>(&vertices) {
                 Split::Float32(vertices) => Surrounding::new(vertices, &triangles)?,
                 Split::Float64(_) => Surrounding::default(),
             },
-            vertices,
+            vertices: Arc::new(vertices),
             triangles,
             velocity: [T::default(); 3],
             groups: 0,
@@ -115,7 +126,11 @@ impl<T: Number> Mesh<T> {
     /// Returns the same mesh with this velocity.
     #[must_use]
     pub fn with_velocity(mut self, velocity: impl Into<[T; 3]>) -> Self {
-        self.velocity = velocity.into();
+        let velocity = velocity.into();
+        if velocity == self.velocity {
+            return self;
+        }
+        self.velocity = velocity;
         let velocity = self.velocity.map(|v| <f32 as Numbers>::nearest(v.into()));
         for bound in &mut self.around.bounds {
             bound.velocity = velocity;
@@ -146,11 +161,25 @@ impl<T: Number> Mesh<T> {
 
     /// Returns the same mesh with these collision groups, as in [`Sphere::groups`].
     pub(crate) fn with_all_groups(mut self, groups: u32) -> Self {
+        if groups == self.groups {
+            return self;
+        }
         self.groups = groups;
         for bound in &mut self.around.bounds {
             bound.groups = groups;
         }
         self
+    }
+
+    /// Returns whether this mesh and another one share their vertices and triangles.
+    pub(crate) fn shares_shape(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.vertices, &other.vertices)
+            && Arc::ptr_eq(&self.triangles, &other.triangles)
+    }
+
+    /// Returns the triangles, to be shared with a mesh that has the same.
+    pub(crate) fn shared_triangles(&self) -> Arc<Vec<[u32; 3]>> {
+        Arc::clone(&self.triangles)
     }
 
     /// Returns the corners of all triangles.
@@ -163,7 +192,7 @@ impl<T: Number> Mesh<T> {
     pub(crate) fn wide(&self) -> Mesh<f64> {
         let wide = |x: &[T; 3]| x.map(Into::into);
         Mesh {
-            vertices: self.vertices.iter().map(wide).collect(),
+            vertices: Arc::new(self.vertices.iter().map(wide).collect()),
             triangles: self.triangles.clone(),
             velocity: wide(&self.velocity),
             groups: self.groups,

@@ -35,13 +35,11 @@ pub(crate) struct EnclosedMemory {
     packed: ReusedVec<WideSphere>,
     spheres: ReusedVec<Sphere>,
     wraps: ReusedVec<[i32; 3]>,
-    /// The enclosing spheres of steps with walls.
-    pub(crate) at_walls: ReusedVec<Sphere>,
 }
 
 impl EnclosedMemory {
     pub(crate) fn bytes(&self) -> usize {
-        self.packed.bytes() + self.spheres.bytes() + self.wraps.bytes() + self.at_walls.bytes()
+        self.packed.bytes() + self.spheres.bytes() + self.wraps.bytes()
     }
 }
 
@@ -496,14 +494,13 @@ impl WideFrame {
             rounded.iter().sum()
         });
         let share = cell.map_or(0.0, |cell| {
-            let longest = cell
+            // The number of edges along which a pair is displaced, for each unit of its distance. The squares of unscaled
+            // vectors might overflow. 1.01 covers the errors of the reciprocal vectors.
+            let lengths = cell
                 .duals
                 .iter()
-                .fold(0.0, |most: f64, dual| most.max(dual.length()));
-            // The number of edges along which a pair is displaced, for each unit of its distance. 1.01 covers the errors
-            // of the reciprocal vectors.
-            let edges = 1.01 * longest / scale.length;
-            edges * rounded_edges
+                .map(|&dual| (dual / scale.length).length());
+            1.01 * lengths.fold(0.0, f64::max) * rounded_edges
         });
         Self {
             origin: sample.origin,

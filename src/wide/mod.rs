@@ -20,4 +20,4 @@ pub(crate) use self::enclose::{Enclosed, EnclosedMemory, check};
 pub(crate) use self::pair::displaced;
 pub(crate) use self::scale::{WideScale, to_one};
 pub(crate) use self::sphere::WideSphere;
-pub(crate) use self::walls::decide_at_walls;
+pub(crate) use self::walls::{WallsMemory, decide_at_walls};

@@ -19,13 +19,9 @@ use crate::lanes::{three, two};
 
 /// The sign of a float64 sum that cancels is certain if its magnitude is at least this fraction of the sum of the
 /// magnitudes of its terms.
-pub(super) const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
+const SIGN: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Bound of the error of the residual of an estimate, as a fraction of the magnitudes of its terms.
 const RESIDUAL: f64 = 1.0 / (1_u128 << 96) as f64;
-/// The derivative of the residual is used only if it is at least this fraction of the magnitudes of its terms.
-const SLOPE: f64 = 1.0 / (1_u64 << 26) as f64;
-/// Bound of the relative error of a derivative that is used.
-const SLOPE_OFF: f64 = 1.0 / (1_u64 << 22) as f64;
 /// Products below this limit, 2⁻⁹⁰⁰, may have lost digits to underflow.
 const SHORT: f64 = f64::from_bits(123 << 52);
 
@@ -229,7 +225,6 @@ impl WidePairs<'_> {
         let (outside, all) = (pp - rr, pp + rr);
         let later = outside.simd_gt(zero);
         let closing = zero - dot(ph, vh);
-        let closing_terms = dot(abs(ph), abs(vh));
         let discriminant = closing * closing - outside * vv;
         let either = |then: f64x2, at_once: f64x2| later.bitselect(then, at_once);
         // The estimate of the time or of the depth.
@@ -263,32 +258,29 @@ impl WidePairs<'_> {
 
         // One step of Newton's method, and a bound of the error of its result.
         let slope = either(dot(qh, vh), zero - w[0]);
-        let slope_terms = either(dot(size, abs(vh)), long);
-        let steep = (zero - slope).simd_gt(splat(SLOPE) * slope_terms);
         let two_slopes = slope + slope;
         let step = either(zero - residual / two_slopes, residual / two_slopes);
         let steepness = two_slopes.abs();
         let bend = either(vv, splat(1.0));
-        let near = (step.abs() * bend * splat(8.0)).simd_le(steepness);
         let off_newton = splat(4.0) * bend * step * step + splat(RESIDUAL) * terms;
-        let error = (step.abs() * splat(SLOPE_OFF) + off_newton / steepness) * splat(1.001);
+        let error = off_newton / steepness * splat(1.001);
         let (low, high) = (x + (step - error), x + (step + error));
 
         // Errors of `p` must not reach its leading digits.
         let most = |x: [f64x2; 3]| x[0].fast_max(x[1]).fast_max(x[2]);
         let told = (most(off) * splat(SIGN)).simd_le(most(abs(ph)));
         let certain = told & outside.abs().simd_ge(splat(SIGN) * all) & all.simd_ge(splat(SHORT));
-        let solved = certain & steep & near & terms.simd_ge(splat(SHORT)) & low.simd_gt(zero);
+        let single = low.simd_eq(high) & low.simd_gt(zero);
+        let solved = certain & slope.simd_lt(zero) & single;
         let end = splat(dt);
         let scale = self.scale;
         let result = either(low / splat(scale.time), low / splat(scale.length));
         // A result that is subnormal would be rounded twice.
         let normal = result.simd_gt(splat(f64::MIN_POSITIVE));
         let within = high.simd_lt(either(end, splat(f64::MAX)));
-        let hits = solved & normal & within & low.simd_eq(high);
+        let hits = solved & normal & within;
         let at_rest = vh[0].simd_eq(zero) & vh[1].simd_eq(zero) & vh[2].simd_eq(zero);
-        let apart = (zero - closing).simd_gt(splat(SIGN) * closing_terms)
-            & closing_terms.simd_ge(splat(SHORT));
+        let apart = closing.simd_lt(zero);
         let around = all * vv;
         let passing =
             (zero - discriminant).simd_gt(splat(SIGN) * around) & around.simd_ge(splat(SHORT));

@@ -9,16 +9,14 @@ use wide::f64x2;
 
 use super::WideSphere;
 use super::double::{difference, sum};
-use super::pair::{SIGN, WidePair, WidePairs};
+use super::pair::{WidePair, WidePairs};
 use crate::Collision;
 use crate::lanes::{three, two};
 
 /// The first 26 digits of a float64.
 const DIGITS: f64 = f64::from_bits(u64::MAX << 27);
-/// The sign and the exponent of a float64.
-const EXPONENT: f64 = f64::from_bits(0xfff << 52);
-/// A power of two is 2²⁵ units of the grid. A number of up to 2⁵¹ units is rounded to it by adding and subtracting
-/// 1.5·2⁵² units.
+/// The greatest power of two that is at most r is 2²⁵ units of the grid. A number of up to 2⁵¹ units is rounded to one or two
+/// units by adding and subtracting r times this factor, which is from 1.5·2⁵² to 3·2⁵² units.
 const GRID: f64 = (3_u64 << 26) as f64;
 /// Bound of the error of the residual, as a fraction of p·p + r².
 const RESIDUAL: f64 = 1.0 / (1_u128 << 70) as f64;
@@ -28,8 +26,6 @@ const STEP_OFF: f64 = 1.0 / (1_u64 << 45) as f64;
 const STEEP: f64 = 1.0 / 64.0;
 /// Largest residual, as a fraction of r².
 const NEAR: f64 = 1.0 / 1024.0;
-/// Largest p·p, as a multiple of r².
-const FAR: f64 = (1_u64 << 40) as f64;
 /// Smallest r², 2⁻⁴⁰⁰, and smallest square of a slope, 2⁻⁹⁰⁰.
 const LEAST: [f64; 2] = [f64::from_bits(623 << 52), f64::from_bits(123 << 52)];
 /// Largest sum of magnitudes of which a displaced position is made, as a multiple of r.
@@ -77,7 +73,7 @@ impl WidePairs<'_> {
         let depth = f64x2::new(two(found, |pair| f64::from(pair.depth)));
 
         // The residual |p + v·t|² − (r − d)², of which the true time or depth is a root.
-        let magic = (rh & splat(EXPONENT)) * splat(GRID);
+        let magic = rh * splat(GRID);
         let on_grid = |x: f64x2| (x + magic) - magic;
         let t = later & (toi * splat(self.dt)) & splat(DIGITS);
         let d = on_grid(!later & (depth * splat(unit_of_depth)));
@@ -110,12 +106,10 @@ impl WidePairs<'_> {
         let start = t + d;
         let (low, high) = (start + (step - error), start + (step + error));
 
-        let certain = outside.abs().simd_ge(splat(SIGN) * all)
-            & slope.simd_gt(zero)
+        let certain = slope.simd_gt(zero)
             & steepness.simd_ge(splat(STEEP) * rr * bend)
             & steepness.simd_ge(splat(LEAST[1]))
             & residual.abs().simd_le(splat(NEAR) * rr)
-            & pp.simd_le(splat(FAR) * rr)
             & rr.simd_ge(splat(LEAST[0]));
         let within = high.simd_lt(splat(self.dt)) | !later;
         let mut hits = certain & within & low.simd_eq(high);

@@ -23,12 +23,107 @@ const LEAST: f64 = 1.0 / (1_u128 << 100) as f64;
 /// edges.
 const EDGES: f64 = 1.25;
 
+/// What a step at walls leaves to the next one.
+#[derive(Debug, Default)]
+pub(crate) struct WallsMemory {
+    spheres: ReusedVec<Sphere>,
+    kept: KeptWalls,
+}
+
+impl WallsMemory {
+    pub(crate) fn bytes(&self) -> usize {
+        self.spheres.bytes()
+    }
+}
+
+/// The enclosing meshes of a step. A step with the same meshes uses them again, because making them takes long.
+#[derive(Debug, Default)]
+struct KeptWalls {
+    /// The origin, the drift and the largest length of the frame.
+    frame: Option<(DVec3, DVec3, f64)>,
+    meshes: Vec<KeptMesh>,
+}
+
+impl KeptWalls {
+    /// Returns the meshes of a step, with those of the last step that have the same triangles.
+    fn meshes(&mut self, walls: &Walls<f64>) -> Vec<KeptMesh> {
+        let mut last = std::mem::take(&mut self.meshes).into_iter();
+        let meshes = walls.meshes().iter().map(|mesh| match last.next() {
+            Some(kept) if kept.given.shares_shape(mesh) => kept,
+            _ => KeptMesh::new(mesh),
+        });
+        meshes.collect()
+    }
+}
+
+/// A mesh in float64, and the mesh in float32 that encloses it.
+#[derive(Debug)]
+struct KeptMesh {
+    given: Mesh<f64>,
+    /// Largest coordinate of a corner.
+    largest: f64,
+    /// The origin and the unit of length of the enclosing mesh, if there is one.
+    frame: Option<(DVec3, f64)>,
+    enclosing: Mesh,
+    /// Bound of the sum of the rounding errors of the coordinates of a corner.
+    off: f64,
+    /// Largest sum of the coordinates of a corner.
+    reach: f64,
+}
+
+impl KeptMesh {
+    fn new(mesh: &Mesh<f64>) -> Self {
+        let corners = mesh.corners().map(DVec3::from);
+        Self {
+            largest: corners.fold(0.0, |most, corner| corner.abs().max_element().max(most)),
+            given: mesh.clone(),
+            frame: None,
+            enclosing: Mesh::default(),
+            off: 0.0,
+            reach: 0.0,
+        }
+    }
+
+    /// Encloses the mesh in a frame, unless it was the last one, too.
+    fn enclose(&mut self, frame: &WideFrame) -> Result<(), Error> {
+        let of = Some((frame.origin, frame.scale.length));
+        if self.frame == of {
+            return Ok(());
+        }
+        let given = self.given.vertices();
+        let mut vertices = allocate(given.len(), "the enclosing vertices")?;
+        vertices.extend(given.iter().map(|&vertex| frame.place(vertex).0));
+        (self.off, self.reach) = (0.0, 0.0);
+        for corner in self.given.corners() {
+            let (place, error) = frame.place(corner);
+            self.off = self.off.max(error);
+            self.reach = self.reach.max(vector(place).abs().element_sum());
+        }
+        self.enclosing = Mesh::unchecked(vertices, self.given.shared_triangles())?;
+        self.frame = of;
+        Ok(())
+    }
+}
+
 /// A step in float64 with walls, enclosed in float32. The spheres are not the enclosing spheres of [`Enclosed`]: they are
 /// larger, by the errors of the walls, and are not wrapped.
 pub(crate) struct EnclosedWalls<'a> {
     pub(crate) walls: Walls,
     pub(crate) step: UncheckedStep<'a>,
     cell: Option<Cell64>,
+    meshes: Vec<KeptMesh>,
+    kept: &'a mut KeptWalls,
+}
+
+impl EnclosedWalls<'_> {
+    /// Leaves the enclosing meshes to the next step.
+    pub(crate) fn keep(mut self) {
+        let meshes = self.walls.meshes_mut().iter_mut();
+        for (kept, mesh) in self.meshes.iter_mut().zip(meshes) {
+            kept.enclosing = std::mem::take(mesh);
+        }
+        self.kept.meshes = self.meshes;
+    }
 }
 
 impl Enclosed<'_> {
@@ -36,30 +131,52 @@ impl Enclosed<'_> {
     pub(crate) fn at_walls<'a>(
         &self,
         walls: &Walls<f64>,
-        memory: &'a mut ReusedVec<Sphere>,
+        memory: &'a mut WallsMemory,
     ) -> Result<EnclosedWalls<'a>, Error> {
         let given = self.given.map(|set| Source::Packed(set, false));
         // Infinite walls may repeat with the given edges only.
         let cell = Cell64::given(&self.domain)?;
-        let sample = Sample::new(&given, None);
-        let size = EnclosingWalls::size(walls, &sample, self.dt);
-        let spheres = memory.enough(self.step.spheres.len(), "the enclosing spheres at walls")?;
+        let mut sample = Sample::new(&given, None);
+        let WallsMemory { spheres, kept } = memory;
+        let mut meshes = kept.meshes(walls);
+        let longest = cell.map_or(0.0, |cell| cell.longest());
+        let size = |sample: &Sample| {
+            let of_walls = EnclosingWalls::size(walls, &meshes, sample, self.dt);
+            of_walls.max(longest).max(sample.size(self.dt))
+        };
+        let mut first = size(&sample);
+        // The last frame serves again if lengths are about as large in it.
+        if let Some((origin, drift, length)) = kept.frame {
+            let own = [sample.origin, sample.drift];
+            [sample.origin, sample.drift] = [origin, drift];
+            let again = size(&sample);
+            if again <= 2.0 * first {
+                first = again;
+            } else {
+                [sample.origin, sample.drift] = own;
+            }
+            if (0.5 * length..=2.0 * length).contains(&first) {
+                first = length;
+            }
+        }
+        kept.frame = Some((sample.origin, sample.drift, first));
+        let spheres = spheres.enough(self.step.spheres.len(), "the enclosing spheres at walls")?;
         threads::run(spheres.len(), || {
-            let size_of_cell = cell.map_or(0.0, |cell| cell.size());
-            let longest = cell.map_or(0.0, |cell| cell.longest());
-            let first = size.max(longest).max(sample.size(self.dt));
             let mut frame = WideFrame::new(&sample, first, 1.0, self.dt, cell);
-            let mut enclosing = EnclosingWalls::new(walls, &frame, self)?;
+            let mut enclosing = EnclosingWalls::new(walls, &frame, self, &mut meshes)?;
             let measured = self.enclose_again(&frame, &enclosing, spheres);
             let largest = measured.largest.max(enclosing.largest);
             if largest.is_nan() || largest > LARGEST[1] {
                 let size = if largest.is_finite() {
                     largest / frame.scale.length
                 } else {
-                    4.0 * (measured.extent + measured.speed * self.dt + size + size_of_cell)
+                    let size_of_cell = cell.map_or(0.0, |cell| cell.size());
+                    4.0 * (measured.extent + measured.speed * self.dt + first + size_of_cell)
                 };
                 frame = WideFrame::new(&sample, size, (1_u64 << 50) as f64, self.dt, cell);
-                enclosing = EnclosingWalls::new(walls, &frame, self)?;
+                // The first enclosing walls have taken the meshes.
+                meshes.iter_mut().for_each(|kept| kept.frame = None);
+                enclosing = EnclosingWalls::new(walls, &frame, self, &mut meshes)?;
                 self.enclose_again(&frame, &enclosing, spheres);
             }
             Ok(EnclosedWalls {
@@ -72,6 +189,8 @@ impl Enclosed<'_> {
                     enclosing: true,
                 },
                 cell,
+                meshes,
+                kept,
             })
         })
     }
@@ -129,20 +248,25 @@ struct EnclosingWalls {
 
 impl EnclosingWalls {
     /// Returns the largest length of the walls, seen from the origin of the spheres.
-    fn size(walls: &Walls<f64>, sample: &Sample, dt: f64) -> f64 {
+    fn size(walls: &Walls<f64>, meshes: &[KeptMesh], sample: &Sample, dt: f64) -> f64 {
         let largest = |x: DVec3| x.abs().max_element();
         let drift = largest(sample.drift) * dt;
         let solids = walls.simple().iter();
         let solids = solids.map(|wall| WideWall::Solid(wall.solid()).size(dt));
-        let meshes = walls.meshes().iter().map(|mesh| {
-            let corners = mesh.corners().map(|corner| largest(corner.into()));
-            corners.fold(largest(mesh.velocity().into()) * dt, f64::max)
-        });
+        let meshes = walls.meshes().iter().zip(meshes);
+        let meshes =
+            meshes.map(|(mesh, kept)| kept.largest.max(largest(mesh.velocity().into()) * dt));
         let size = solids.chain(meshes).fold(0.0, f64::max);
         size + largest(sample.origin) + drift
     }
 
-    fn new(walls: &Walls<f64>, frame: &WideFrame, step: &Enclosed<'_>) -> Result<Self, Error> {
+    /// `meshes` are the meshes of `walls`. Their enclosing ones are moved to the result.
+    fn new(
+        walls: &Walls<f64>,
+        frame: &WideFrame,
+        step: &Enclosed<'_>,
+        meshes: &mut [KeptMesh],
+    ) -> Result<Self, Error> {
         let mut enclosing = Self {
             walls: Walls::new(),
             margin: 0.0,
@@ -159,9 +283,9 @@ impl EnclosingWalls {
                     problem,
                 })?);
         }
-        for mesh in walls.meshes() {
-            let mesh = enclosing.mesh(mesh, frame)?;
-            enclosing.walls.push_mesh(mesh);
+        for (mesh, kept) in walls.meshes().iter().zip(meshes) {
+            kept.enclose(frame)?;
+            enclosing.mesh(mesh, kept, frame);
         }
         Ok(enclosing)
     }
@@ -260,24 +384,15 @@ impl EnclosingWalls {
         Ok(share.max(frame.share))
     }
 
-    fn mesh(&mut self, mesh: &Mesh<f64>, frame: &WideFrame) -> Result<Mesh, Error> {
+    fn mesh(&mut self, mesh: &Mesh<f64>, kept: &mut KeptMesh, frame: &WideFrame) {
         let (velocity, slip) = frame.velocity(mesh.velocity());
-        let speed = vector(velocity).abs().element_sum();
-        let mut vertices = allocate(mesh.vertices().len(), "the enclosing vertices")?;
-        vertices.extend(mesh.vertices().iter().map(|&vertex| frame.place(vertex).0));
-        let (mut off, mut reach) = (0.0_f64, 0.0_f64);
-        for corner in mesh.corners() {
-            let (place, error) = frame.place(corner);
-            off = off.max(error);
-            reach = reach.max(vector(place).abs().element_sum());
-        }
-        reach += speed;
+        let reach = kept.reach + vector(velocity).abs().element_sum();
         self.largest = self.largest.max(reach);
-        let margin = off + slip + frame.share * reach + LEAST;
+        let margin = kept.off + slip + frame.share * reach + LEAST;
         self.margin = self.margin.max(margin);
-        let enclosing = Mesh::unchecked(vertices, mesh.triangles().to_vec())?;
-        let enclosing = enclosing.with_velocity(velocity);
-        Ok(enclosing.with_all_groups(mesh.groups()))
+        let enclosing = std::mem::take(&mut kept.enclosing).with_velocity(velocity);
+        self.walls
+            .push_mesh(enclosing.with_all_groups(mesh.groups()));
     }
 }
 

@@ -201,6 +201,23 @@ pub(crate) fn near(
     domain: &Domain,
     more: f64,
 ) -> Vec<[i32; 3]> {
+    let longest = domain
+        .edges()
+        .as_flattened()
+        .iter()
+        .fold(0.0_f64, |most, x| most.max(x.abs()));
+    if 0.0 < longest && longest < 1e-100 {
+        // The squares of short edges underflow, but not those of edges that are multiplied by a power of two.
+        let unit = 2.0_f64.powi(300);
+        let scaled = |x: [f64; 3]| x.map(|x| x * unit);
+        let [a, b] = [a, b].map(|ball| {
+            HardSphere::new(scaled(ball.center), ball.radius * unit)
+                .with_velocity(scaled(ball.velocity))
+        });
+        let cell = Domain::triclinic_f64(scaled(domain.origin()), domain.edges().map(scaled))
+            .with_periodic(domain.periodic());
+        return near(&a, &b, dt, &cell, more * unit);
+    }
     let [p, v] = [
         DVec3::from(b.center) - DVec3::from(a.center),
         DVec3::from(b.velocity) - DVec3::from(a.velocity),
