@@ -7,10 +7,7 @@ use numpy::{
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-use crate::errors::{Error, out_of_memory};
-
-/// Largest number of spheres of a step. An array of more may be a view that would not fit into memory.
-const MOST: usize = 1 << 30;
+use crate::errors::out_of_memory;
 
 /// A thread converts at least this many items.
 const TASK: usize = 1 << 14;
@@ -46,12 +43,6 @@ pub(crate) fn copy_rows<T: Element + Copy>(
 ) -> PyResult<()> {
     let array: PyReadonlyArray2<'_, T> = array.try_readonly()?;
     let view = array.as_array();
-    if view.nrows() > MOST {
-        return Err(Error::new_err(format!(
-            "{} spheres exceed the limit of {MOST}; split the world into several steps",
-            view.nrows()
-        )));
-    }
     room(to, view.nrows(), what)?;
     // Not `array.as_slice()`, which takes arrays in Fortran's order, too.
     match view.as_slice() {

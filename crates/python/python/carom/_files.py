@@ -16,6 +16,7 @@ from ._world import Domain, cell as as_domain, flags, parts
 
 Path = Union[str, "os.PathLike[str]"]
 Paths = Union[Path, Sequence[Path]]
+Format = Literal["csv", "lammps", "lammps-data", "xyz", "npy", "npz"]
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,39 @@ def _frames(frame: Union[int, slice]) -> str:
 
 
 @overload
-def read(path: Paths, frame: int = -1, **options: Any) -> World: ...
+def read(
+    path: Paths,
+    frame: int = -1,
+    *,
+    radius: Union[float, Mapping[Union[str, int], float], None] = None,
+    ids: bool = False,
+    types: bool = False,
+    columns: Union[str, Sequence[str], Mapping[str, Union[str, int]], None] = None,
+    separator: Optional[str] = None,
+    at_rest: bool = False,
+    box: Union[Domain, npt.ArrayLike, None] = None,
+    periodic: Optional[Sequence[bool]] = None,
+    open: bool = False,
+    format: Optional[Format] = None,
+) -> World: ...
 
 
 @overload
-def read(path: Paths, frame: slice, **options: Any) -> Iterator[World]: ...
+def read(
+    path: Paths,
+    frame: slice,
+    *,
+    radius: Union[float, Mapping[Union[str, int], float], None] = None,
+    ids: bool = False,
+    types: bool = False,
+    columns: Union[str, Sequence[str], Mapping[str, Union[str, int]], None] = None,
+    separator: Optional[str] = None,
+    at_rest: bool = False,
+    box: Union[Domain, npt.ArrayLike, None] = None,
+    periodic: Optional[Sequence[bool]] = None,
+    open: bool = False,
+    format: Optional[Format] = None,
+) -> Iterator[World]: ...
 
 
 def read(
@@ -92,7 +121,7 @@ def read(
     box: Union[Domain, npt.ArrayLike, None] = None,
     periodic: Optional[Sequence[bool]] = None,
     open: bool = False,
-    format: Optional[Literal["csv", "lammps", "lammps-data", "xyz", "npy", "npz"]] = None,
+    format: Optional[Format] = None,
 ) -> Union[World, Iterator[World]]:
     """Reads spheres from CSV, LAMMPS dumps and data files, XYZ, extended XYZ, ``.npy`` and ``.npz``, perhaps compressed.
 

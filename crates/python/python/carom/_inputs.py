@@ -8,6 +8,8 @@ from typing import Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
+from ._carom import Error
+
 Backend = Literal["auto", "cpu", "gpu"]
 Array = npt.NDArray[Any]
 #: Centre, radius, velocity, groups and bodies of a set of spheres.
@@ -16,6 +18,8 @@ Given = tuple[Array, Any, Optional[Array], Any, Optional[Array]]
 #: :func:`carom.detect`.
 Set = Union[Sequence[Any], Mapping[str, Any]]
 
+#: Largest number of spheres of a step.
+MOST = 2**30
 _SET = ("center", "radius", "velocity", "groups", "bodies")
 
 
@@ -68,6 +72,14 @@ def vectors(value: Any, name: str) -> Array:
     return array
 
 
+def centers_of(value: Any, name: str) -> Array:
+    """Returns the centres of spheres. An array of too many may be a view that would not fit into memory."""
+    array = vectors(value, name)
+    if len(array) > MOST:
+        raise Error(f"{len(array)} spheres exceed the limit of {MOST}; split the world into several steps")
+    return array
+
+
 def each(value: Any, name: str, count: int) -> Union[float, Array]:
     """Returns one number for all spheres, or an array with one for each."""
     array = numbers(value, name)
@@ -103,7 +115,7 @@ def spheres(
     names = [f" of {which}" if len(sets) > 1 else "" for which in ("the first set", "the second set")]
     arrays = []
     for (center, radius, velocity, groups, bodies), name in zip(sets, names):
-        centers = vectors(center, "center" + name)
+        centers = centers_of(center, "center" + name)
         count = len(centers)
         radii = each(radius, "radius" + name, count)
         speeds = None

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _carom
-from ._inputs import Array, each, frozen, number, of_type, vector, vectors, whole
+from ._inputs import Array, centers_of, each, frozen, number, of_type, vector, vectors, whole
 from ._world import Domain, Walls, native_walls, parts
 
 _IMPACT = np.dtype(
@@ -167,7 +167,7 @@ class Simulation:
         max_step_impacts: Optional[int] = None,
         impacts_per_substep: Optional[float] = None,
     ) -> None:
-        centers = vectors(center, "center")
+        centers = centers_of(center, "center")
         count = len(centers)
         options: dict[str, Any] = {
             "gravity": vector(gravity, "gravity"),

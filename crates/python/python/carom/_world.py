@@ -186,6 +186,7 @@ class Wall:
     """
 
     __slots__ = ("_given",)
+    _given: tuple[Any, ...]
 
     def __init__(self) -> None:
         raise TypeError("make a wall with carom.Wall.half_space, .sphere, .cylinder or .inside_box")
