@@ -214,6 +214,10 @@ impl<T: Scalar> Results<T> {
         objects.collect()
     }
 
+    fn duration(&self) -> f64 {
+        self.dt.into()
+    }
+
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         statistics(py, &self.collisions.statistics)
     }
@@ -272,7 +276,7 @@ impl Found {
 
     #[getter]
     fn dt(&self) -> f64 {
-        of_any!(self, results => results.dt.into())
+        of_any!(self, results => results.duration())
     }
 
     fn __len__(&self) -> usize {
