@@ -37,7 +37,6 @@ pip venv 'maturin>=1.16,<2' numpy pytest mypy ase matscipy vesin pandas matplotl
 # The wheel has everything but Python and NumPy, and the source archive has the packages of this repository on which it
 # depends.
 export CARGO_TARGET_DIR=$target
-cargo build --release --package carom-cli --bin carom
 cargo build --release --package carom-python --example rust_call
 PATH=$folder/venv/bin:$PATH maturin build --release --out "$folder/dist"
 PATH=$folder/venv/bin:$PATH maturin sdist --out "$folder/dist"
@@ -55,7 +54,7 @@ done
 
 pip venv "$wheel"
 (cd "$folder" && "$folder/venv/bin/python" -m mypy --config-file "$OLDPWD/pyproject.toml" -p carom)
-CAROM_REPOSITORY=$repository CAROM_TOOL=$target/release/carom CAROM_RUST_CALL=$target/release/examples/rust_call \
+CAROM_REPOSITORY=$repository CAROM_RUST_CALL=$target/release/examples/rust_call \
     "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider tests
 
 cp -r tests "$folder/tests"

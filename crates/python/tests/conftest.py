@@ -21,13 +21,14 @@ def repository():
 
 
 @pytest.fixture(scope="session")
-def tool():
-    """Runs the command-line tool, which is the Rust library's own voice."""
-    if "CAROM_TOOL" not in os.environ:
-        pytest.skip("CAROM_TOOL is not set")
+def rust_call():
+    """Runs a program in Rust that does the same: `examples/rust_call.rs`."""
+    if "CAROM_RUST_CALL" not in os.environ:
+        pytest.skip("CAROM_RUST_CALL is not set")
 
     def run(*arguments):
-        done = subprocess.run([os.environ["CAROM_TOOL"], *map(str, arguments)], capture_output=True, text=True)
+        command = [os.environ["CAROM_RUST_CALL"], *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

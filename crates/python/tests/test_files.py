@@ -9,69 +9,53 @@ DATA = "crates/cli/tests/data"
 POUR = "examples/data/pour.lammpstrj"
 
 
-def scenes(repository):
-    """Yields files, what the tool is told, and what `read` is told."""
-    yield repository / POUR, 0.001, [], {}
-    yield repository / DATA / "tilted.dump", 0.1, [], {}
-    yield repository / DATA / "ase.xyz", 0.5, [], {}
-    yield repository / DATA / "programs-ase.npz", 0.5, ["--radius", "1.3"], {"radius": 1.3}
-    yield repository / DATA / "c-f4.npy", 1.0, [], {}
-    yield repository / DATA / "fortran-f8-big.npy", 1.0, [], {}
-    yield repository / DATA / "frames.lammpstrj", 0.5, ["--frame", "0"], {"frame": 0}
-    yield repository / DATA / "savetxt.csv", 0.25, [], {}
+@pytest.mark.parametrize("name", ["gas", "dense", "polydisperse", "fast", "clustered", "lattice", "touching", "thermal"])
+def test_same_bytes_as_rust(rust_call, name, backend, tmp_path):
+    """Compares with the bytes of the lists that the library returns in a program in Rust."""
+    edge = float(rust_call("scene", name, 400 if backend == "gpu" else 3000, backend, tmp_path))
+    sphere = np.dtype([("center", "f4", 3), ("radius", "f4"), ("velocity", "f4", 3), ("groups", "u4")])
+    spheres = np.fromfile(tmp_path / "spheres", sphere)
+    domain = carom.Domain([edge] * 3, origin=[-edge / 2] * 3)
+    walls = carom.Wall.inside_box([-edge / 2] * 3, [edge / 2] * 3)
+    for bits in (32, 64):
+        number = np.dtype(f"f{bits // 8}")
+        given = [spheres[field].astype(number) if bits == 64 else spheres[field] for field in ("center", "radius", "velocity")]
+
+        def check(hits, file, names):
+            one, other = names
+            theirs = np.fromfile(tmp_path / f"{file}{bits}", [(one, "u4"), (other, "u4"), ("toi", number), ("depth", number)])
+            for field in theirs.dtype.names:
+                mine = getattr(hits, field)
+                assert mine.astype(theirs[field].dtype).tobytes() == theirs[field].tobytes(), (file, bits, field)
+            return len(theirs)
+
+        hits = carom.detect(*given, 1.0, walls=walls, backend=backend)
+        assert hits.dtype == number
+        assert check(hits, "pairs", ("a", "b")) > 0
+        assert check(hits.walls, "walls", ("sphere", "wall")) > 0
+        hits = carom.detect(*given, 1.0, domain=domain, backend=backend)
+        assert check(hits, "periodic", ("a", "b")) > 0
+        assert hits.image.tobytes() == (tmp_path / f"images{bits}").read_bytes()
+        i, j, S, d, D = carom.neighbor_list("ijSdD", given[0], 1.5, domain, backend=backend)
+        assert np.stack([i, j], axis=1).astype("u4").tobytes() == (tmp_path / f"neighbors{bits}").read_bytes()
+        assert S.tobytes() == (tmp_path / f"shifts{bits}").read_bytes()
+        assert d.tobytes() == (tmp_path / f"distances{bits}").read_bytes()
+        assert D.tobytes() == (tmp_path / f"vectors{bits}").read_bytes()
 
 
-def test_same_bytes_as_the_tool(repository, tool, tmp_path, backend):
-    counts = []
-    for k, (file, dt, options, arguments) in enumerate(scenes(repository)):
-        out, at_walls = tmp_path / f"{k}.npz", tmp_path / f"{k}-walls.npz"
-        walls = ["--wall", "plane 0 0 1 0", "--wall", "sphere 0 0 0 1"]
-        periodic = carom.read(file, **arguments).domain
-        extra = [] if periodic is not None and any(periodic.periodic) else [*walls, "--walls-output", at_walls]
-        tool("collide", file, "--dt", dt, *options, "--backend", backend, "--output", out, *extra)
-        theirs = np.load(out)
-        world = carom.read(file, **arguments)
-        mine = carom.detect(
-            world.center,
-            world.radius,
-            world.velocity,
-            dt,
-            domain=world.domain,
-            backend=backend,
-            walls=[carom.Wall.half_space([0, 0, 1], 0), carom.Wall.sphere([0, 0, 0], 1)] if extra else None,
-        )
-        assert len(mine) == len(theirs["a"])
-        for name in ("a", "b"):
-            assert np.array_equal(getattr(mine, name), theirs[name])
-        for name in ("toi", "depth"):
-            column = theirs[name]
-            assert getattr(mine, name).tobytes() == column.astype(mine.dtype).tobytes(), (file, name)
-            assert np.array_equal(column.astype(mine.dtype).astype(column.dtype), column)
-        if "n1" in theirs:
-            assert np.array_equal(mine.image, np.stack([theirs[n] for n in ("n1", "n2", "n3")], axis=1))
-        if extra:
-            theirs = np.load(at_walls)
-            assert np.array_equal(mine.walls.sphere, theirs["sphere"]) and np.array_equal(mine.walls.wall, theirs["wall"])
-            for name in ("toi", "depth"):
-                assert getattr(mine.walls, name).tobytes() == theirs[name].astype(mine.dtype).tobytes(), (file, name)
-            counts.append(len(mine.walls))
-        counts.append(len(mine))
-    assert sum(count > 0 for count in counts) > 8, counts
-
-
-def test_same_neighbours_as_the_tool(repository, tool, tmp_path):
-    for k, (file, cutoff) in enumerate([(repository / POUR, 0.011), (repository / DATA / "tilted.dump", 2.5)]):
-        out = tmp_path / f"{k}.npz"
-        tool("neighbors", file, "--cutoff", cutoff, "--output", out)
-        theirs = np.load(out)
-        world = carom.read(file)
-        i, j, d, D, S = carom.neighbor_list("ijdDS", world.center, cutoff, world.domain, full=False)
-        names = list(theirs)
-        assert len(i) == len(theirs["i"]) > 10, names
-        assert np.array_equal(i, theirs["i"]) and np.array_equal(j, theirs["j"])
-        assert d.tobytes() == theirs["d"].astype(d.dtype).tobytes()
-        vectors = np.stack([theirs[name] for name in ("dx", "dy", "dz")], axis=1)
-        assert D.tobytes() == np.ascontiguousarray(vectors, D.dtype).tobytes()
+def test_numbers_of_a_file(repository):
+    """Reads a dump with NumPy, too."""
+    lines = (repository / POUR).read_text().splitlines()
+    begin = max(k for k, line in enumerate(lines) if line.startswith("ITEM: ATOMS"))
+    names = lines[begin].split()[2:]
+    table = dict(zip(names, np.array([line.split() for line in lines[begin + 1 :]], float).T))
+    world = carom.read(repository / POUR, ids=True)
+    assert len(world) == 9504
+    assert np.array_equal(world.ids, table["id"])
+    assert np.array_equal(world.center, np.stack([table[name] for name in "xyz"], axis=1))
+    assert np.array_equal(world.velocity, np.stack([table[name] for name in ("vx", "vy", "vz")], axis=1))
+    radius = table["radius"] if "radius" in table else table["diameter"] / 2
+    assert np.array_equal(world.radius, radius)
 
 
 def test_frames(repository):

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import threading
 import time
 
@@ -74,15 +73,12 @@ def test_conservation_and_the_same_bytes():
     assert np.allclose((unwrapped - simulation.center + edge / 2) % edge, edge / 2) and np.ptp(unwrapped) > edge
 
 
-def test_same_bytes_as_rust(tmp_path):
-    if "CAROM_RUST_CALL" not in os.environ:
-        pytest.skip("CAROM_RUST_CALL is not set")
+def test_same_bytes_as_rust(rust_call, tmp_path):
     simulation = gas(500)
     edge = simulation.domain.edges[0, 0]
     table = np.column_stack([simulation.center, simulation.radius, simulation.velocity])
     np.save(tmp_path / "gas.npy", table)
-    command = [os.environ["CAROM_RUST_CALL"], "simulate", tmp_path / "gas.npy", str(edge), "20", "0.05", tmp_path / "out"]
-    subprocess.run(command, check=True)
+    rust_call("simulate", tmp_path / "gas.npy", edge, 20, 0.05, tmp_path / "out")
     for _ in range(20):
         simulation.step(0.05)
     assert np.column_stack([simulation.center, simulation.velocity]).tobytes() == (tmp_path / "out").read_bytes()
