@@ -62,7 +62,7 @@ for fresh in "$python" ${CAROM_PYTHONS:-}; do
     rm -rf "$folder/fresh"
     "$fresh" -m venv "$folder/fresh"
     # The oldest NumPy that is supported, where it exists for this Python.
-    pip fresh pytest 'numpy==1.26.*' 2>/dev/null || pip fresh pytest numpy
+    pip fresh --only-binary :all: pytest 'numpy==1.26.*' 2>/dev/null || pip fresh pytest numpy
     pip fresh --no-index "$wheel"
     "$folder/fresh/bin/python" -c 'import sys, numpy; print("Python", sys.version.split()[0], "NumPy", numpy.__version__)'
     (cd "$folder" && PATH=/usr/bin:/bin "$folder/fresh/bin/python" -m pytest -q -p no:cacheprovider tests)
